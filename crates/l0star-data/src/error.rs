@@ -1,0 +1,360 @@
+//! [`DataError`]: one sentence each, saying what is wrong, where, and what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where in the data a cell stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, when the data came from one.
+    pub file: Option<PathBuf>,
+    /// The name of the column.
+    pub column: String,
+    /// The line of a text file or the row of a table.
+    pub position: Position,
+}
+
+/// The vertical half of a [`Place`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Physical line of a text file; the first is 1.
+    Line(u64),
+    /// Row of a table without text; the first is 1.
+    Row(usize),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Position::Line(line) => write!(f, "line {line}"),
+            Position::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        write!(f, "column '{}', {}", clip(&self.column), self.position)
+    }
+}
+
+/// Everything that can be wrong with data, files and generator arguments.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The operating system refused to read or write a file.
+    #[error("cannot {action} '{}': {reason}; {advice}", path.display())]
+    Io {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        reason: io::Error,
+        /// What to do.
+        advice: &'static str,
+    },
+
+    /// A folder was given where a file belongs.
+    #[error("'{}' is a folder; give the path of a file", path.display())]
+    IsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+
+    /// The extension names no format that can be written.
+    #[error("cannot tell the format of '{}' from its extension; use one of .csv, .npy", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Bytes that are no UTF-8 text.
+    #[error("'{}' is not a text file ({reason}); save it as CSV in UTF-8", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first thing that showed it.
+        reason: String,
+    },
+
+    /// A file of no bytes, or of blank lines.
+    #[error("'{}' is empty; it needs a header line and at least one row of numbers", path.display())]
+    EmptyFile {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A header with nothing below it.
+    #[error("'{}' has a header but no rows; add at least one row of numbers", path.display())]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The first line holds data.
+    #[error("'{}' has no header: its first line holds only numbers; add a first line with the column names", path.display())]
+    NoHeader {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A row with too few or too many cells.
+    #[error("{}: line {line} has {found} cells but the header has {expected}; look for a missing, extra or unquoted delimiter", path.display())]
+    Ragged {
+        /// The file.
+        path: PathBuf,
+        /// Physical line; the header is usually line 1.
+        line: u64,
+        /// Cells in the header.
+        expected: usize,
+        /// Cells in this row.
+        found: usize,
+    },
+
+    /// A column without a name.
+    #[error("{}column {position} has no name; name every column", prefix(file))]
+    EmptyName {
+        /// The file, when there is one.
+        file: Option<PathBuf>,
+        /// Which column; the first is 1.
+        position: usize,
+    },
+
+    /// Two columns of one name.
+    #[error(
+        "{}columns {first} and {second} are both named '{name}'; rename one of them",
+        prefix(file)
+    )]
+    DuplicateName {
+        /// The file, when there is one.
+        file: Option<PathBuf>,
+        /// The name.
+        name: String,
+        /// Position of the first; the leftmost column is 1.
+        first: usize,
+        /// Position of the second.
+        second: usize,
+    },
+
+    /// Text where a number is needed.
+    #[error("{place}: '{value}' is not a number; {advice}")]
+    NotANumber {
+        /// The cell.
+        place: Place,
+        /// What stands there.
+        value: String,
+        /// What to do.
+        advice: String,
+    },
+
+    /// An empty cell, `NA`, `NaN` or `null`.
+    #[error("{place}: missing value ('{value}'); fill it in, or drop the row or the column")]
+    MissingValue {
+        /// The cell.
+        place: Place,
+        /// What stands there.
+        value: String,
+    },
+
+    /// An infinite number, or a NaN in binary data.
+    #[error(
+        "{place}: '{value}' is not finite; replace it by a finite number, or drop the row or the column"
+    )]
+    NotFinite {
+        /// The cell.
+        place: Place,
+        /// What stands there.
+        value: String,
+    },
+
+    /// A name that no column has.
+    #[error(
+        "there is no column '{name}'{}; the columns are {available}",
+        did_you_mean(close)
+    )]
+    NoSuchColumn {
+        /// The name that was asked for.
+        name: String,
+        /// The nearest names, best first.
+        close: Vec<String>,
+        /// The first columns, as a list for the reader.
+        available: String,
+    },
+
+    /// A binary target that never varies.
+    #[error(
+        "column '{column}' has the single label '{label}'; a classifier needs a target with two labels"
+    )]
+    OneLabel {
+        /// The target.
+        column: String,
+        /// Its only label.
+        label: String,
+    },
+
+    /// A target of more than two labels.
+    #[error(
+        "column '{column}' has {count} labels ({first}); a classifier needs exactly two, so merge some or choose a regression loss"
+    )]
+    ManyLabels {
+        /// The target.
+        column: String,
+        /// How many labels there are.
+        count: usize,
+        /// The first few, for the reader.
+        first: String,
+    },
+
+    /// Lengths that do not agree, or a table without cells.
+    #[error("{what}; a table needs at least one row and one column, and rows x columns values")]
+    Shape {
+        /// What was found.
+        what: String,
+    },
+
+    /// A `.npy` file that is damaged or holds something else than a float matrix.
+    #[error("'{}' cannot be read as a NumPy matrix: {reason}", path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+
+    /// An argument out of its range.
+    #[error("{name} = {value} is not allowed: {rule}")]
+    Argument {
+        /// The argument.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        rule: String,
+    },
+
+    /// The drawn labels are all the same.
+    #[error(
+        "the logistic instance with seed {seed} has only the label {label}; use another seed or a larger n"
+    )]
+    DegenerateDraw {
+        /// The seed.
+        seed: u64,
+        /// The only label drawn.
+        label: f64,
+    },
+}
+
+impl DataError {
+    pub(crate) fn reading(path: &Path, reason: io::Error) -> DataError {
+        let advice = match reason.kind() {
+            io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::PermissionDenied => "check the permissions of the file",
+            _ => "check the file and try again",
+        };
+        DataError::Io {
+            action: "read",
+            path: path.to_path_buf(),
+            reason,
+            advice,
+        }
+    }
+
+    pub(crate) fn writing(path: &Path, reason: io::Error) -> DataError {
+        let advice = match reason.kind() {
+            io::ErrorKind::NotFound => "create the folder first",
+            io::ErrorKind::PermissionDenied => "choose a folder that you may write to",
+            _ => "choose another place or free some space",
+        };
+        DataError::Io {
+            action: "write",
+            path: path.to_path_buf(),
+            reason,
+            advice,
+        }
+    }
+
+    pub(crate) fn argument(
+        name: &'static str,
+        value: impl fmt::Display,
+        rule: impl Into<String>,
+    ) -> DataError {
+        DataError::Argument {
+            name,
+            value: value.to_string(),
+            rule: rule.into(),
+        }
+    }
+
+    /// The same error, naming the file in which it happened.
+    pub(crate) fn in_file(mut self, path: &Path) -> DataError {
+        match &mut self {
+            DataError::NotFinite {
+                place: Place { file, .. },
+                ..
+            }
+            | DataError::EmptyName { file, .. }
+            | DataError::DuplicateName { file, .. } => *file = Some(path.to_path_buf()),
+            _ => {}
+        }
+        self
+    }
+}
+
+/// A cell as it may stand in a message: short, and without control characters.
+pub(crate) fn clip(value: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut shown: String = value
+        .chars()
+        .take(LONGEST)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if value.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn prefix(file: &Option<PathBuf>) -> String {
+    file.as_ref()
+        .map_or(String::new(), |path| format!("{}: ", path.display()))
+}
+
+fn did_you_mean(close: &[String]) -> String {
+    if close.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<String> = close.iter().map(|name| format!("'{name}'")).collect();
+    format!(" (did you mean {}?)", quoted.join(" or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_names_file_column_and_line() {
+        let place = Place {
+            file: Some(PathBuf::from("data.csv")),
+            column: "city".into(),
+            position: Position::Line(7),
+        };
+        assert_eq!(place.to_string(), "data.csv: column 'city', line 7");
+        let place = Place {
+            file: None,
+            position: Position::Row(2),
+            ..place
+        };
+        assert_eq!(place.to_string(), "column 'city', row 2");
+    }
+
+    #[test]
+    fn long_and_unprintable_values_are_clipped() {
+        assert_eq!(clip("a\nb"), "a b");
+        assert_eq!(clip(&"é".repeat(100)).chars().count(), 41);
+    }
+}

@@ -1,0 +1,138 @@
+//! What can be wrong with a problem, said so that the user can mend it.
+
+use thiserror::Error;
+
+/// Why a [`Problem`](crate::Problem) could not be built or solved.
+///
+/// Rows and columns are counted from 1, as a spreadsheet does; columns carry their names.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A data entry is NaN or infinite.
+    #[error("row {row}, column '{column}' is {value}: every entry must be a finite number")]
+    NotFinite {
+        /// Row, from 1.
+        row: usize,
+        /// Name of the column (`response`, `weights` and `offset` for those vectors).
+        column: String,
+        /// The offending value.
+        value: f64,
+    },
+    /// Two inputs disagree in length.
+    #[error("{what} has {found} entries, but the data need {expected}")]
+    Shape {
+        /// Which input.
+        what: String,
+        /// Entries that the data call for.
+        expected: usize,
+        /// Entries that were given.
+        found: usize,
+    },
+    /// There is nothing to fit.
+    #[error("the data have no {what}: at least one is needed")]
+    Empty {
+        /// `rows`, `columns` or `rows of positive weight`.
+        what: &'static str,
+    },
+    /// A setting is outside its range.
+    #[error("{name} = {value} is out of range: {range}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        range: &'static str,
+    },
+    /// A sample weight is negative.
+    #[error("row {row}: weight {value} is negative; weights must be zero or more")]
+    NegativeWeight {
+        /// Row, from 1.
+        row: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// A class label is neither −1 nor 1.
+    #[error("row {row}: response {value} is not a label; the {loss} loss needs -1 or 1")]
+    Label {
+        /// Row, from 1.
+        row: usize,
+        /// The response.
+        value: f64,
+        /// The loss.
+        loss: &'static str,
+    },
+    /// Only one of the two classes occurs.
+    #[error(
+        "every row of positive weight has the label {label}: the {loss} loss needs rows of both classes"
+    )]
+    OneClass {
+        /// The only label that occurs.
+        label: f64,
+        /// The loss.
+        loss: &'static str,
+    },
+    /// A column index is beyond the data.
+    #[error("there is no column {column}: the data have {columns} columns (counted from 0)")]
+    NoSuchColumn {
+        /// The index asked for, from 0.
+        column: usize,
+        /// Columns that exist.
+        columns: usize,
+    },
+    /// The same column was both excluded and forced in.
+    #[error("column '{column}' is both excluded and always in: choose one")]
+    Conflict {
+        /// Name of the column.
+        column: String,
+    },
+    /// An unpenalised column has no finite lower bound.
+    #[error(
+        "column '{column}' is always in without a ridge, which the {loss} loss allows for the intercept only: \
+         give it a ridge > 0"
+    )]
+    Unpenalised {
+        /// Name of the column.
+        column: String,
+        /// The loss.
+        loss: &'static str,
+    },
+    /// Unpenalised columns depend on each other (or are zero).
+    #[error(
+        "the unpenalised columns {columns} are linearly dependent (or zero): their coefficients are not \
+         determined; give them a ridge > 0 or drop one"
+    )]
+    Dependent {
+        /// Names of the columns.
+        columns: String,
+    },
+    /// A number overflowed although every input was finite.
+    #[error("the data overflow: {what} is not a finite number; rescale the columns or the response")]
+    Overflow {
+        /// The quantity.
+        what: &'static str,
+    },
+    /// Too many supports for brute force.
+    #[error(
+        "{supports} supports are too many for method 'exhaustive' (at most {limit}): use 'best-first'"
+    )]
+    TooManySupports {
+        /// How many there are (saturating).
+        supports: u128,
+        /// How many are allowed.
+        limit: u128,
+    },
+    /// A word that names nothing.
+    #[error("unknown {what} '{value}': one of {allowed}")]
+    Unknown {
+        /// `method`, `loss`, `relaxation`.
+        what: &'static str,
+        /// The word given.
+        value: String,
+        /// The words allowed.
+        allowed: String,
+    },
+}
+
+/// A result whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;

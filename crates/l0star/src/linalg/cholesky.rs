@@ -1,0 +1,164 @@
+//! Cholesky factorisation of small dense matrices.
+//!
+//! Supports have tens of columns; a plain loop over contiguous rows beats a blocked library there (the blocked one
+//! takes over above [`BLOCKED`]).
+
+use super::kernels::{axpy, dot};
+
+/// From this size on `faer` factorises.
+const BLOCKED: usize = 96;
+
+/// `M = R Rᵀ`, R lower triangular, stored by rows in a full square.
+#[derive(Debug, Clone, Default)]
+pub struct Cholesky {
+    size: usize,
+    rows: Vec<f64>,
+}
+
+impl Cholesky {
+    /// An empty factor to be filled again and again.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of rows.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The square into which the caller writes the lower triangle (row-major) before [`Cholesky::factor`].
+    pub fn start(&mut self, size: usize) -> &mut [f64] {
+        self.size = size;
+        self.rows.clear();
+        self.rows.resize(size * size, 0.0);
+        &mut self.rows
+    }
+
+    /// Factorises in place; false when the matrix is not positive definite in floating point.
+    pub fn factor(&mut self) -> bool {
+        if self.size >= BLOCKED {
+            return self.factor_blocked();
+        }
+        let d = self.size;
+        for i in 0..d {
+            let (above, rest) = self.rows.split_at_mut(i * d);
+            let row = &mut rest[..d];
+            for j in 0..i {
+                let other = &above[j * d..j * d + d];
+                let s = row[j] - short_dot(&row[..j], &other[..j]);
+                row[j] = s / other[j];
+            }
+            let pivot = row[i] - short_dot(&row[..i], &row[..i]);
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return false;
+            }
+            row[i] = pivot.sqrt();
+        }
+        true
+    }
+
+    fn factor_blocked(&mut self) -> bool {
+        use faer::linalg::cholesky::llt::factor::{
+            LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+        };
+        let d = self.size;
+        let view = faer::MatMut::from_row_major_slice_mut(&mut self.rows, d, d);
+        let scratch = cholesky_in_place_scratch::<f64>(d, faer::Par::Seq, Default::default());
+        let mut memory = faer::dyn_stack::MemBuffer::new(scratch);
+        let done = cholesky_in_place(
+            view,
+            LltRegularization::default(),
+            faer::Par::Seq,
+            faer::dyn_stack::MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .is_ok();
+        done && (0..d).all(|i| self.rows[i * d + i].is_finite())
+    }
+
+    /// `v ← R⁻¹ v`.
+    pub fn solve_lower(&self, v: &mut [f64]) {
+        let d = self.size;
+        for i in 0..d {
+            let row = &self.rows[i * d..i * d + d];
+            v[i] = (v[i] - short_dot(&row[..i], &v[..i])) / row[i];
+        }
+    }
+
+    /// `v ← R⁻ᵀ v`.
+    pub fn solve_upper(&self, v: &mut [f64]) {
+        let d = self.size;
+        for i in (0..d).rev() {
+            let row = &self.rows[i * d..i * d + d];
+            let value = v[i] / row[i];
+            v[i] = value;
+            let (head, _) = v.split_at_mut(i);
+            if i < 16 {
+                for (v, r) in head.iter_mut().zip(row) {
+                    *v -= value * r;
+                }
+            } else {
+                axpy(-value, &row[..i], head);
+            }
+        }
+    }
+
+    /// `v ← M⁻¹ v`.
+    pub fn solve(&self, v: &mut [f64]) {
+        self.solve_lower(v);
+        self.solve_upper(v);
+    }
+}
+
+/// The dispatch of the SIMD kernel costs more than a short loop.
+#[inline]
+fn short_dot(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() < 24 {
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    } else {
+        dot(a, b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solves_at_small_and_blocked_sizes() {
+        for d in [1, 2, 5, 30, 95, 96, 150] {
+            let entry = |i: usize, j: usize| {
+                ((i * 31 + j * 17) % 13) as f64 / 13.0 + ((j * 31 + i * 17) % 13) as f64 / 13.0
+            };
+            let full = |i: usize, j: usize| entry(i, j) + if i == j { 2.0 * d as f64 } else { 0.0 };
+            let mut factor = Cholesky::new();
+            let rows = factor.start(d);
+            for i in 0..d {
+                for j in 0..=i {
+                    rows[i * d + j] = full(i, j);
+                }
+            }
+            assert!(factor.factor());
+            let x: Vec<f64> = (0..d).map(|i| i as f64 - 3.0).collect();
+            let mut v: Vec<f64> = (0..d)
+                .map(|i| (0..d).map(|j| full(i, j) * x[j]).sum())
+                .collect();
+            factor.solve(&mut v);
+            for (v, x) in v.iter().zip(&x) {
+                assert!((v - x).abs() < 1e-10, "size {d}: {v} against {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused() {
+        for d in [2, 100] {
+            let mut factor = Cholesky::new();
+            let rows = factor.start(d);
+            for i in 0..d {
+                rows[i * d + i] = if i == d - 1 { -1.0 } else { 1.0 };
+            }
+            assert!(!factor.factor());
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Vector kernels. Each is written once against `pulp` and runs on the widest instruction set found at run time.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// `Σ a_i b_i`.
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    struct Dot<'a>(&'a [f64], &'a [f64]);
+    impl WithSimd for Dot<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            let (a, a_tail) = S::as_simd_f64s(self.0);
+            let (b, b_tail) = S::as_simd_f64s(self.1);
+            let zero = simd.splat_f64s(0.0);
+            let mut sums = [zero; 4];
+            let (a4, a1) = pulp::as_arrays::<4, _>(a);
+            let (b4, b1) = pulp::as_arrays::<4, _>(b);
+            for (a, b) in a4.iter().zip(b4) {
+                for l in 0..4 {
+                    sums[l] = simd.mul_add_e_f64s(a[l], b[l], sums[l]);
+                }
+            }
+            for (a, b) in a1.iter().zip(b1) {
+                sums[0] = simd.mul_add_e_f64s(*a, *b, sums[0]);
+            }
+            let low = simd.add_f64s(sums[0], sums[1]);
+            let high = simd.add_f64s(sums[2], sums[3]);
+            let mut sum = simd.reduce_sum_f64s(simd.add_f64s(low, high));
+            for (a, b) in a_tail.iter().zip(b_tail) {
+                sum += a * b;
+            }
+            sum
+        }
+    }
+    assert_eq!(a.len(), b.len());
+    arch().dispatch(Dot(a, b))
+}
+
+/// `[Σ a0_i b_i, …, Σ a3_i b_i]`: four columns share each load of `b`.
+#[inline]
+pub fn dot4(a: [&[f64]; 4], b: &[f64]) -> [f64; 4] {
+    struct Dot4<'a>([&'a [f64]; 4], &'a [f64]);
+    impl WithSimd for Dot4<'_> {
+        type Output = [f64; 4];
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> [f64; 4] {
+            let n = self.1.len();
+            let [c0, c1, c2, c3] = self.0;
+            let (a0, t0) = S::as_simd_f64s(&c0[..n]);
+            let (a1, t1) = S::as_simd_f64s(&c1[..n]);
+            let (a2, t2) = S::as_simd_f64s(&c2[..n]);
+            let (a3, t3) = S::as_simd_f64s(&c3[..n]);
+            let (b, tail) = S::as_simd_f64s(self.1);
+            let zero = simd.splat_f64s(0.0);
+            let mut even = [zero; 4];
+            let mut odd = [zero; 4];
+            let (b2, b1) = pulp::as_arrays::<2, _>(b);
+            let pairs = b2.len();
+            let (p0, r0) = pulp::as_arrays::<2, _>(a0);
+            let (p1, r1) = pulp::as_arrays::<2, _>(a1);
+            let (p2, r2) = pulp::as_arrays::<2, _>(a2);
+            let (p3, r3) = pulp::as_arrays::<2, _>(a3);
+            for ((((b, x0), x1), x2), x3) in b2
+                .iter()
+                .zip(&p0[..pairs])
+                .zip(&p1[..pairs])
+                .zip(&p2[..pairs])
+                .zip(&p3[..pairs])
+            {
+                even[0] = simd.mul_add_e_f64s(x0[0], b[0], even[0]);
+                even[1] = simd.mul_add_e_f64s(x1[0], b[0], even[1]);
+                even[2] = simd.mul_add_e_f64s(x2[0], b[0], even[2]);
+                even[3] = simd.mul_add_e_f64s(x3[0], b[0], even[3]);
+                odd[0] = simd.mul_add_e_f64s(x0[1], b[1], odd[0]);
+                odd[1] = simd.mul_add_e_f64s(x1[1], b[1], odd[1]);
+                odd[2] = simd.mul_add_e_f64s(x2[1], b[1], odd[2]);
+                odd[3] = simd.mul_add_e_f64s(x3[1], b[1], odd[3]);
+            }
+            for (i, b) in b1.iter().enumerate() {
+                even[0] = simd.mul_add_e_f64s(r0[i], *b, even[0]);
+                even[1] = simd.mul_add_e_f64s(r1[i], *b, even[1]);
+                even[2] = simd.mul_add_e_f64s(r2[i], *b, even[2]);
+                even[3] = simd.mul_add_e_f64s(r3[i], *b, even[3]);
+            }
+            let mut sums = [0.0; 4];
+            for l in 0..4 {
+                sums[l] = simd.reduce_sum_f64s(simd.add_f64s(even[l], odd[l]));
+            }
+            for (i, b) in tail.iter().enumerate() {
+                sums[0] += t0[i] * b;
+                sums[1] += t1[i] * b;
+                sums[2] += t2[i] * b;
+                sums[3] += t3[i] * b;
+            }
+            sums
+        }
+    }
+    assert!(a.iter().all(|a| a.len() == b.len()));
+    arch().dispatch(Dot4(a, b))
+}
+
+/// `y += s a`.
+#[inline]
+pub fn axpy(s: f64, a: &[f64], y: &mut [f64]) {
+    struct Axpy<'a>(f64, &'a [f64], &'a mut [f64]);
+    impl WithSimd for Axpy<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let (a, a_tail) = S::as_simd_f64s(self.1);
+            let (y, y_tail) = S::as_mut_simd_f64s(self.2);
+            let s = simd.splat_f64s(self.0);
+            for (y, a) in y.iter_mut().zip(a) {
+                *y = simd.mul_add_e_f64s(s, *a, *y);
+            }
+            for (y, a) in y_tail.iter_mut().zip(a_tail) {
+                *y += self.0 * a;
+            }
+        }
+    }
+    assert_eq!(a.len(), y.len());
+    arch().dispatch(Axpy(s, a, y))
+}
+
+/// `Σ w_i a_i b_i`.
+#[inline]
+pub fn weighted_dot(w: &[f64], a: &[f64], b: &[f64]) -> f64 {
+    struct Dot<'a>(&'a [f64], &'a [f64], &'a [f64]);
+    impl WithSimd for Dot<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            let (w, w_tail) = S::as_simd_f64s(self.0);
+            let (a, a_tail) = S::as_simd_f64s(self.1);
+            let (b, b_tail) = S::as_simd_f64s(self.2);
+            let zero = simd.splat_f64s(0.0);
+            let mut sums = [zero; 2];
+            let (w2, w1) = pulp::as_arrays::<2, _>(w);
+            let (a2, a1) = pulp::as_arrays::<2, _>(a);
+            let (b2, b1) = pulp::as_arrays::<2, _>(b);
+            for ((w, a), b) in w2.iter().zip(a2).zip(b2) {
+                for l in 0..2 {
+                    sums[l] = simd.mul_add_e_f64s(simd.mul_f64s(w[l], a[l]), b[l], sums[l]);
+                }
+            }
+            for ((w, a), b) in w1.iter().zip(a1).zip(b1) {
+                sums[0] = simd.mul_add_e_f64s(simd.mul_f64s(*w, *a), *b, sums[0]);
+            }
+            let mut sum = simd.reduce_sum_f64s(simd.add_f64s(sums[0], sums[1]));
+            for ((w, a), b) in w_tail.iter().zip(a_tail).zip(b_tail) {
+                sum += w * a * b;
+            }
+            sum
+        }
+    }
+    assert!(w.len() == a.len() && a.len() == b.len());
+    arch().dispatch(Dot(w, a, b))
+}
+
+/// `√Σ a_i²`, plain (no guard against overflow).
+#[inline]
+pub fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
+
+/// The instruction set, looked up once.
+#[inline]
+fn arch() -> Arch {
+    Arch::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_agree_with_plain_loops_at_every_length() {
+        for n in 0..70 {
+            let column = |s: usize| -> Vec<f64> {
+                (0..n).map(|i| ((i * 7 + s * 13) % 11) as f64 - 5.0).collect()
+            };
+            let (a, b, w) = (column(1), column(2), column(3));
+            let plain = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+            assert_eq!(dot(&a, &b), plain(&a, &b));
+            let wa: Vec<f64> = w.iter().zip(&a).map(|(w, a)| w * a).collect();
+            assert_eq!(weighted_dot(&w, &a, &b), plain(&wa, &b));
+            let columns = [column(4), column(5), column(6), column(7)];
+            let four = dot4([&columns[0], &columns[1], &columns[2], &columns[3]], &b);
+            for (column, four) in columns.iter().zip(four) {
+                assert_eq!(plain(column, &b), four);
+            }
+            let mut y = w.clone();
+            axpy(3.0, &a, &mut y);
+            for i in 0..n {
+                assert_eq!(y[i], w[i] + 3.0 * a[i]);
+            }
+        }
+    }
+}

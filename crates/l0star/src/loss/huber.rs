@@ -1,0 +1,97 @@
+use super::{Loss, ResponseKind};
+use crate::error::{Error, Result};
+
+/// Huber's loss: with `r = z - b`, `r²/2` where `|r| ≤ δ`, else `δ(|r| - δ/2)`.
+#[derive(Debug, Clone, Copy)]
+pub struct Huber {
+    delta: f64,
+}
+
+impl Huber {
+    /// `δ > 0`, finite.
+    pub fn new(delta: f64) -> Result<Self> {
+        if delta > 0.0 && delta.is_finite() {
+            return Ok(Self { delta });
+        }
+        Err(Error::Setting {
+            name: "huber_delta",
+            value: delta.to_string(),
+            range: "it must be a finite number > 0",
+        })
+    }
+
+    /// Where the loss turns from quadratic to linear.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+}
+
+impl Loss for Huber {
+    fn name(&self) -> &'static str {
+        "huber"
+    }
+
+    fn response(&self) -> ResponseKind {
+        ResponseKind::Real
+    }
+
+    #[inline]
+    fn value(&self, z: f64, b: f64) -> f64 {
+        let r = (z - b).abs();
+        let inner = r.min(self.delta);
+        // inner (r - inner/2) is r²/2 inside and δ(r - δ/2) outside.
+        inner * (r - 0.5 * inner)
+    }
+
+    #[inline]
+    fn slope(&self, z: f64, b: f64) -> f64 {
+        (z - b).clamp(-self.delta, self.delta)
+    }
+
+    #[inline]
+    fn curvature(&self, z: f64, b: f64) -> f64 {
+        f64::from(u8::from((z - b).abs() <= self.delta))
+    }
+
+    fn smoothness(&self) -> f64 {
+        1.0
+    }
+
+    #[inline]
+    fn domain(&self, _b: f64) -> (f64, f64) {
+        (-self.delta, self.delta)
+    }
+
+    /// `l*(α) = α²/2 + bα` on `|α| ≤ δ`.
+    #[inline]
+    fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64) {
+        (0.5 * alpha * alpha, b * alpha)
+    }
+
+    #[inline]
+    fn conjugate_slope(&self, alpha: f64, b: f64) -> f64 {
+        alpha + b
+    }
+
+    /// In the quadratic part `(z + tb)/(1 + t)`, beyond it a step of length `tδ` towards `b`.
+    #[inline]
+    fn prox(&self, z: f64, b: f64, t: f64) -> f64 {
+        let r = z - b;
+        if r.abs() <= self.delta * (1.0 + t) {
+            (z + t * b) / (1.0 + t)
+        } else {
+            z - t * self.delta * r.signum()
+        }
+    }
+
+    /// The quadratic's, clipped: the constraint is an interval and the objective a parabola.
+    #[inline]
+    fn prox_conjugate(&self, v: f64, b: f64, t: f64) -> f64 {
+        ((v - t * b) / (1.0 + t)).clamp(-self.delta, self.delta)
+    }
+
+    /// `h(r) ≥ δ|r| - δ²/2`.
+    fn reach(&self, v: f64) -> f64 {
+        v / self.delta + 0.5 * self.delta
+    }
+}

@@ -1,0 +1,106 @@
+use super::{Loss, ResponseKind};
+
+/// `l(z, b) = log(1 + exp(-bz))`, `b ∈ {-1, 1}`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Logistic;
+
+/// `1/(1 + e^m)`, the probability of the wrong class at margin `m`, without overflow.
+#[inline]
+fn wrong(m: f64) -> f64 {
+    if m >= 0.0 {
+        let e = (-m).exp();
+        e / (1.0 + e)
+    } else {
+        1.0 / (1.0 + m.exp())
+    }
+}
+
+impl Loss for Logistic {
+    fn name(&self) -> &'static str {
+        "logistic"
+    }
+
+    fn response(&self) -> ResponseKind {
+        ResponseKind::Label
+    }
+
+    #[inline]
+    fn value(&self, z: f64, b: f64) -> f64 {
+        let m = b * z;
+        (-m.abs()).exp().ln_1p() + (-m).max(0.0)
+    }
+
+    #[inline]
+    fn slope(&self, z: f64, b: f64) -> f64 {
+        -b * wrong(b * z)
+    }
+
+    #[inline]
+    fn curvature(&self, z: f64, _b: f64) -> f64 {
+        let e = (-z.abs()).exp();
+        e / ((1.0 + e) * (1.0 + e))
+    }
+
+    fn smoothness(&self) -> f64 {
+        0.25
+    }
+
+    #[inline]
+    fn domain(&self, b: f64) -> (f64, f64) {
+        ((-b).min(0.0), (-b).max(0.0))
+    }
+
+    /// With `t = -bα ∈ [0, 1]`: `l*(α) = t ln t + (1 - t) ln(1 - t)`, `0 ln 0 = 0`.
+    #[inline]
+    fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64) {
+        let t = -b * alpha;
+        let first = if t > 0.0 { t * t.ln() } else { 0.0 };
+        let second = if t < 1.0 {
+            (1.0 - t) * (-t).ln_1p()
+        } else {
+            0.0
+        };
+        (first, second)
+    }
+
+    /// `z = -b ln(t/(1 - t))`, with t kept 1e-15 away from the ends.
+    #[inline]
+    fn conjugate_slope(&self, alpha: f64, b: f64) -> f64 {
+        let t = (-b * alpha).clamp(1e-15, 1.0 - 1e-15);
+        -b * (t / (1.0 - t)).ln()
+    }
+
+    /// With the margin `m = by` and `c = bz`: the root of `g(m) = m - c - t/(1 + e^m)`, which increases and lies in
+    /// `[c, c + t]`. Newton, kept inside a shrinking bracket.
+    #[inline]
+    fn prox(&self, z: f64, b: f64, t: f64) -> f64 {
+        let c = b * z;
+        let (mut low, mut high) = (c, c + t);
+        let mut m = c;
+        for _ in 0..60 {
+            let w = wrong(m);
+            let g = m - c - t * w;
+            if g > 0.0 {
+                high = m;
+            } else {
+                low = m;
+            }
+            let mut next = m - g / (1.0 + t * w * (1.0 - w));
+            if !(low..=high).contains(&next) {
+                next = 0.5 * (low + high);
+            }
+            let change = (next - m).abs();
+            m = next;
+            // One more step from here would move m by about change², below its last place.
+            if change <= 1e-9 * (1.0 + m.abs()) {
+                break;
+            }
+        }
+        b * m
+    }
+
+    /// `log(1 + e^t) ≥ t`.
+    fn reach(&self, v: f64) -> f64 {
+        v
+    }
+}

@@ -1,0 +1,183 @@
+//! Losses: how far a prediction `z` is from a response `b`.
+//!
+//! `L(z) = Σ p_i l(z_i, b_i)` with weights `p_i`. A loss is a handful of scalar functions; the sums over rows are
+//! provided methods, compiled once per loss, so that the call through `dyn Loss` is paid once per vector.
+//! `docs/add-a-loss.md` walks through [`SquaredHinge`] as an example.
+
+mod huber;
+mod logistic;
+mod quadratic;
+mod squared_hinge;
+
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use quadratic::Quadratic;
+pub use squared_hinge::SquaredHinge;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// What the responses of a loss are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseKind {
+    /// Any finite number; the loss is `h(z - b)` with `h` even and convex.
+    Real,
+    /// A label −1 or 1; the loss is `h(bz)` with `h` convex and non-increasing.
+    Label,
+}
+
+/// A convex loss `l(z, b)`, differentiable in `z`.
+///
+/// The slope `α = l'(z)` is the dual variable of a row. Everything must be free of overflow for finite arguments
+/// (a result may be infinite only where the mathematics says so).
+pub trait Loss: Debug + Send + Sync {
+    /// The word for it: `quadratic`, `huber`, …
+    fn name(&self) -> &'static str;
+
+    /// What the responses are.
+    fn response(&self) -> ResponseKind;
+
+    /// `l(z, b)`.
+    fn value(&self, z: f64, b: f64) -> f64;
+
+    /// `l'(z, b)`, the derivative in `z`; it lies in [`Loss::domain`].
+    fn slope(&self, z: f64, b: f64) -> f64;
+
+    /// `l''(z, b)` (any element of the generalised second derivative where it jumps), ≥ 0.
+    fn curvature(&self, z: f64, b: f64) -> f64;
+
+    /// The smallest `s` with `l'' ≤ s` everywhere: `l` is `s`-smooth and `l*` is `1/s`-strongly convex.
+    fn smoothness(&self) -> f64;
+
+    /// The closed interval of slopes on which the conjugate is finite.
+    fn domain(&self, b: f64) -> (f64, f64);
+
+    /// The conjugate `l*(α, b) = sup_z αz - l(z, b)` for `α` in [`Loss::domain`], as a sum of two terms.
+    ///
+    /// Certified bounds rely on each term being computed with a relative error of at most 8 units in the last place;
+    /// they are returned apart so that a sum over rows can bound its own rounding by the sum of absolute values.
+    fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64);
+
+    /// A `z` with `l'(z, b) = α`, the derivative of the conjugate; clipped to a finite value at the ends of the domain.
+    fn conjugate_slope(&self, alpha: f64, b: f64) -> f64;
+
+    /// `prox_{t l}(z) = argmin_y t l(y, b) + (y - z)²/2`, `t > 0`.
+    fn prox(&self, z: f64, b: f64, t: f64) -> f64;
+
+    /// How far a residual (real responses) or a wrong-side margin (labels) can be when the loss is at most `v`:
+    /// `h(r) ≤ v ⇒ |r| ≤ reach(v)`, or `h(bz) ≤ v ⇒ bz ≥ -reach(v)`. An upper bound of it suffices.
+    ///
+    /// It bounds the intercept of every model that is better than the null model.
+    fn reach(&self, v: f64) -> f64;
+
+    /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// `l*(α, b)`, +∞ outside the domain.
+    fn conjugate(&self, alpha: f64, b: f64) -> f64 {
+        let (low, high) = self.domain(b);
+        if !(low..=high).contains(&alpha) {
+            return f64::INFINITY;
+        }
+        let (first, second) = self.conjugate_terms(alpha, b);
+        first + second
+    }
+
+    /// `prox_{t l*}(v)`, always inside the domain.
+    ///
+    /// Moreau: `prox_{t l*}(v) = v - t y` with `y = prox_{l/t}(v/t)`, and the optimality of `y` says that this is
+    /// `l'(y)`: the same number without the cancellation.
+    fn prox_conjugate(&self, v: f64, b: f64, t: f64) -> f64 {
+        self.slope(self.prox(v / t, b, 1.0 / t), b)
+    }
+
+    /// `Σ p_i l(z_i, b_i)`.
+    fn total(&self, p: &[f64], z: &[f64], b: &[f64]) -> f64 {
+        p.iter()
+            .zip(z)
+            .zip(b)
+            .map(|((p, z), b)| p * self.value(*z, *b))
+            .sum()
+    }
+
+    /// `slopes_i = l'(z_i, b_i)`.
+    fn slopes(&self, z: &[f64], b: &[f64], slopes: &mut [f64]) {
+        for ((slope, z), b) in slopes.iter_mut().zip(z).zip(b) {
+            *slope = self.slope(*z, *b);
+        }
+    }
+
+    /// `out_i = p_i l''(z_i, b_i)`.
+    fn weighted_curvatures(&self, p: &[f64], z: &[f64], b: &[f64], out: &mut [f64]) {
+        for (((out, p), z), b) in out.iter_mut().zip(p).zip(z).zip(b) {
+            *out = p * self.curvature(*z, *b);
+        }
+    }
+
+    /// The derivative of `P` along a line: `Σ p_i l'(z_i + a dz_i, b_i) dz_i`.
+    fn slope_along(&self, p: &[f64], z: &[f64], dz: &[f64], a: f64, b: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for (((p, z), dz), b) in p.iter().zip(z).zip(dz).zip(b) {
+            sum += p * self.slope(a.mul_add(*dz, *z), *b) * dz;
+        }
+        sum
+    }
+
+    /// The step of the dual variable in PDAL: `α_i = prox_{t_i l*}(w_i / p_i)` with `t_i = τ / p_i`, that is
+    /// `p_i α_i` is the i-th entry of `prox_{τ L*}(w)`.
+    fn prox_conjugate_rows(&self, w: &[f64], p: &[f64], b: &[f64], tau: f64, alpha: &mut [f64]) {
+        for (((alpha, w), p), b) in alpha.iter_mut().zip(w).zip(p).zip(b) {
+            *alpha = self.prox_conjugate(w / p, *b, tau / p);
+        }
+    }
+
+    /// `(Σ p_i (l*(α_i, b_i) - α_i o_i), Σ p_i |terms|)`: the dual value and the size of what was added up.
+    ///
+    /// `offset` may be empty (no offset). Slopes outside the domain make it (+∞, +∞).
+    fn dual_total(&self, p: &[f64], alpha: &[f64], b: &[f64], offset: &[f64]) -> (f64, f64) {
+        let (mut sum, mut size) = (0.0, 0.0);
+        for (i, ((p, alpha), b)) in p.iter().zip(alpha).zip(b).enumerate() {
+            let (low, high) = self.domain(*b);
+            if !(low..=high).contains(alpha) {
+                return (f64::INFINITY, f64::INFINITY);
+            }
+            let (first, second) = self.conjugate_terms(*alpha, *b);
+            let shift = offset.get(i).map_or(0.0, |o| alpha * o);
+            sum += p * (first + second - shift);
+            size += p * (first.abs() + second.abs() + shift.abs());
+        }
+        (sum, size)
+    }
+
+    /// Clips every slope to its domain.
+    fn clip(&self, alpha: &mut [f64], b: &[f64]) {
+        for (alpha, b) in alpha.iter_mut().zip(b) {
+            let (low, high) = self.domain(*b);
+            *alpha = alpha.clamp(low, high);
+        }
+    }
+}
+
+/// The words that [`by_name`] knows.
+pub const NAMES: &[&str] = &["quadratic", "huber", "logistic", "squared-hinge"];
+
+/// The loss with this name; `huber_delta` matters to `huber` alone.
+pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
+    Ok(match name {
+        "quadratic" => Arc::new(Quadratic),
+        "huber" => Arc::new(Huber::new(huber_delta)?),
+        "logistic" => Arc::new(Logistic),
+        "squared-hinge" => Arc::new(SquaredHinge),
+        _ => {
+            return Err(Error::Unknown {
+                what: "loss",
+                value: name.to_owned(),
+                allowed: NAMES.join(", "),
+            });
+        }
+    })
+}

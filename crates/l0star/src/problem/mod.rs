@@ -1,0 +1,174 @@
+//! The problem, valid by construction.
+//!
+//! ```text
+//! minimize  P(x) = L(Ax + o) + ½ Σ λ_i x_i²   subject to  at most k of the selectable features are non-zero
+//! ```
+
+mod builder;
+mod design;
+mod unpenalised;
+
+use std::sync::Arc;
+
+pub use builder::Builder;
+pub use design::Design;
+pub(crate) use unpenalised::Unpenalised;
+
+use crate::error::Result;
+use crate::linalg::kernels;
+use crate::loss::Loss;
+
+/// A problem that exists is solvable: finite data, shapes that agree, settings in range.
+///
+/// Columns are numbered as in the data; the intercept, when on, is one more column of ones behind them. Every column
+/// is one of *selectable* (counted in k, ridge > 0), *always in* (ridge ≥ 0) or *excluded*.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    pub(crate) design: Design,
+    pub(crate) loss: Arc<dyn Loss>,
+    /// Responses of the rows of positive weight.
+    pub(crate) b: Vec<f64>,
+    /// Row weights `w_i / Σw`. These floats *are* the weights of the problem.
+    pub(crate) p: Vec<f64>,
+    /// Offsets; empty when there are none.
+    pub(crate) offset: Vec<f64>,
+    /// λ of each column.
+    pub(crate) ridge: Vec<f64>,
+    pub(crate) names: Vec<String>,
+    pub(crate) selectable: Vec<usize>,
+    /// Always-in columns with λ > 0.
+    pub(crate) penalised: Vec<usize>,
+    /// Always-in columns with λ = 0, and what makes bounds with them valid.
+    pub(crate) unpenalised: Unpenalised,
+    /// Upper bounds of the column norms |a_j|₂.
+    pub(crate) norms: Vec<f64>,
+    pub(crate) k: usize,
+    pub(crate) has_intercept: bool,
+    /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
+    pub(crate) null_value: f64,
+}
+
+impl Problem {
+    /// Starts a problem from a design matrix and its response.
+    pub fn builder(design: Design, response: Vec<f64>) -> Builder {
+        Builder::new(design, response)
+    }
+
+    /// Rows of positive weight.
+    pub fn rows(&self) -> usize {
+        self.b.len()
+    }
+
+    /// Columns of the data, the intercept not counted.
+    pub fn columns(&self) -> usize {
+        self.design.columns() - usize::from(self.has_intercept)
+    }
+
+    /// The sparsity: at most this many selectable features are non-zero.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// The same problem with another k (the bounds of unpenalised coefficients depend on it).
+    pub fn with_k(&self, k: usize) -> Result<Self> {
+        let mut problem = Self { k, ..self.clone() };
+        let columns = problem.unpenalised.columns().to_vec();
+        problem.unpenalised = Unpenalised::new(&problem, columns)?;
+        Ok(problem)
+    }
+
+    /// `min(k, selectable features)`, the size of the supports that need to be looked at.
+    pub fn support_size(&self) -> usize {
+        self.k.min(self.selectable.len())
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &dyn Loss {
+        &*self.loss
+    }
+
+    /// Whether an unpenalised intercept is fitted.
+    pub fn has_intercept(&self) -> bool {
+        self.has_intercept
+    }
+
+    /// Names of the data columns.
+    pub fn names(&self) -> &[String] {
+        &self.names[..self.columns()]
+    }
+
+    /// The features that k counts, in column order.
+    pub fn selectable(&self) -> &[usize] {
+        &self.selectable
+    }
+
+    /// λ of a column.
+    pub fn ridge(&self, column: usize) -> f64 {
+        self.ridge[column]
+    }
+
+    /// The design matrix (the intercept's column of ones included).
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// `P(x)` for `x` given as (column, coefficient) pairs, in plain floating point.
+    pub fn objective(&self, x: &[(usize, f64)]) -> f64 {
+        let mut z = vec![0.0; self.rows()];
+        self.predict_into(x, &mut z);
+        self.loss.total(&self.p, &z, &self.b) + self.penalty(x)
+    }
+
+    /// `½ Σ λ_i x_i²`.
+    pub(crate) fn penalty(&self, x: &[(usize, f64)]) -> f64 {
+        0.5 * x.iter().map(|(j, x)| self.ridge[*j] * x * x).sum::<f64>()
+    }
+
+    /// `z = Ax + o`.
+    pub(crate) fn predict_into(&self, x: &[(usize, f64)], z: &mut [f64]) {
+        if self.offset.is_empty() {
+            z.fill(0.0);
+        } else {
+            z.copy_from_slice(&self.offset);
+        }
+        for (j, x) in x {
+            self.design.add_column(*j, *x, z);
+        }
+    }
+
+    /// `β_i = p_i α_i`.
+    pub(crate) fn weigh(&self, alpha: &[f64], beta: &mut [f64]) {
+        for ((beta, alpha), p) in beta.iter_mut().zip(alpha).zip(&self.p) {
+            *beta = alpha * p;
+        }
+    }
+
+    /// The largest singular value of the columns given, up to a few percent (power iteration). Steps only, no bound.
+    pub(crate) fn spectral_norm(&self, columns: &[usize]) -> f64 {
+        let mut v: Vec<f64> = (0..columns.len())
+            .map(|i| 1.0 + 0.01 * ((i * 7919) % 101) as f64)
+            .collect();
+        let mut z = vec![0.0; self.rows()];
+        let mut estimate: f64 = 0.0;
+        for _ in 0..30 {
+            let length = kernels::norm(&v);
+            if !(length > 0.0 && length.is_finite()) {
+                break;
+            }
+            v.iter_mut().for_each(|v| *v /= length);
+            z.fill(0.0);
+            for (j, v) in columns.iter().zip(&v) {
+                self.design.add_column(*j, *v, &mut z);
+            }
+            self.unpenalised.project(&mut z);
+            let norm = kernels::norm(&z);
+            let done = (norm - estimate).abs() <= 1e-3 * norm;
+            estimate = norm;
+            if done {
+                break;
+            }
+            self.design.dots(columns, &z, &mut v);
+        }
+        if estimate > 0.0 { estimate } else { 1.0 }
+    }
+}

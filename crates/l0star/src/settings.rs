@@ -1,0 +1,218 @@
+//! What the user asks for ([`Settings`]) and what comes back ([`Solution`]).
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// An enum whose variants are words: the same in Rust, on the command line, in JSON, in Python.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident, $what:literal, $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)?) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $name {
+            /// Every word, in the order of the documentation.
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The word for this value.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+            fn from_str(word: &str) -> Result<Self> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(Error::Unknown { what: $what, value: word.to_owned(), allowed: Self::WORDS.join(", ") }),
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// How the support is searched for.
+    Method, "method",
+    /// The default: exact, with certified bounds.
+    BestFirst = "best-first",
+    /// The paper's best-first search exactly: ordered tree, PDAL or SGA.
+    Paper = "paper",
+    /// Orthogonal matching pursuit (inexact).
+    Omp = "omp",
+    /// Iterative hard thresholding (inexact).
+    Iht = "iht",
+    /// Hard thresholding pursuit (inexact).
+    Htp = "htp",
+    /// Dual iterative hard thresholding (inexact).
+    Diht = "diht",
+    /// Brute force over every support; refused above a million.
+    Exhaustive = "exhaustive",
+}
+
+words! {
+    /// How `method=paper` maximises the dual bound of a node.
+    RelaxationKind, "relaxation",
+    /// Primal–dual algorithm with line search (Algorithm 3).
+    Pdal = "pdal",
+    /// Supergradient ascent (Algorithm 5).
+    Sga = "sga",
+}
+
+words! {
+    /// What a [`Solution`] is known to be.
+    Status, "status",
+    /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12)`.
+    Optimal = "optimal",
+    /// `objective - lower_bound <= gap`, the error that was allowed.
+    GapReached = "gap_reached",
+    /// The time ran out; the bound is valid.
+    TimeLimit = "time_limit",
+    /// The node limit was reached; the bound is valid.
+    NodeLimit = "node_limit",
+    /// The memory limit was reached; the bound is valid.
+    MemoryLimit = "memory_limit",
+    /// Stopped from outside; the bound is valid.
+    Interrupted = "interrupted",
+    /// An inexact method finished; nothing is proved.
+    Heuristic = "heuristic",
+}
+
+impl Status {
+    /// Whether the search ended before it had proved what was asked.
+    pub fn stopped_early(self) -> bool {
+        matches!(
+            self,
+            Self::TimeLimit | Self::NodeLimit | Self::MemoryLimit | Self::Interrupted
+        )
+    }
+}
+
+/// How to solve a problem.
+///
+/// | field | default | meaning | range |
+/// |---|---|---|---|
+/// | `method` | `best-first` | see [`Method`] | |
+/// | `gap` | 0 | absolute error allowed (the paper's Δ) | ≥ 0 |
+/// | `relaxation` | `pdal` | for `paper` | |
+/// | `warm_start` | true | for `paper`: inherit the parent's dual point | |
+/// | `pruning` | true | for `paper`: drop nodes above the incumbent, and leave their relaxation at once | |
+/// | `time_limit` | none | wall-clock time | |
+/// | `node_limit` | none | nodes taken from the frontier | |
+/// | `memory_limit` | none | bytes of open nodes | |
+/// | `interrupt` | none | set it to true from anywhere to stop | |
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// See [`Method`].
+    pub method: Method,
+    /// Absolute error allowed, Δ ≥ 0.
+    pub gap: f64,
+    /// The dual ascent of `method=paper`.
+    pub relaxation: RelaxationKind,
+    /// Warm start by inheritance (`method=paper`).
+    pub warm_start: bool,
+    /// Pruning by force-quit (`method=paper`).
+    pub pruning: bool,
+    /// Wall-clock limit.
+    pub time_limit: Option<Duration>,
+    /// Limit on nodes taken from the frontier.
+    pub node_limit: Option<u64>,
+    /// Limit on the bytes of open nodes.
+    pub memory_limit: Option<u64>,
+    /// A flag that stops the search when it becomes true.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            method: Method::BestFirst,
+            gap: 0.0,
+            relaxation: RelaxationKind::Pdal,
+            warm_start: true,
+            pruning: true,
+            time_limit: None,
+            node_limit: None,
+            memory_limit: None,
+            interrupt: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Default settings for a method.
+    pub fn new(method: Method) -> Self {
+        Self {
+            method,
+            ..Self::default()
+        }
+    }
+
+    /// Refuses what no method accepts.
+    pub fn check(&self) -> Result<()> {
+        if self.gap >= 0.0 && self.gap.is_finite() {
+            return Ok(());
+        }
+        Err(Error::Setting {
+            name: "gap",
+            value: self.gap.to_string(),
+            range: "it is an absolute error, a finite number >= 0",
+        })
+    }
+}
+
+/// The best model found and what is proved of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// What is known of the result.
+    pub status: Status,
+    /// P(x) of the model.
+    pub objective: f64,
+    /// A certified lower bound of the optimum; `None` for an inexact method.
+    pub lower_bound: Option<f64>,
+    /// The selectable features with non-zero coefficients allowed, in column order.
+    pub support: Vec<usize>,
+    /// One coefficient a data column (always-in columns included), on the data's own scale.
+    pub coefficients: Vec<f64>,
+    /// The intercept, 0 when off.
+    pub intercept: f64,
+    /// Relaxations and restricted problems solved; the paper's count for `method=paper`.
+    pub solver_calls: u64,
+    /// Nodes taken from the frontier.
+    pub nodes: u64,
+    /// Largest number of open nodes at any time.
+    pub peak_open_nodes: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// The method used.
+    pub method: Method,
+}
+
+impl Solution {
+    /// `objective - lower_bound`, never negative; `None` for an inexact method.
+    pub fn gap(&self) -> Option<f64> {
+        self.lower_bound
+            .map(|bound| (self.objective - bound).max(0.0))
+    }
+
+    /// The gap divided by `max(objective, 1e-12)`.
+    pub fn relative_gap(&self) -> Option<f64> {
+        self.gap().map(|gap| gap / self.objective.max(1e-12))
+    }
+}
