@@ -1,2 +1,57 @@
-//! The command.
-fn main() {}
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper`, `cargo xtask deny`.
+
+mod bench;
+mod checks;
+mod step;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Everything that has to hold before a change is merged: format, lints, docs, tests, licences
+    Test,
+    /// Licences, duplicate versions and sources of the dependencies
+    Deny,
+    /// Measure, in the release profile
+    Bench { suite: Suite },
+    /// What `bench` runs in the release profile
+    #[command(hide = true)]
+    BenchInner { suite: Suite },
+}
+
+/// What to measure.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Suite {
+    /// The paper's method on the paper's instances
+    Paper,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().command {
+        Command::Test => checks::test(),
+        Command::Deny => checks::deny(),
+        Command::Bench {
+            suite: Suite::Paper,
+        } => bench::in_release("paper"),
+        Command::BenchInner {
+            suite: Suite::Paper,
+        } => bench::paper(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,2 +1,39 @@
-//! The command.
-fn main() {}
+//! The command `l0star`: from a data file to a provably best sparse model.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | `args` | the arguments as typed, each one in range by itself |
+//! | `units` | `30s` and `4GB` |
+//! | `ready` | arguments and file together: a valid problem, or what is wrong |
+//! | `fit`, `generate` | the two commands |
+//! | `interrupt` | the first Ctrl-C asks, the second insists |
+//! | `output` | the JSON object, standard output and files |
+//! | `table` | the same result for a reader |
+//! | `failure` | one error type, with its exit code |
+
+mod args;
+mod failure;
+mod fit;
+mod generate;
+mod interrupt;
+mod output;
+mod ready;
+mod table;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let outcome = match Args::parse().command {
+        Command::Fit(args) => fit::run(&args),
+        Command::Generate(args) => generate::run(&args),
+    };
+    outcome.unwrap_or_else(|failure| {
+        eprintln!("error: {failure}");
+        failure.exit_code()
+    })
+}

@@ -6,11 +6,12 @@
 //! | [`raw`] | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
 //! | [`csv`] | CSV text ⇄ tables, floats bit for bit |
 //! | [`npy`] | NumPy `.npy` ⇄ tables |
-//! | [`file`] | [`load`] and [`save`] by extension, files written atomically |
+//! | [`mod@file`] | [`load`] and [`save`] by extension, files written atomically |
 //! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
 //! | [`expand`] | interactions, squares, unit norms |
 //! | [`real`] | the paper's Diabetes and Boston instances |
 //! | [`error`] | [`DataError`]: what is wrong, where, what to do |
+//! | [`place`] | [`Place`]: the file, the column and the line of a message |
 //!
 //! A column-major design matrix is a plain slice: column `j` of a table with `n` rows occupies
 //! `values[j * n..(j + 1) * n]`.
@@ -36,17 +37,19 @@ pub mod expand;
 pub mod file;
 pub mod generate;
 pub mod npy;
+pub mod place;
 pub mod raw;
 pub mod real;
 mod suggest;
 pub mod table;
 
 pub use csv::{parse_csv, read_csv, write_csv};
-pub use error::{DataError, Place, Position};
+pub use error::DataError;
 pub use expand::{interactions, paper_expansion, unit_norm};
 pub use file::{load, save, write_atomically};
 pub use generate::Instance;
 pub use npy::{read_npy, write_npy};
+pub use place::{Place, Position};
 pub use raw::{RawColumn, RawTable};
 pub use real::{RealData, real_instance};
 pub use table::Table;

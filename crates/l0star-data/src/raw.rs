@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
-use crate::error::{DataError, Place, Position, clip};
+use crate::error::DataError;
+use crate::place::{Place, Position, clip};
 use crate::suggest::no_such_column;
 use crate::table::Table;
 

@@ -1,6 +1,7 @@
 //! The names nearest to a misspelt one.
 
-use crate::error::{DataError, clip};
+use crate::error::DataError;
+use crate::place::clip;
 
 const SHOWN: usize = 10;
 

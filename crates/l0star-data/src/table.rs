@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::error::{DataError, Place, Position};
+use crate::error::DataError;
+use crate::place::{Place, Position};
 use crate::suggest::no_such_column;
 
 /// A dense column-major table that is valid by construction: at least one row and one column,

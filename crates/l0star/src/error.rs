@@ -107,7 +107,9 @@ pub enum Error {
         columns: String,
     },
     /// A number overflowed although every input was finite.
-    #[error("the data overflow: {what} is not a finite number; rescale the columns or the response")]
+    #[error(
+        "the data overflow: {what} is not a finite number; rescale the columns or the response"
+    )]
     Overflow {
         /// The quantity.
         what: &'static str,

@@ -1,17 +1,37 @@
 //! **l0star** finds the *provably* best sparse model.
-#![doc = ""]
+//!
+//! ```text
+//! minimize  P(x) = L(Ax + o) + ½ Σ λ_i x_i²   subject to  at most k of the selectable features are non-zero
+//! ```
+//!
+//! exactly, with a certified lower bound. The parts, each importing only from those above it:
+//!
+//! | module | its one job |
+//! |---|---|
+//! | [`error`], [`settings`] | what can be wrong; what is asked for and what comes back |
+//! | [`linalg`] | kernels, Cholesky, rounding constants |
+//! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
+//! | [`problem`] | data that are valid by construction |
+//! | [`bound`] | the dual bound of a node, certified against rounding |
+//! | [`restricted`] | the minimum of P over a given support |
+//! | [`relaxation`] | what a node is worth: PDAL, SGA |
+//! | [`search`] | the frontier, the trees, incumbents, limits, events |
+//! | [`heuristic`] | OMP, IHT, HTP, DIHT |
+//! | [`solve()`] | one call for all of it |
 
+pub mod bound;
 pub mod error;
+pub mod heuristic;
 pub mod linalg;
 pub mod loss;
 pub mod problem;
+pub mod relaxation;
+pub mod restricted;
+pub mod search;
 pub mod settings;
+mod solve;
 
 pub use error::{Error, Result};
 pub use problem::{Design, Problem};
 pub use settings::{Method, RelaxationKind, Settings, Solution, Status};
-
-/// Solves.
-pub fn solve(_problem: &Problem, _settings: &Settings) -> Result<Solution> {
-    todo!()
-}
+pub use solve::{solve, solve_observed};

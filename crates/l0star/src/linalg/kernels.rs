@@ -178,7 +178,9 @@ mod tests {
     fn kernels_agree_with_plain_loops_at_every_length() {
         for n in 0..70 {
             let column = |s: usize| -> Vec<f64> {
-                (0..n).map(|i| ((i * 7 + s * 13) % 11) as f64 - 5.0).collect()
+                (0..n)
+                    .map(|i| ((i * 7 + s * 13) % 11) as f64 - 5.0)
+                    .collect()
             };
             let (a, b, w) = (column(1), column(2), column(3));
             let plain = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };

@@ -322,7 +322,8 @@ fn intercept_box(problem: &Problem, reference: f64) -> f64 {
             0.0
         };
         // A mean that cancels to zero still carries the rounding of its terms.
-        let slack = |value: &dyn Fn(usize) -> f64| gamma(problem.rows() + 4) * mean(&|i| value(i).abs());
+        let slack =
+            |value: &dyn Fn(usize) -> f64| gamma(problem.rows() + 4) * mean(&|i| value(i).abs());
         let column = |j: usize| {
             let a = problem.design.column(j);
             mean(&|i| a[i]) + slack(&|i| a[i])

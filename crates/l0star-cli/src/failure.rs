@@ -1,0 +1,65 @@
+//! One error type, with its exit code.
+
+use std::process::ExitCode;
+
+use l0star_data::DataError;
+
+/// Solved to the requested gap, or a heuristic finished.
+pub const SOLVED: u8 = 0;
+/// Stopped at a limit; the best model is written.
+pub const LIMIT: u8 = 4;
+/// Stopped from outside; the best model is written.
+pub const INTERRUPTED: u8 = 130;
+
+const USAGE: u8 = 2;
+const BAD_DATA: u8 = 3;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command line asks for something that cannot be.
+    #[error("{0}")]
+    Usage(String),
+    /// The data do not make a problem.
+    #[error("{0}")]
+    BadData(String),
+    /// A file or a generator argument.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The engine refuses.
+    #[error(transparent)]
+    Engine(#[from] l0star::Error),
+    /// A result that cannot be written.
+    #[error("cannot write {what}: {reason}; {advice}")]
+    Output {
+        what: String,
+        reason: std::io::Error,
+        advice: &'static str,
+    },
+}
+
+impl Failure {
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage(_) | Self::Output { .. } => USAGE,
+            Self::BadData(_) => BAD_DATA,
+            Self::Data(error) => match error {
+                DataError::Argument { .. }
+                | DataError::DegenerateDraw { .. }
+                | DataError::UnknownFormat { .. }
+                | DataError::Io {
+                    action: "write", ..
+                } => USAGE,
+                _ => BAD_DATA,
+            },
+            Self::Engine(error) => match error {
+                l0star::Error::Setting { .. }
+                | l0star::Error::Unknown { .. }
+                | l0star::Error::Conflict { .. }
+                | l0star::Error::NoSuchColumn { .. }
+                | l0star::Error::TooManySupports { .. } => USAGE,
+                _ => BAD_DATA,
+            },
+        })
+    }
+}

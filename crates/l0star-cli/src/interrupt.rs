@@ -1,0 +1,19 @@
+//! The first Ctrl-C (or SIGTERM) asks the search to stop, the second insists.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::INTERRUPTED;
+
+/// A flag that the first signal sets; a second one ends the process at once.
+pub fn flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&flag);
+    // Where no handler can be installed, the signal ends the process, as it does everywhere else.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+    flag
+}

@@ -1,0 +1,156 @@
+//! The JSON object, standard output and files.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use l0star::{Method, Solution, Status};
+use l0star_data::write_atomically;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::ready::Job;
+
+/// The result as scripts read it; the fields and their order are a contract.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    status: Status,
+    objective: f64,
+    lower_bound: Option<f64>,
+    gap: Option<f64>,
+    relative_gap: Option<f64>,
+    k: usize,
+    loss: &'a str,
+    ridge: f64,
+    intercept: f64,
+    support: Vec<&'a str>,
+    coefficients: Map<String, Value>,
+    solver_calls: u64,
+    nodes: u64,
+    peak_open_nodes: u64,
+    seconds: f64,
+    method: Method,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positive_label: Option<&'a str>,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(job: &'a Job, solution: &Solution) -> Self {
+        let names = job.problem.names();
+        let support = &solution.support;
+        Self {
+            status: solution.status,
+            objective: solution.objective,
+            lower_bound: solution.lower_bound,
+            gap: solution.gap(),
+            relative_gap: solution.relative_gap(),
+            k: job.problem.k(),
+            loss: job.problem.loss().name(),
+            ridge: job.ridge,
+            intercept: solution.intercept,
+            support: support.iter().map(|j| names[*j].as_str()).collect(),
+            coefficients: support
+                .iter()
+                .map(|j| (names[*j].clone(), Value::from(solution.coefficients[*j])))
+                .collect(),
+            solver_calls: solution.solver_calls,
+            nodes: solution.nodes,
+            peak_open_nodes: solution.peak_open_nodes,
+            seconds: solution.seconds,
+            method: solution.method,
+            positive_label: job.positive_label.as_deref(),
+        }
+    }
+
+    /// One line of JSON.
+    pub fn to_line(&self) -> String {
+        let json = serde_json::to_string(self).expect("a report has no keys but strings");
+        json + "\n"
+    }
+
+    /// The same object, indented, in a file.
+    pub fn save(&self, path: &Path) -> Result<(), Failure> {
+        write_atomically(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            writeln!(file)
+        })?;
+        Ok(())
+    }
+}
+
+/// Writes to standard output; a reader that has gone away (`| head`) is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(reason) if reason.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output {
+            what: "to standard output".into(),
+            reason,
+            advice: "use --out to write to a file",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an output that could not be written, before any work is spent on it.
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    let refuse = |reason: io::Error| {
+        let advice = match reason.kind() {
+            io::ErrorKind::NotFound => "create the folder first",
+            _ => "choose a file in a folder that you may write to",
+        };
+        Failure::Output {
+            what: format!("'{}'", path.display()),
+            reason,
+            advice,
+        }
+    };
+    let target = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Err(Failure::Usage(format!(
+                "'{}' is a folder; give the path of a file",
+                path.display()
+            )));
+        }
+        // The rename at the end would replace a device such as /dev/null.
+        Ok(found) if !found.is_file() => {
+            return Err(Failure::Usage(format!(
+                "'{}' is not a regular file; give the path of a file",
+                path.display()
+            )));
+        }
+        Ok(_) => fs::canonicalize(path).map_err(refuse)?,
+        Err(_) => path.to_path_buf(),
+    };
+    let probe = probe_beside(&target).map_err(refuse)?;
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&probe)
+        .and_then(|_| fs::remove_file(&probe))
+        .map_err(refuse)
+}
+
+fn probe_beside(target: &Path) -> io::Result<PathBuf> {
+    let name = target
+        .file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.probe", std::process::id()));
+    Ok(target.with_file_name(hidden))
+}
+
+/// Refuses to replace the data by the model.
+pub fn check_distinct(out: &Path, data: &Path) -> Result<(), Failure> {
+    match (fs::canonicalize(out), fs::canonicalize(data)) {
+        (Ok(one), Ok(other)) if one == other => Err(Failure::Usage(format!(
+            "--out '{}' would overwrite the data; choose another file",
+            out.display()
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,248 @@
+//! Arguments and file together: a valid [`Job`], or what is wrong with them.
+
+use std::collections::HashSet;
+
+use l0star::loss::{self, ResponseKind};
+use l0star::{Design, Method, Problem, RelaxationKind, Settings};
+use l0star_data::{Place, Position, RawColumn, RawTable, Table, interactions, load};
+
+use crate::args::FitArgs;
+use crate::failure::Failure;
+use crate::output;
+
+/// A problem that can be solved, and how.
+#[derive(Debug)]
+pub struct Job {
+    pub problem: Problem,
+    pub settings: Settings,
+    pub ridge: f64,
+    /// The label that stands for +1, for a loss on labels.
+    pub positive_label: Option<String>,
+}
+
+impl Job {
+    /// Checks everything that can be checked before the long part.
+    pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
+        let loss = loss::by_name(&args.loss, args.huber_delta)?;
+        let settings = settings(args)?;
+        check_roles(args)?;
+        if let Some(out) = &args.out {
+            output::check_writable(out)?;
+            output::check_distinct(out, &args.data)?;
+        }
+
+        let raw = load(&args.data)?;
+        let weights = args.weights.as_deref().map(|name| raw.number(name));
+        let weights = weights.transpose()?;
+        if let (Some(name), Some(weights)) = (&args.weights, &weights) {
+            check_weights(&raw, name, weights)?;
+        }
+        let offset = args.offset.as_deref().map(|name| raw.number(name));
+        let offset = offset.transpose()?;
+        let (response, labels) = match loss.response() {
+            ResponseKind::Label => {
+                let (signs, labels) = raw.labels(&args.target)?;
+                (signs, Some(labels))
+            }
+            ResponseKind::Real => {
+                let response = raw.number(&args.target)?;
+                if offset.is_none() {
+                    check_varies(&raw, &args.target, &response, weights.as_deref())?;
+                }
+                (response, None)
+            }
+        };
+        let (names, rows, values) = features(args, &raw)?.into_parts();
+
+        let mut builder = Problem::builder(Design::dense(rows, names.len(), values)?, response)
+            .names(names)
+            .loss(loss)
+            .ridge(args.ridge)
+            .k(args.k)
+            .intercept(!args.no_intercept);
+        if let Some(weights) = weights {
+            builder = builder.weights(weights);
+        }
+        if let Some(offset) = offset {
+            builder = builder.offset(offset);
+        }
+        let problem = builder
+            .build()
+            .map_err(|error| explain(error, &raw, args, labels.as_ref()))?;
+        Ok(Self {
+            problem,
+            settings,
+            ridge: args.ridge,
+            positive_label: labels.map(|[_, positive]| positive),
+        })
+    }
+}
+
+fn settings(args: &FitArgs) -> Result<Settings, Failure> {
+    if args.method != Method::Paper {
+        let switches = [
+            (args.relaxation != RelaxationKind::Pdal, "--relaxation sga"),
+            (args.no_warm_start, "--no-warm-start"),
+            (args.no_pruning, "--no-pruning"),
+        ];
+        if let Some((_, switch)) = switches.iter().find(|(given, _)| *given) {
+            return Err(Failure::Usage(format!(
+                "{switch} belongs to --method paper, and the method is '{}'; add --method paper or drop {switch}",
+                args.method
+            )));
+        }
+    }
+    Ok(Settings {
+        gap: args.gap,
+        relaxation: args.relaxation,
+        warm_start: !args.no_warm_start,
+        pruning: !args.no_pruning,
+        time_limit: args.time_limit,
+        node_limit: args.node_limit,
+        memory_limit: args.memory_limit,
+        ..Settings::new(args.method)
+    })
+}
+
+/// The columns that are no features, with what they are.
+fn roles(args: &FitArgs) -> impl Iterator<Item = (&'static str, &str)> {
+    let target = ("--target", args.target.as_str());
+    let weights = args.weights.as_deref().map(|name| ("--weights", name));
+    let offset = args.offset.as_deref().map(|name| ("--offset", name));
+    [Some(target), weights, offset].into_iter().flatten()
+}
+
+fn check_roles(args: &FitArgs) -> Result<(), Failure> {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for (role, name) in roles(args) {
+        if let Some((other, _)) = seen.iter().find(|(_, taken)| *taken == name) {
+            return Err(Failure::Usage(format!(
+                "column '{name}' is both {other} and {role}; name two different columns"
+            )));
+        }
+        seen.push((role, name));
+    }
+    Ok(())
+}
+
+fn check_weights(raw: &RawTable, column: &str, weights: &[f64]) -> Result<(), Failure> {
+    let Some(row) = weights.iter().position(|weight| *weight < 0.0) else {
+        return Ok(());
+    };
+    let place = Place {
+        file: Some(raw.file().to_path_buf()),
+        column: column.to_owned(),
+        position: Position::Row(row + 1),
+    };
+    Err(Failure::BadData(format!(
+        "{place}: weight {} is negative; weights must be zero or more",
+        weights[row]
+    )))
+}
+
+/// Without an offset there is nothing to explain in a target that is the same everywhere.
+fn check_varies(
+    raw: &RawTable,
+    column: &str,
+    target: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<(), Failure> {
+    let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+    let mut values = (0..target.len())
+        .filter(|row| counts(*row))
+        .map(|row| target[row]);
+    // No row of positive weight is an error of its own, with a better message.
+    let Some(first) = values.next() else {
+        return Ok(());
+    };
+    if values.any(|value| value != first) {
+        return Ok(());
+    }
+    Err(Failure::BadData(format!(
+        "{}: the target '{column}' is {first} in every row, so there is nothing to explain; choose a column that varies",
+        raw.file().display()
+    )))
+}
+
+/// All columns without a role, expanded if asked for, less the excluded ones.
+fn features(args: &FitArgs, raw: &RawTable) -> Result<Table, Failure> {
+    let excluded: HashSet<&str> = args
+        .exclude
+        .iter()
+        .map(|name| name.trim())
+        .filter(|name| !name.is_empty())
+        .collect();
+    let mut candidates: Vec<&str> = raw.names().iter().map(String::as_str).collect();
+    candidates.retain(|name| roles(args).all(|(_, taken)| taken != *name));
+    if candidates.is_empty() {
+        return Err(Failure::BadData(format!(
+            "{}: there is no column besides '{}', so there are no features; add some",
+            raw.file().display(),
+            args.target
+        )));
+    }
+    if !args.interactions {
+        for name in &excluded {
+            raw.column(name)?;
+        }
+        candidates.retain(|name| !excluded.contains(name));
+        return Ok(raw.numeric(&some_left(candidates)?)?);
+    }
+    // A column of text has no products: excluded by its name, it is gone before the expansion.
+    let is_text = |name: &str| matches!(raw.column(name), Ok(RawColumn::Text { .. }));
+    candidates.retain(|name| !(excluded.contains(name) && is_text(name)));
+    let expanded = interactions(&raw.numeric(&some_left(candidates)?)?)?;
+    for name in &excluded {
+        if expanded.find(name).is_none() && raw.column(name).is_err() {
+            expanded.clone().take_column(name)?;
+        }
+    }
+    if excluded.is_empty() {
+        return Ok(expanded);
+    }
+    let (names, rows, values) = expanded.into_parts();
+    let kept: Vec<usize> = (0..names.len())
+        .filter(|j| !excluded.contains(names[*j].as_str()))
+        .collect();
+    let kept = some_left(kept)?;
+    let values = kept
+        .iter()
+        .flat_map(|j| &values[j * rows..(j + 1) * rows])
+        .copied()
+        .collect();
+    let names = kept.iter().map(|j| names[*j].clone()).collect();
+    Ok(Table::new(names, rows, values)?)
+}
+
+fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
+    if features.is_empty() {
+        return Err(Failure::Usage(
+            "--exclude leaves no features; exclude fewer columns".into(),
+        ));
+    }
+    Ok(features)
+}
+
+/// The engine knows neither the file nor the labels: say them.
+fn explain(
+    error: l0star::Error,
+    raw: &RawTable,
+    args: &FitArgs,
+    labels: Option<&[String; 2]>,
+) -> Failure {
+    let file = raw.file().display();
+    match (error, labels) {
+        (l0star::Error::OneClass { label, .. }, Some(labels)) => Failure::BadData(format!(
+            "{file}: column '{}' has the label '{}' in every row of positive weight; a classifier needs both labels",
+            args.target,
+            labels[usize::from(label > 0.0)]
+        )),
+        (
+            error @ (l0star::Error::Empty { .. }
+            | l0star::Error::Overflow { .. }
+            | l0star::Error::Dependent { .. }),
+            _,
+        ) => Failure::BadData(format!("{file}: {error}")),
+        (error, _) => error.into(),
+    }
+}

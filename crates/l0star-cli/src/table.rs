@@ -1,0 +1,230 @@
+//! The result for a reader, at most 80 columns wide.
+
+use std::fmt::Write;
+
+use l0star::{Solution, Status};
+
+use crate::ready::Job;
+
+const WIDTH: usize = 80;
+const LONGEST_NAME: usize = 32;
+const LONGEST_BAR: usize = 30;
+
+/// A line that says what is proved, the numbers of the search, the coefficients with their bars.
+pub fn render(job: &Job, solution: &Solution) -> String {
+    let mut text = title(job, solution) + "\n\n";
+    let mut line = |label: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {label:<13}{value}");
+    };
+    line("objective", significant(solution.objective, 10));
+    if let (Some(bound), Some(gap), Some(relative)) = (
+        solution.lower_bound,
+        solution.gap(),
+        solution.relative_gap(),
+    ) {
+        line("lower bound", significant(bound, 10));
+        line(
+            "gap",
+            format!("{} ({} %)", significant(gap, 3), percent_above(relative)),
+        );
+    }
+    let features = job.problem.selectable().len();
+    line("k", format!("{} of {features} features", job.problem.k()));
+    line(
+        "nodes",
+        format!(
+            "{} ({} open at most)",
+            solution.nodes, solution.peak_open_nodes
+        ),
+    );
+    line("solver calls", solution.solver_calls.to_string());
+    line("seconds", significant(solution.seconds, 3));
+    line("method", solution.method.to_string());
+    if let Some(label) = &job.positive_label {
+        line("positive", format!("label '{}'", clip(label, LONGEST_NAME)));
+    }
+    text.push('\n');
+    text.push_str(&coefficients(job, solution));
+    text
+}
+
+fn title(job: &Job, solution: &Solution) -> String {
+    let near = match solution.relative_gap() {
+        Some(gap) if gap.is_finite() => format!("within {} %", percent_above(gap)),
+        _ => "nothing proved".into(),
+    };
+    let stopped = |what: &str| format!("{near}, stopped at the {what} limit");
+    match solution.status {
+        Status::Optimal => format!(
+            "proved optimal: no model with at most {} features is better",
+            job.problem.k()
+        ),
+        Status::GapReached => format!("{near} of the optimum, as the gap allows"),
+        Status::TimeLimit => stopped("time"),
+        Status::NodeLimit => stopped("node"),
+        Status::MemoryLimit => stopped("memory"),
+        Status::Interrupted => format!("{near}, interrupted"),
+        Status::Heuristic => "heuristic: nothing proved".into(),
+    }
+}
+
+fn coefficients(job: &Job, solution: &Solution) -> String {
+    let mut rows: Vec<(String, f64)> = solution
+        .support
+        .iter()
+        .map(|j| {
+            (
+                clip(&job.problem.names()[*j], LONGEST_NAME),
+                solution.coefficients[*j],
+            )
+        })
+        .collect();
+    let bars = rows.len();
+    if job.problem.has_intercept() {
+        rows.push(("(intercept)".into(), solution.intercept));
+    }
+    let values: Vec<f64> = rows.iter().map(|(_, value)| *value).collect();
+    let shown = aligned(&values);
+    let widest =
+        |lengths: &mut dyn Iterator<Item = usize>, least: usize| lengths.fold(least, usize::max);
+    let name_width = widest(&mut rows.iter().map(|(name, _)| name.chars().count()), 7);
+    let value_width = widest(&mut shown.iter().map(String::len), 11);
+    let room = WIDTH.saturating_sub(name_width + value_width + 6);
+    let largest = values[..bars].iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+
+    let mut text = format!(
+        "  {:<name_width$}  {:>value_width$}\n",
+        "feature", "coefficient"
+    );
+    for (i, ((name, value), shown)) in rows.iter().zip(&shown).enumerate() {
+        let bar = if i < bars {
+            bar(value.abs() / largest, room.min(LONGEST_BAR))
+        } else {
+            String::new()
+        };
+        let line = format!("  {name:<name_width$}  {shown:>value_width$}  {bar}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A bar of `share` of `width` characters, to an eighth of a character.
+fn bar(share: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    // A cast saturates: the share 0/0 of a model without coefficients gives an empty bar.
+    let eighths = ((share * 8.0 * width as f64).round() as usize).min(8 * width);
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+/// A name as it may stand in a table: short, without control characters.
+fn clip(name: &str, longest: usize) -> String {
+    let mut shown: String = name
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if let Some((end, _)) = shown.char_indices().nth(longest) {
+        let last = shown[..end].char_indices().next_back();
+        shown.truncate(last.map_or(0, |(start, _)| start));
+        shown.push('…');
+    }
+    shown
+}
+
+/// The decimal exponent of a number.
+fn exponent(value: f64) -> i32 {
+    let text = format!("{value:e}");
+    text.split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Numbers with their decimal points one below the other; scientific when their sizes differ too much for that.
+fn aligned(values: &[f64]) -> Vec<String> {
+    let exponents = || values.iter().filter(|v| **v != 0.0).map(|v| exponent(*v));
+    let (low, high) = (
+        exponents().min().unwrap_or(0),
+        exponents().max().unwrap_or(0),
+    );
+    if low < -5 || high > 8 || high - low > 6 {
+        return values.iter().map(|value| format!("{value:.5e}")).collect();
+    }
+    let decimals = (4 - low).clamp(0, 9) as usize;
+    values
+        .iter()
+        .map(|value| format!("{value:.decimals$}"))
+        .collect()
+}
+
+/// A number to so many significant digits, scientific when it is very small or very large.
+fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let precision = digits - 1;
+    let rounded = format!("{value:.precision$e}");
+    let power = exponent(rounded.parse().unwrap_or(value));
+    if !(-5..digits as i32).contains(&power) {
+        return rounded;
+    }
+    let decimals = (precision as i32 - power) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// A share in percent to two digits, rounded up, so that "within" stays true.
+fn percent_above(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent == 0.0 || !percent.is_finite() {
+        return percent.to_string();
+    }
+    let unit = 10f64.powi(exponent(percent) - 1);
+    significant((percent / unit).ceil() * unit, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits_are_kept() {
+        assert_eq!(significant(0.0, 3), "0");
+        assert_eq!(significant(1234.5678, 6), "1234.57");
+        assert_eq!(significant(999.9999, 3), "1.00e3");
+        assert_eq!(significant(2.967405555892e-4, 10), "0.0002967405556");
+        assert_eq!(significant(1.5e-9, 3), "1.50e-9");
+        assert_eq!(significant(-12.0, 3), "-12.0");
+    }
+
+    #[test]
+    fn percentages_are_rounded_up() {
+        assert_eq!(percent_above(0.0), "0");
+        assert_eq!(percent_above(0.01234), "1.3");
+        assert_eq!(percent_above(0.5), "50");
+        assert_eq!(percent_above(1e-12), "1.0e-10");
+    }
+
+    #[test]
+    fn bars_have_eighths() {
+        assert_eq!(bar(1.0, 3), "███");
+        assert_eq!(bar(0.5, 3), "█▌");
+        assert_eq!(bar(0.0, 3), "");
+        assert_eq!(bar(f64::NAN, 3), "");
+    }
+
+    #[test]
+    fn names_are_clipped_to_whole_characters() {
+        assert_eq!(clip("short", 8), "short");
+        assert_eq!(clip("exactly8", 8), "exactly8");
+        assert_eq!(clip("much too long", 8), "much to…");
+        assert_eq!(clip("ééééé", 3), "éé…");
+        assert_eq!(clip("a\tb", 8), "a b");
+    }
+
+    #[test]
+    fn columns_of_numbers_align() {
+        assert_eq!(aligned(&[1.5, -20.25]), ["1.5000", "-20.2500"]);
+        assert_eq!(aligned(&[1e-9, 1.0]), ["1.00000e-9", "1.00000e0"]);
+        assert_eq!(aligned(&[0.0]), ["0.0000"]);
+    }
+}

@@ -1,0 +1,117 @@
+//! Durations such as `30s` and sizes such as `4GB`.
+
+use std::time::Duration;
+
+const DURATIONS: &[(&str, f64)] = &[
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("min", 60.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+];
+
+const SIZES: &[(&str, f64)] = &[
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("B", 1.0),
+];
+
+/// `500ms`, `30s`, `2m`, `1h`, or a plain number of seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    scaled(text, DURATIONS)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| {
+            "it must be a duration such as 500ms, 30s, 2m or 1h (a plain number is seconds)".into()
+        })
+}
+
+/// `500MB`, `4GB`, `2GiB`, or a plain number of bytes.
+pub fn size(text: &str) -> Result<u64, String> {
+    scaled(text, SIZES)
+        .filter(|bytes| (0.0..1.8e19).contains(bytes))
+        .map(|bytes| bytes as u64)
+        .ok_or_else(|| {
+            "it must be a size such as 500MB, 4GB or 2GiB (a plain number is bytes)".into()
+        })
+}
+
+/// The number before the unit times the unit, whose letters may be of either case.
+fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let text = text.trim();
+    let (number, factor) = units
+        .iter()
+        .find_map(|(unit, factor)| {
+            let at = text.len().checked_sub(unit.len())?;
+            let end = text.get(at..)?;
+            end.eq_ignore_ascii_case(unit)
+                .then(|| (&text[..at], *factor))
+        })
+        .unwrap_or((text, 1.0));
+    Some(number.trim_end().parse::<f64>().ok()? * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_take_a_unit_or_are_seconds() {
+        for (text, milliseconds) in [
+            ("500ms", 500),
+            ("30s", 30_000),
+            ("2m", 120_000),
+            ("2min", 120_000),
+            ("1.5h", 5_400_000),
+            ("0.25", 250),
+            ("0", 0),
+            ("10 S", 10_000),
+        ] {
+            assert_eq!(
+                duration(text),
+                Ok(Duration::from_millis(milliseconds)),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_take_a_unit_or_are_bytes() {
+        for (text, bytes) in [
+            ("4GB", 4_000_000_000),
+            ("500MB", 500_000_000),
+            ("1.5kb", 1500),
+            ("2GiB", 2_147_483_648),
+            ("1000", 1000),
+            ("12B", 12),
+        ] {
+            assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in [
+            "",
+            "s",
+            "abc",
+            "-1s",
+            "nan",
+            "inf",
+            "1e300h",
+            "5 parsecs",
+            "é",
+            "1e20",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        for text in ["", "GB", "-1", "nan", "inf", "1e30", "4 G B", "Ä"] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The real binary from outside: one test a promise.
+
+mod bad_data;
+mod common;
+mod generate;
+mod instances;
+mod options;
+mod results;
+mod stopping;
+mod usage;

@@ -1,0 +1,229 @@
+//! What a fit says: the JSON object, the file, the table.
+
+use serde_json::Value;
+
+use crate::common::{Sandbox, assert_close, number, support, without_seconds};
+
+const FIELDS: [&str; 16] = [
+    "status",
+    "objective",
+    "lower_bound",
+    "gap",
+    "relative_gap",
+    "k",
+    "loss",
+    "ridge",
+    "intercept",
+    "support",
+    "coefficients",
+    "solver_calls",
+    "nodes",
+    "peak_open_nodes",
+    "seconds",
+    "method",
+];
+
+fn small() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 9 -k 3 -n 60 --rho 0.7 --snr 2 --out s.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+fn fields(json: &Value) -> Vec<&str> {
+    json.as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[test]
+fn the_json_object_has_its_fields_in_order() {
+    let json = small().json("fit s.csv --target b -k 3 --json");
+    assert_eq!(fields(&json), FIELDS);
+    assert_eq!(json["status"], "optimal");
+    assert_eq!(json["k"], 3);
+    assert_eq!(json["loss"], "quadratic");
+    assert_eq!(json["ridge"], 1e-3);
+    assert_eq!(json["method"], "best-first");
+}
+
+#[test]
+fn the_json_object_is_consistent() {
+    let sandbox = small();
+    for loss in ["quadratic", "huber"] {
+        for method in ["best-first", "paper", "exhaustive"] {
+            let json = sandbox.json(&format!(
+                "fit s.csv --target b -k 3 --loss {loss} --method {method} --json"
+            ));
+            let (objective, bound) = (number(&json, "objective"), number(&json, "lower_bound"));
+            assert_eq!(number(&json, "gap"), (objective - bound).max(0.0));
+            assert!(number(&json, "relative_gap") <= 1e-9, "{json}");
+            let coefficients = json["coefficients"].as_object().unwrap();
+            let keys: Vec<&str> = coefficients.keys().map(String::as_str).collect();
+            assert_eq!(keys, support(&json));
+            assert_eq!(keys.len(), 3);
+            let mut sorted = keys.clone();
+            sorted.sort();
+            assert_eq!(keys, sorted, "in column order");
+            assert!(
+                coefficients
+                    .values()
+                    .all(|value| value.as_f64().unwrap() != 0.0)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_objective_is_that_of_the_coefficients() {
+    let sandbox = small();
+    let json = sandbox.json("fit s.csv --target b -k 3 --json --ridge 0.01");
+    let text = String::from_utf8(sandbox.read("s.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let (mut loss, mut rows) = (0.0, 0.0);
+    for line in lines {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let mut residual = number(&json, "intercept") - cells[names.len() - 1];
+        for (name, cell) in names.iter().zip(&cells) {
+            residual += json["coefficients"][*name].as_f64().unwrap_or(0.0) * cell;
+        }
+        loss += residual * residual / 2.0;
+        rows += 1.0;
+    }
+    let coefficients = json["coefficients"].as_object().unwrap();
+    let squares: f64 = coefficients
+        .values()
+        .map(|value| value.as_f64().unwrap().powi(2))
+        .sum();
+    assert_close(
+        number(&json, "objective"),
+        loss / rows + 0.005 * squares,
+        1e-12,
+    );
+}
+
+#[test]
+fn every_method_runs_and_the_exact_ones_agree() {
+    let sandbox = small();
+    let fit = |method: &str| {
+        sandbox.json(&format!(
+            "fit s.csv --target b -k 3 --json --method {method}"
+        ))
+    };
+    let best = number(&fit("exhaustive"), "objective");
+    for method in ["best-first", "paper", "paper --relaxation sga"] {
+        let json = fit(method);
+        assert_close(number(&json, "objective"), best, 1e-9);
+        assert_eq!(json["status"], "optimal", "{method}");
+    }
+    for method in ["paper --no-warm-start", "paper --no-pruning"] {
+        assert_close(number(&fit(method), "objective"), best, 1e-9);
+    }
+    for method in ["omp", "iht", "htp", "diht"] {
+        let json = fit(method);
+        assert_eq!(json["method"], method);
+        assert_eq!(json["status"], "heuristic", "{method}");
+        for field in ["lower_bound", "gap", "relative_gap"] {
+            assert_eq!(json[field], Value::Null, "{method}: {field}");
+        }
+        assert!(support(&json).len() <= 3, "{method}");
+        assert!(
+            number(&json, "objective") >= best * (1.0 - 1e-9),
+            "{method}"
+        );
+    }
+}
+
+#[test]
+fn the_file_holds_the_same_object_as_standard_output() {
+    let sandbox = small();
+    let json = sandbox.json("fit s.csv --target b -k 3 --json --out model.json");
+    let text = sandbox.read("model.json");
+    assert_eq!(serde_json::from_slice::<Value>(&text).unwrap(), json);
+    assert!(text.ends_with(b"}\n"));
+    assert!(String::from_utf8(text).unwrap().lines().count() > FIELDS.len());
+    assert_eq!(sandbox.files(), ["model.json", "s.csv"]);
+}
+
+#[test]
+fn an_existing_file_is_replaced() {
+    let sandbox = small();
+    sandbox.write("model.json", "old");
+    let json = sandbox.json("fit s.csv --target b -k 2 --json --out model.json");
+    let file: Value = serde_json::from_slice(&sandbox.read("model.json")).unwrap();
+    assert_eq!(file, json);
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let sandbox = small();
+    let outcome = sandbox.run("fit s.csv --target b -k 3 --quiet --out model.json");
+    assert_eq!(outcome.code, Some(0));
+    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
+    let file: Value = serde_json::from_slice(&sandbox.read("model.json")).unwrap();
+    let again = sandbox.json("fit s.csv --target b -k 3 --json --quiet");
+    assert_eq!(without_seconds(file), without_seconds(again));
+}
+
+#[test]
+fn the_table_says_what_is_proved() {
+    let sandbox = small();
+    let table = |options: &str| {
+        let outcome = sandbox.run(&format!("fit s.csv --target b -k 3 {options}"));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        assert_eq!(outcome.stderr, "");
+        assert!(
+            outcome
+                .stdout
+                .lines()
+                .all(|line| line.chars().count() <= 80)
+        );
+        outcome.stdout
+    };
+    let exact = table("");
+    assert!(exact.starts_with("proved optimal"), "{exact}");
+    for word in ["objective", "lower bound", "gap", "nodes", "seconds", "█"] {
+        assert!(exact.contains(word), "{word}: {exact}");
+    }
+    let last = exact.lines().last().unwrap();
+    assert!(last.trim_start().starts_with("(intercept)"), "{exact}");
+    assert!(!table("--no-intercept").contains("(intercept)"));
+
+    let heuristic = table("--method omp");
+    assert!(heuristic.starts_with("heuristic: nothing proved"));
+    assert!(!heuristic.contains("lower bound"));
+}
+
+#[test]
+fn long_names_keep_the_table_within_eighty_columns() {
+    let name = "a_very_long_name_".repeat(8);
+    let text = format!("{name}é,b,y\n1,2,3\n2,1,5\n4,3,8\n3,5,7\n");
+    let outcome = Sandbox::with("d.csv", text).run("fit d.csv --target y -k 2");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome
+            .stdout
+            .lines()
+            .all(|line| line.chars().count() <= 80)
+    );
+    assert!(outcome.stdout.contains('…'));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let sandbox = small();
+    let mut command = sandbox.command("fit s.csv --target b -k 3");
+    let mut child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

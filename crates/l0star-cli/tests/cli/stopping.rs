@@ -1,0 +1,113 @@
+//! Searches that end early still write the best model and a valid bound.
+
+use crate::common::{Outcome, Sandbox, number, support};
+
+/// An instance that takes far longer than any test would wait.
+fn hard() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate huber -d 200 -k 20 -n 200 --out h.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+const FIT: &str = "fit h.csv --target b -k 20 --loss huber --no-intercept";
+
+fn stopped(outcome: &Outcome, code: i32, status: &str) {
+    assert_eq!(outcome.code, Some(code), "{outcome:?}");
+    let json = outcome.json();
+    assert_eq!(json["status"], status);
+    assert!(!support(&json).is_empty());
+    let (objective, bound) = (number(&json, "objective"), number(&json, "lower_bound"));
+    assert!(bound < objective);
+    assert_eq!(number(&json, "gap"), objective - bound);
+}
+
+#[test]
+fn a_time_limit() {
+    let sandbox = hard();
+    for method in ["best-first", "paper"] {
+        let arguments = format!("{FIT} --method {method} --time-limit 300ms --json --out m.json");
+        let outcome = sandbox.run(&arguments);
+        stopped(&outcome, 4, "time_limit");
+        assert!(number(&outcome.json(), "seconds") < 5.0, "{method}");
+        let file: serde_json::Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+        assert_eq!(file, outcome.json());
+    }
+}
+
+#[test]
+fn a_node_limit() {
+    let sandbox = hard();
+    for method in ["best-first", "paper"] {
+        let outcome = sandbox.run(&format!("{FIT} --method {method} --node-limit 3 --json"));
+        stopped(&outcome, 4, "node_limit");
+        assert!(number(&outcome.json(), "nodes") <= 3.0);
+    }
+}
+
+#[test]
+fn a_memory_limit() {
+    let sandbox = hard();
+    for method in ["best-first", "paper"] {
+        let arguments = format!("{FIT} --method {method} --memory-limit 50KB --json");
+        stopped(&sandbox.run(&arguments), 4, "memory_limit");
+    }
+}
+
+#[test]
+fn the_table_says_why() {
+    let outcome = hard().run(&format!("{FIT} --time-limit 0.2"));
+    assert_eq!(outcome.code, Some(4));
+    let title = outcome.stdout.lines().next().unwrap();
+    assert!(title.starts_with("within "), "{title}");
+    assert!(title.ends_with(" %, stopped at the time limit"), "{title}");
+}
+
+#[test]
+fn a_time_limit_beyond_the_clock_is_no_limit() {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate huber -d 10 -k 2 -n 30 --out s.csv");
+    let json = sandbox.json("fit s.csv --target b -k 2 --time-limit 1e18 --json");
+    assert_eq!(json["status"], "optimal");
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::process::{Child, Command, Stdio};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::{FIT, hard, stopped};
+
+    fn signal(child: &Child, name: &str) {
+        let status = Command::new("kill")
+            .args([format!("-{name}"), child.id().to_string()])
+            .status()
+            .expect("run kill");
+        assert!(status.success());
+    }
+
+    fn interrupted_by(name: &str, method: &str) {
+        let sandbox = hard();
+        let child = sandbox
+            .command(&format!("{FIT} --method {method} --json --time-limit 1m"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_millis(1000));
+        signal(&child, name);
+        let outcome = child.wait_with_output().unwrap().into();
+        stopped(&outcome, 130, "interrupted");
+    }
+
+    #[test]
+    fn an_interrupt_writes_the_best_model() {
+        interrupted_by("INT", "best-first");
+    }
+
+    #[test]
+    fn a_termination_writes_the_best_model() {
+        interrupted_by("TERM", "paper");
+    }
+}

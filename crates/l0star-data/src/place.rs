@@ -1,0 +1,83 @@
+//! [`Place`]: where in the data something stands, and how a message shows it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where in the data a cell stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, when the data came from one.
+    pub file: Option<PathBuf>,
+    /// The name of the column.
+    pub column: String,
+    /// The line of a text file or the row of a table.
+    pub position: Position,
+}
+
+/// The vertical half of a [`Place`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Physical line of a text file; the first is 1.
+    Line(u64),
+    /// Row of a table without text; the first is 1.
+    Row(usize),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Position::Line(line) => write!(f, "line {line}"),
+            Position::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        write!(f, "column '{}', {}", clip(&self.column), self.position)
+    }
+}
+
+/// A cell as it may stand in a message: short, and without control characters.
+pub(crate) fn clip(value: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut shown: String = value
+        .chars()
+        .take(LONGEST)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if value.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_names_file_column_and_line() {
+        let place = Place {
+            file: Some(PathBuf::from("data.csv")),
+            column: "city".into(),
+            position: Position::Line(7),
+        };
+        assert_eq!(place.to_string(), "data.csv: column 'city', line 7");
+        let place = Place {
+            file: None,
+            position: Position::Row(2),
+            ..place
+        };
+        assert_eq!(place.to_string(), "column 'city', row 2");
+    }
+
+    #[test]
+    fn long_and_unprintable_values_are_clipped() {
+        assert_eq!(clip("a\nb"), "a b");
+        assert_eq!(clip(&"é".repeat(100)).chars().count(), 41);
+    }
+}

@@ -1,0 +1,199 @@
+//! The node bound, certified against rounding.
+//!
+//! A node is (S in, F free, the rest out) with budget m. For any slopes α in the domain of the conjugate, with
+//! `β_i = p_i α_i`, `v_j = a_jᵀβ` and `q_j = v_j²/2λ_j`, every x of the node has
+//!
+//! ```text
+//! P(x) ≥ D(β) = βᵀo - L*(β) - Σ_S q_j - (sum of the m largest q_j over F)
+//! ```
+//!
+//! (Fenchel–Young row by row; equation (4) of the paper). The float α *is* the dual point, so D only has to be
+//! evaluated downwards. `docs/numerics.md` derives the margins.
+
+use crate::linalg::kernels;
+use crate::linalg::rounding::{Doubled, U, gamma};
+use crate::problem::Problem;
+use crate::relaxation::topk::top_sum;
+
+/// Covers underflow in the few thousand products that a bound adds up.
+const TINY: f64 = 1e-290;
+
+/// A number proved to be at most P(x) for every x of some node that is better than the null model.
+///
+/// Only this module makes one from data; everything that closes a node or fixes a feature takes one.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Certified(f64);
+
+impl Certified {
+    /// Losses and ridges are non-negative, so 0 is a bound of every node.
+    pub const TRIVIAL: Self = Self(0.0);
+
+    /// The bound.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// The larger of two bounds of the same node.
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+
+    /// The smaller of bounds of two nodes bounds both.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0.min(other.0))
+    }
+
+    /// NaN and numbers below zero say nothing: 0 is always valid.
+    fn new(value: f64) -> Self {
+        if value > 0.0 && value.is_finite() {
+            Self(value)
+        } else {
+            Self::TRIVIAL
+        }
+    }
+}
+
+/// What a bound has to know of a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Subproblem<'a> {
+    /// Penalised columns that may be non-zero whatever the budget: always-in ones and S.
+    pub included: &'a [usize],
+    /// Selectable columns that are undecided.
+    pub free: &'a [usize],
+    /// How many of `free` may be non-zero.
+    pub budget: usize,
+}
+
+impl Subproblem<'_> {
+    /// Every column that can be non-zero, unpenalised ones aside.
+    pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.included.iter().chain(self.free).copied()
+    }
+}
+
+/// A dual point: slopes, and all that is needed to bound any node with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DualPoint {
+    /// Slopes, in the domain and with `Uᵀβ ≈ 0`.
+    pub alpha: Vec<f64>,
+    /// `p ∘ α`.
+    pub beta: Vec<f64>,
+    /// `a_jᵀβ` for the columns asked for last.
+    pub v: Vec<f64>,
+    /// A lower bound of `βᵀo - L*(β)` less the cost of unpenalised residues.
+    base: f64,
+    /// `γ_{n+3} |β|₂`, to be multiplied by a column's norm.
+    error: f64,
+}
+
+impl DualPoint {
+    pub(crate) fn new(problem: &Problem) -> Self {
+        let mut point = Self {
+            alpha: vec![0.0; problem.rows()],
+            beta: vec![0.0; problem.rows()],
+            v: vec![0.0; problem.design.columns()],
+            ..Self::default()
+        };
+        problem.loss.clip(&mut point.alpha, &problem.b);
+        point.update(problem);
+        point
+    }
+
+    /// After `alpha` was changed: repairs it, and computes β and what does not depend on the node.
+    pub(crate) fn update(&mut self, problem: &Problem) {
+        problem.unpenalised.repair(problem, &mut self.alpha);
+        problem.weigh(&self.alpha, &mut self.beta);
+        let n = problem.rows();
+        let (sum, size) =
+            problem
+                .loss
+                .dual_total(&problem.p, &self.alpha, &problem.b, &problem.offset);
+        let residue = problem.unpenalised.residue_cost(problem, &self.alpha);
+        self.base = -sum - gamma(n + 20) * size * 1.01 - residue;
+        self.error = gamma(n + 3) * kernels::norm(&self.beta) * (1.0 + gamma(n + 4));
+    }
+
+    /// `v_j = a_jᵀβ` for the columns of a node.
+    pub(crate) fn dots(&mut self, problem: &Problem, node: &Subproblem) {
+        let v = &mut self.v;
+        problem.design.dots_scattered(node.included, &self.beta, v);
+        problem.design.dots_scattered(node.free, &self.beta, v);
+    }
+
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.alpha.clone_from(&other.alpha);
+        self.beta.clone_from(&other.beta);
+        self.v.clone_from(&other.v);
+        self.base = other.base;
+        self.error = other.error;
+    }
+
+    /// `D(β)` of a node whose columns are covered by the last [`DualPoint::dots`], rounded down.
+    pub(crate) fn bound(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        scratch: &mut Vec<f64>,
+    ) -> Certified {
+        let atom = |j: usize| {
+            let v = self.v[j].abs() + self.error * problem.norms[j];
+            v * v / (2.0 * problem.ridge[j])
+        };
+        let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
+        let top = top_sum(node.free.iter().map(|j| atom(*j)), node.budget, scratch);
+        let terms = node.included.len() + node.budget.min(node.free.len());
+        let atoms = (included + top) * (1.0 + gamma(terms + 10));
+        let value = self.base - atoms - 4.0 * U * (self.base.abs() + atoms) - TINY;
+        cap(problem, value)
+    }
+}
+
+/// Bounds that pay for unpenalised columns by their boxes hold only for x that are no worse than the null model:
+/// nothing above that may be claimed.
+fn cap(problem: &Problem, value: f64) -> Certified {
+    if problem.unpenalised.is_empty() {
+        return Certified::new(value);
+    }
+    Certified::new(value.min(problem.null_value * (1.0 + 1e-7)))
+}
+
+/// The bound of a leaf (all of `included` may be non-zero, nothing else) in doubled precision.
+///
+/// It is needed where a leaf has to be closed by its own optimum: sums are kept in two doubles, so that only the
+/// rounding of single terms remains, not that of n of them.
+pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -> Certified {
+    let (p, b) = (&problem.p, &problem.b);
+    let mut total = Doubled::default();
+    let mut size = 0.0;
+    for (i, alpha) in alpha.iter().enumerate() {
+        let (first, second) = problem.loss.conjugate_terms(*alpha, b[i]);
+        total.add_product(p[i], -first);
+        total.add_product(p[i], -second);
+        size += p[i] * (first.abs() + second.abs());
+        if let Some(o) = problem.offset.get(i) {
+            total.add_product(p[i], alpha * o);
+            size += p[i] * (alpha * o).abs();
+        }
+    }
+    let mut slack = total.error() + 10.0 * U * size * (1.0 + gamma(2 * alpha.len() + 4));
+    let mut beta = vec![0.0; alpha.len()];
+    problem.weigh(alpha, &mut beta);
+    let length = kernels::norm(&beta) * (1.0 + gamma(alpha.len() + 4));
+    let mut atoms = 0.0;
+    for j in included {
+        let mut v = Doubled::default();
+        for (a, beta) in problem.design.column(*j).iter().zip(&beta) {
+            v.add_product(*a, *beta);
+        }
+        // 2U |a|ᵀ|β| is the rounding of β_i = p_i α_i itself.
+        let v_above = v.value().abs() + v.error() + 2.0 * U * problem.norms[*j] * length;
+        atoms += v_above * v_above / (2.0 * problem.ridge[*j]);
+    }
+    atoms *= 1.0 + gamma(included.len() + 10);
+    slack += problem.unpenalised.residue_cost(problem, alpha);
+    let value = total.value() - atoms - slack;
+    cap(
+        problem,
+        value - 4.0 * U * (total.value().abs() + atoms) - TINY,
+    )
+}

@@ -1,0 +1,39 @@
+//! The inexact methods that the paper compares with, each for every loss, each an iterator over supports.
+//!
+//! | method | one iteration | it ends when |
+//! |---|---|---|
+//! | [`Omp`] | adds the feature of largest gradient, refits | k features are in, or no gradient is left |
+//! | [`Iht`] | a gradient step, then the k largest entries | P falls by less than ε P(0), or 10,000 iterations |
+//! | [`Htp`] | as IHT, then a full refit | a support comes back, or P does not fall |
+//! | [`Diht`] | a dual supergradient step (Algorithm 5 at the root) | D rises by less than ε P(0) |
+//!
+//! ε = 1e-5, as in the paper. Always-in columns take part in every refit and gradient step and are never dropped.
+//! The model of a support is its exact refit.
+
+mod diht;
+mod omp;
+mod thresholding;
+
+pub use diht::Diht;
+pub use omp::Omp;
+pub use thresholding::{Htp, Iht};
+
+use crate::problem::Problem;
+use crate::settings::Method;
+
+/// The paper's ε for HTP, DIHT and PDAL.
+pub const EPSILON: f64 = 1e-5;
+
+/// The supports that an inexact method visits; `None` when `method` is exact.
+pub fn supports<'p>(
+    method: Method,
+    problem: &'p Problem,
+) -> Option<Box<dyn Iterator<Item = Vec<usize>> + 'p>> {
+    Some(match method {
+        Method::Omp => Box::new(Omp::new(problem)),
+        Method::Iht => Box::new(Iht::new(problem)),
+        Method::Htp => Box::new(Htp::new(problem)),
+        Method::Diht => Box::new(Diht::new(problem)),
+        Method::BestFirst | Method::Paper | Method::Exhaustive => return None,
+    })
+}

@@ -1,0 +1,174 @@
+use super::EPSILON;
+use crate::problem::Problem;
+use crate::relaxation::largest;
+use crate::restricted::Restricted;
+
+const MAX_ITERATIONS: usize = 10_000;
+
+/// A gradient step `x - η∇P(x)` with `η = 1/(‖A‖² max p s + max λ)`, and its k largest selectable entries.
+#[derive(Debug)]
+struct GradientStep<'p> {
+    problem: &'p Problem,
+    /// Everything that can be non-zero.
+    columns: Vec<usize>,
+    step: f64,
+    z: Vec<f64>,
+    beta: Vec<f64>,
+}
+
+impl<'p> GradientStep<'p> {
+    fn new(problem: &'p Problem) -> Self {
+        let mut columns = problem.penalised.clone();
+        columns.extend_from_slice(problem.unpenalised.columns());
+        columns.extend_from_slice(&problem.selectable);
+        let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
+        let ridge = columns
+            .iter()
+            .map(|j| problem.ridge[*j])
+            .fold(0.0, f64::max);
+        // Unpenalised columns are not projected out here: the norm of all columns, with a few percent of room.
+        let norm: f64 = 1.05 * plain_norm(problem, &columns);
+        let smooth = norm * norm * heaviest * problem.loss.smoothness() + ridge;
+        Self {
+            problem,
+            columns,
+            step: 1.0 / smooth,
+            z: vec![0.0; problem.rows()],
+            beta: vec![0.0; problem.rows()],
+        }
+    }
+
+    /// P(x), and the entries after the step with only the k largest selectable ones kept.
+    fn run(&mut self, x: &[(usize, f64)]) -> (f64, Vec<(usize, f64)>) {
+        let problem = self.problem;
+        problem.predict_into(x, &mut self.z);
+        let value = problem.loss.total(&problem.p, &self.z, &problem.b) + problem.penalty(x);
+        let mut alpha = vec![0.0; problem.rows()];
+        problem.loss.slopes(&self.z, &problem.b, &mut alpha);
+        problem.weigh(&alpha, &mut self.beta);
+        let mut gradient = vec![0.0; problem.design.columns()];
+        let design = &problem.design;
+        design.dots_scattered(&self.columns, &self.beta, &mut gradient);
+        let mut stepped: Vec<f64> = gradient.iter().map(|g| -self.step * g).collect();
+        for (j, x) in x {
+            stepped[*j] += x - self.step * problem.ridge[*j] * x;
+        }
+        let scores = problem.selectable.iter().map(|j| (*j, stepped[*j].abs()));
+        let support = largest(scores, problem.support_size());
+        let always = self.columns.len() - problem.selectable.len();
+        let next = self.columns[..always].iter().chain(&support);
+        (value, next.map(|j| (*j, stepped[*j])).collect())
+    }
+}
+
+fn plain_norm(problem: &Problem, columns: &[usize]) -> f64 {
+    let always = problem.unpenalised.columns();
+    let penalised: Vec<usize> = columns
+        .iter()
+        .copied()
+        .filter(|j| !always.contains(j))
+        .collect();
+    let squares: f64 = always.iter().map(|j| problem.norms[*j].powi(2)).sum();
+    // ‖[A U]‖² ≤ ‖A‖² + ‖U‖²; the projected norm of A misses at most the part inside span(U).
+    let inside: f64 = penalised
+        .iter()
+        .map(|j| {
+            let mut column = problem.design.column(*j).to_vec();
+            problem.unpenalised.project(&mut column);
+            let outside = crate::linalg::kernels::dot(&column, &column);
+            (problem.norms[*j].powi(2) - outside).max(0.0)
+        })
+        .sum();
+    let inside = if always.is_empty() { 0.0 } else { inside };
+    (problem.spectral_norm(&penalised).powi(2) + squares + inside).sqrt()
+}
+
+fn selectable_support(problem: &Problem, x: &[(usize, f64)]) -> Vec<usize> {
+    let support = x.iter().filter(|(_, x)| *x != 0.0).map(|(j, _)| *j);
+    let mut support: Vec<usize> = support
+        .filter(|j| problem.selectable.binary_search(j).is_ok())
+        .collect();
+    support.sort_unstable();
+    support
+}
+
+/// Iterative hard thresholding (Blumensath and Davies 2009; Jain et al. 2014).
+#[derive(Debug)]
+pub struct Iht<'p> {
+    step: GradientStep<'p>,
+    x: Vec<(usize, f64)>,
+    value: f64,
+    iterations: usize,
+}
+
+impl<'p> Iht<'p> {
+    /// Starts from x = 0.
+    pub fn new(problem: &'p Problem) -> Self {
+        Self {
+            step: GradientStep::new(problem),
+            x: Vec::new(),
+            value: f64::INFINITY,
+            iterations: 0,
+        }
+    }
+}
+
+impl Iterator for Iht<'_> {
+    type Item = Vec<usize>;
+
+    fn next(&mut self) -> Option<Vec<usize>> {
+        let problem = self.step.problem;
+        let (value, next) = self.step.run(&self.x);
+        let gain = self.value - value;
+        if self.iterations >= MAX_ITERATIONS || gain <= EPSILON * problem.null_value {
+            return None;
+        }
+        self.value = value;
+        self.x = next;
+        self.iterations += 1;
+        Some(selectable_support(problem, &self.x))
+    }
+}
+
+/// Hard thresholding pursuit, gradient form (Yuan et al. 2014).
+#[derive(Debug)]
+pub struct Htp<'p> {
+    step: GradientStep<'p>,
+    restricted: Restricted<'p>,
+    x: Vec<(usize, f64)>,
+    value: f64,
+    seen: Vec<Vec<usize>>,
+}
+
+impl<'p> Htp<'p> {
+    /// Starts from x = 0.
+    pub fn new(problem: &'p Problem) -> Self {
+        Self {
+            step: GradientStep::new(problem),
+            restricted: Restricted::new(problem),
+            x: Vec::new(),
+            value: f64::INFINITY,
+            seen: Vec::new(),
+        }
+    }
+}
+
+impl Iterator for Htp<'_> {
+    type Item = Vec<usize>;
+
+    fn next(&mut self) -> Option<Vec<usize>> {
+        let (_, next) = self.step.run(&self.x);
+        let support = selectable_support(self.step.problem, &next);
+        if self.seen.contains(&support) || self.seen.len() >= MAX_ITERATIONS {
+            return None;
+        }
+        let fit = self.restricted.fit(&support);
+        if fit.objective >= self.value {
+            return None;
+        }
+        self.value = fit.objective;
+        self.x = fit.x;
+        self.seen.push(support.clone());
+        Some(support)
+    }
+}

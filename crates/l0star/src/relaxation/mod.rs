@@ -1,0 +1,85 @@
+//! What a node is worth: a certified lower bound, a candidate support, a warm start for its children.
+
+pub mod pdal;
+pub mod sga;
+pub(crate) mod topk;
+
+use crate::bound::{Certified, Subproblem};
+use crate::problem::Problem;
+use crate::search::limits::Limits;
+
+/// What a relaxation is asked to do at a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The node.
+    pub node: Subproblem<'a>,
+    /// Leave as soon as the bound is above this (the paper's force-quit); +∞ to go on to convergence.
+    pub cut: f64,
+    /// The scale of the stopping rule, the paper's P_min.
+    pub scale: f64,
+    /// Checked in every iteration.
+    pub limits: &'a Limits,
+}
+
+/// Why a relaxation came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// The stopping rule was met.
+    Converged,
+    /// The bound passed the cut.
+    Quit,
+    /// A limit was reached; the bound is valid all the same.
+    Stopped,
+}
+
+/// What a child inherits: enough to go on from where its parent stopped.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WarmStart {
+    /// Slopes, one a row.
+    pub alpha: Vec<f64>,
+    /// Non-zeros of the primal iterate.
+    pub x: Vec<(usize, f64)>,
+    /// Step sizes: PDAL's (τ, ρ), SGA's (η, unused).
+    pub steps: (f64, f64),
+}
+
+impl WarmStart {
+    /// Bytes on the heap.
+    pub fn bytes(&self) -> usize {
+        self.alpha.capacity() * 8 + self.x.capacity() * size_of::<(usize, f64)>()
+    }
+}
+
+/// A method that maximises the dual bound of nodes, one after the other.
+pub trait Relaxation {
+    /// Loads a starting point for the nodes to come (`None`: a cold start). `node` covers all of them: a parent.
+    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>);
+
+    /// The bound that the starting point gives a node; no iteration is made.
+    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified;
+
+    /// Maximises the bound of one node from the starting point.
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit);
+
+    /// The k free or included selectable columns that the last [`Relaxation::solve`] holds for the best.
+    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize>;
+
+    /// What the children of the node solved last should start from.
+    fn warm_start(&self) -> WarmStart;
+}
+
+/// The `k` columns of largest score, zero scores left out, in column order.
+pub(crate) fn largest(columns: impl Iterator<Item = (usize, f64)>, k: usize) -> Vec<usize> {
+    let mut scored: Vec<(usize, f64)> = columns.filter(|(_, score)| *score > 0.0).collect();
+    let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if scored.len() > k {
+        if k == 0 {
+            return Vec::new();
+        }
+        scored.select_nth_unstable_by(k - 1, order);
+        scored.truncate(k);
+    }
+    let mut columns: Vec<usize> = scored.into_iter().map(|(j, _)| j).collect();
+    columns.sort_unstable();
+    columns
+}

@@ -1,0 +1,360 @@
+//! The primal–dual algorithm with line search (Algorithm 3 of the paper; Malitsky and Pock 2018).
+//!
+//! It maximises `D(β) = -L*(β) - g(Aᵀβ)` as the saddle point `min_β max_y L*(β) + ⟨Aᵀβ, y⟩ - g*(y)`. The code keeps
+//! `x = -y`, the primal iterate. Unpenalised columns U never enter x: they restrict β to `Uᵀβ = 0`, which the β-step
+//! enforces by a few Newton steps on their multipliers, so that convergence is that of the problem without them.
+
+use super::topk::Prox;
+use super::{Exit, Relaxation, Task, WarmStart, largest};
+use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::kernels;
+use crate::problem::Problem;
+
+/// A guard against endless loops; the bound is valid wherever the iteration stops.
+const MAX_ITERATIONS: usize = 20_000;
+/// Halvings of τ in one line search.
+const MAX_HALVINGS: usize = 60;
+
+/// Algorithm 3.
+#[derive(Debug)]
+pub struct Pdal {
+    /// The paper's ε, 1e-5: relative improvement at which the ascent counts as converged.
+    epsilon: f64,
+    /// `1/‖A‖₂`.
+    first_step: f64,
+    /// γ: L is 1/γ-smooth.
+    gamma: f64,
+    start: Iterate,
+    current: Iterate,
+    multipliers: Vec<f64>,
+    work: Work,
+}
+
+/// A point of the iteration.
+#[derive(Debug, Default)]
+struct Iterate {
+    point: DualPoint,
+    /// Over all columns.
+    x: Vec<f64>,
+    /// Where x may be non-zero.
+    support: Vec<usize>,
+    /// `Ax + o`.
+    z: Vec<f64>,
+    tau: f64,
+    rho: f64,
+}
+
+impl Iterate {
+    fn copy_from(&mut self, other: &Self) {
+        self.point.copy_from(&other.point);
+        self.x.clone_from(&other.x);
+        self.support.clone_from(&other.support);
+        self.z.clone_from(&other.z);
+        self.tau = other.tau;
+        self.rho = other.rho;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Work {
+    scratch: Vec<f64>,
+    w: Vec<f64>,
+    v_before: Vec<f64>,
+    target: Vec<f64>,
+    support: Vec<usize>,
+    values: Vec<f64>,
+    z: Vec<f64>,
+    change: Vec<f64>,
+    prox: Prox,
+}
+
+impl Pdal {
+    /// For one problem; `epsilon` is the paper's ε.
+    pub fn new(problem: &Problem, epsilon: f64) -> Self {
+        let columns: Vec<usize> = problem
+            .penalised
+            .iter()
+            .chain(&problem.selectable)
+            .copied()
+            .collect();
+        let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
+        let mut start = Iterate {
+            point: DualPoint::new(problem),
+            x: vec![0.0; problem.design.columns()],
+            z: vec![0.0; problem.rows()],
+            ..Iterate::default()
+        };
+        problem.predict_into(&[], &mut start.z);
+        Self {
+            epsilon,
+            first_step: 1.0 / problem.spectral_norm(&columns),
+            gamma: 1.0 / (heaviest * problem.loss.smoothness()),
+            start,
+            current: Iterate::default(),
+            multipliers: vec![0.0; problem.unpenalised.columns().len()],
+            work: Work::default(),
+        }
+    }
+
+    /// `β ← prox_{τL*}(β + τ(Ax + o))`, restricted to `Uᵀβ = 0`; then everything that hangs on β.
+    fn dual_step(&mut self, problem: &Problem, node: &Subproblem) {
+        let current = &mut self.current;
+        let tau = current.tau;
+        let w = &mut self.work.w;
+        w.clear();
+        w.extend(
+            current
+                .point
+                .beta
+                .iter()
+                .zip(&current.z)
+                .map(|(beta, z)| beta + tau * z),
+        );
+        let alpha = &mut current.point.alpha;
+        constrained_prox(problem, w, tau, &mut self.multipliers, alpha);
+        self.work.v_before.clone_from(&current.point.v);
+        current.point.update(problem);
+        current.point.dots(problem, node);
+    }
+
+    /// One try of the line search: `x ← prox(x - σ Aᵀ(β + θ(β - β_before)))` into `work`; true when the step is short
+    /// enough.
+    fn primal_try(
+        &mut self,
+        problem: &Problem,
+        node: &Subproblem,
+        theta: f64,
+        tau: f64,
+        rho: f64,
+    ) -> bool {
+        let (current, work) = (&self.current, &mut self.work);
+        let sigma = rho * tau;
+        let step = |j: usize| {
+            let v = current.point.v[j];
+            current.x[j] - sigma * (v + theta * (v - work.v_before[j]))
+        };
+        work.support.clear();
+        work.values.clear();
+        for j in node.included {
+            work.support.push(*j);
+            work.values
+                .push(step(*j) / (1.0 + problem.ridge[*j] * sigma));
+        }
+        work.target.clear();
+        work.target.extend(node.free.iter().map(|j| step(*j)));
+        if let Some(first) = node.free.first() {
+            let lambda_sigma = problem.ridge[*first] * sigma;
+            let target = work.target.iter().copied();
+            let piece = work.prox.run(target, node.budget, lambda_sigma);
+            for (j, target) in node.free.iter().zip(&work.target) {
+                let x = piece.apply(*target, lambda_sigma);
+                if x != 0.0 {
+                    work.support.push(*j);
+                    work.values.push(x);
+                }
+            }
+        }
+        if problem.offset.is_empty() {
+            work.z.clear();
+            work.z.resize(problem.rows(), 0.0);
+        } else {
+            work.z.clone_from(&problem.offset);
+        }
+        for (j, x) in work.support.iter().zip(&work.values) {
+            problem.design.add_column(*j, *x, &mut work.z);
+        }
+        // ‖x - x_before‖ over both supports: x_before² everywhere, then corrected where x is non-zero.
+        let mut moved: f64 = current.support.iter().map(|j| current.x[*j].powi(2)).sum();
+        for (j, x) in work.support.iter().zip(&work.values) {
+            let before = current.x[*j];
+            moved += (x - before).powi(2) - before * before;
+        }
+        let moved = moved.max(0.0).sqrt();
+        work.change.clear();
+        work.change
+            .extend(work.z.iter().zip(&current.z).map(|(new, old)| new - old));
+        problem.unpenalised.project(&mut work.change);
+        rho.sqrt() * tau * kernels::norm(&work.change) <= moved
+    }
+
+    fn accept(&mut self, tau: f64, rho: f64) {
+        let (current, work) = (&mut self.current, &mut self.work);
+        for j in &current.support {
+            current.x[*j] = 0.0;
+        }
+        std::mem::swap(&mut current.support, &mut work.support);
+        for (j, x) in current.support.iter().zip(&work.values) {
+            current.x[*j] = *x;
+        }
+        std::mem::swap(&mut current.z, &mut work.z);
+        current.tau = tau;
+        current.rho = rho;
+    }
+}
+
+impl Relaxation for Pdal {
+    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+        let start = &mut self.start;
+        start.x.fill(0.0);
+        start.support.clear();
+        match warm {
+            Some(warm) => {
+                start.point.alpha.clone_from(&warm.alpha);
+                for (j, x) in &warm.x {
+                    start.x[*j] = *x;
+                    start.support.push(*j);
+                }
+                (start.tau, start.rho) = warm.steps;
+                problem.predict_into(&warm.x, &mut start.z);
+            }
+            None => {
+                start.point.alpha.fill(0.0);
+                problem.loss.clip(&mut start.point.alpha, &problem.b);
+                (start.tau, start.rho) = (self.first_step, 1.0);
+                problem.predict_into(&[], &mut start.z);
+            }
+        }
+        start.point.update(problem);
+        start.point.dots(problem, node);
+    }
+
+    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
+        let scratch = &mut self.work.scratch;
+        self.start.point.bound(problem, node, scratch)
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let node = &task.node;
+        let mut best = self.initial_bound(problem, node);
+        self.current.copy_from(&self.start);
+        if best.value() > task.cut {
+            return (best, Exit::Quit);
+        }
+        let mut before = best;
+        let mut theta = 1.0;
+        for _ in 0..MAX_ITERATIONS {
+            if task.limits.reached().is_some() {
+                return (best, Exit::Stopped);
+            }
+            self.dual_step(problem, node);
+            let scratch = &mut self.work.scratch;
+            let bound = self.current.point.bound(problem, node, scratch);
+            best = best.or(bound);
+            if bound.value() > task.cut {
+                return (best, Exit::Quit);
+            }
+            let (tau_before, rho_before) = (self.current.tau, self.current.rho);
+            let rho = rho_before * (1.0 + self.gamma * tau_before);
+            let mut tau = tau_before * (rho_before / rho * (1.0 + theta)).sqrt();
+            let mut accepted = false;
+            for _ in 0..MAX_HALVINGS {
+                theta = tau / tau_before;
+                if self.primal_try(problem, node, theta, tau, rho) {
+                    accepted = true;
+                    break;
+                }
+                tau *= 0.5;
+            }
+            if !accepted {
+                // Steps below the floating-point floor: nothing more can be gained.
+                return (best, Exit::Converged);
+            }
+            self.accept(tau, rho);
+            let gain = bound.value() - before.value();
+            before = bound;
+            if gain <= self.epsilon * task.scale && bound >= best {
+                return (best, Exit::Converged);
+            }
+        }
+        (best, Exit::Converged)
+    }
+
+    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
+        let selectable = |j: &&usize| problem.selectable.binary_search(j).is_ok();
+        let x = &self.current.x;
+        let columns = self.current.support.iter().filter(selectable);
+        largest(columns.map(|j| (*j, x[*j].abs())), k)
+    }
+
+    fn warm_start(&self) -> WarmStart {
+        let current = &self.current;
+        WarmStart {
+            alpha: current.point.alpha.clone(),
+            x: current
+                .support
+                .iter()
+                .map(|j| (*j, current.x[*j]))
+                .collect(),
+            steps: (current.tau, current.rho),
+        }
+    }
+}
+
+/// `p ∘ α = prox_{τL*}(w - Us)` with the multipliers s of the unpenalised columns such that `Uᵀ(p ∘ α) = 0`.
+///
+/// `F(s) = Uᵀβ(s)` is monotone with derivative `-Uᵀ diag(c) U`, `c = h/(τ + h)`, h the weighted curvature: Newton.
+fn constrained_prox(
+    problem: &Problem,
+    w: &mut [f64],
+    tau: f64,
+    multipliers: &mut [f64],
+    alpha: &mut [f64],
+) {
+    let (loss, p, b) = (&problem.loss, &problem.p, &problem.b);
+    let columns = problem.unpenalised.columns();
+    for (j, s) in columns.iter().zip(&*multipliers) {
+        problem.design.add_column(*j, -s, w);
+    }
+    loss.prox_conjugate_rows(w, p, b, tau, alpha);
+    if columns.is_empty() {
+        return;
+    }
+    let size = columns.len();
+    let mut beta = vec![0.0; alpha.len()];
+    let mut slack = vec![0.0; alpha.len()];
+    let mut factor = Cholesky::new();
+    for _ in 0..25 {
+        problem.weigh(alpha, &mut beta);
+        let mut force: Vec<f64> = columns
+            .iter()
+            .map(|j| problem.design.dot(*j, &beta))
+            .collect();
+        let scale: f64 = beta.iter().map(|beta| beta.abs()).sum();
+        let widest = columns
+            .iter()
+            .map(|j| problem.norms[*j])
+            .fold(0.0, f64::max);
+        if force.iter().all(|f| f.abs() <= 1e-13 * scale * widest) {
+            return;
+        }
+        for (i, slack) in slack.iter_mut().enumerate() {
+            let (low, high) = loss.domain(b[i]);
+            let inner = alpha[i] > low && alpha[i] < high;
+            let curvature = if inner {
+                loss.curvature(loss.conjugate_slope(alpha[i], b[i]), b[i])
+            } else {
+                0.0
+            };
+            // A trace of curvature everywhere keeps the system solvable when every row is at its end.
+            let h = p[i] * curvature.max(1e-3 * loss.smoothness());
+            *slack = h / (tau + h);
+        }
+        let rows = factor.start(size);
+        for (r, i) in columns.iter().enumerate() {
+            for (c, j) in columns.iter().enumerate().take(r + 1) {
+                let (a, b) = (problem.design.column(*i), problem.design.column(*j));
+                rows[r * size + c] = kernels::weighted_dot(&slack, a, b);
+            }
+        }
+        if !factor.factor() {
+            return;
+        }
+        factor.solve(&mut force);
+        for ((j, s), step) in columns.iter().zip(&mut *multipliers).zip(force) {
+            *s += step;
+            problem.design.add_column(*j, -step, w);
+        }
+        loss.prox_conjugate_rows(w, p, b, tau, alpha);
+    }
+}

@@ -1,0 +1,183 @@
+//! Supergradient ascent (Algorithm 5 of the paper; Liu et al. 2017).
+//!
+//! `D(β)` has the supergradient `A x̃(β) + o - ∇L*(β)`, where x̃ keeps the m largest free entries of `-Aᵀβ/λ`. Steps
+//! double after every success and halve until D does not fall; β is projected on the domain of D.
+
+use super::{Exit, Relaxation, Task, WarmStart, largest};
+use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::problem::Problem;
+
+const MAX_ITERATIONS: usize = 20_000;
+const MAX_HALVINGS: usize = 100;
+
+/// Algorithm 5.
+#[derive(Debug)]
+pub struct Sga {
+    epsilon: f64,
+    start: DualPoint,
+    start_step: f64,
+    current: DualPoint,
+    next: DualPoint,
+    /// The step that led to β¹: what the children inherit.
+    first_step: f64,
+    x: Vec<(usize, f64)>,
+    gradient: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Sga {
+    /// For one problem; `epsilon` is the paper's ε.
+    pub fn new(problem: &Problem, epsilon: f64) -> Self {
+        let start = DualPoint::new(problem);
+        Self {
+            epsilon,
+            current: start.clone(),
+            next: start.clone(),
+            start,
+            start_step: 1.0,
+            first_step: 1.0,
+            x: Vec::new(),
+            gradient: vec![0.0; problem.rows()],
+            scratch: Vec::new(),
+        }
+    }
+
+    /// `x̃(β)`: `-v_j/λ_j` on the included columns and the m free ones of largest `v_j²/λ_j`.
+    fn primal(&mut self, problem: &Problem, node: &Subproblem) {
+        let v = &self.current.v;
+        let score = |j: usize| v[j] * v[j] / problem.ridge[j];
+        let top = largest(node.free.iter().map(|j| (*j, score(*j))), node.budget);
+        self.x.clear();
+        self.x.extend(
+            node.included
+                .iter()
+                .chain(&top)
+                .map(|j| (*j, -v[*j] / problem.ridge[*j])),
+        );
+    }
+
+    /// One ascent step; the bound before is `before`. `None` when no step helps.
+    fn ascend(
+        &mut self,
+        problem: &Problem,
+        node: &Subproblem,
+        before: Certified,
+        step: &mut f64,
+    ) -> Option<Certified> {
+        self.primal(problem, node);
+        problem.predict_into(&self.x, &mut self.gradient);
+        for ((g, alpha), b) in self
+            .gradient
+            .iter_mut()
+            .zip(&self.current.alpha)
+            .zip(&problem.b)
+        {
+            *g -= problem.loss.conjugate_slope(*alpha, *b);
+        }
+        problem.unpenalised.project(&mut self.gradient);
+        *step *= 2.0;
+        for _ in 0..MAX_HALVINGS {
+            for (((next, alpha), g), p) in self
+                .next
+                .alpha
+                .iter_mut()
+                .zip(&self.current.alpha)
+                .zip(&self.gradient)
+                .zip(&problem.p)
+            {
+                *next = alpha + *step * g / p;
+            }
+            problem.loss.clip(&mut self.next.alpha, &problem.b);
+            self.next.update(problem);
+            self.next.dots(problem, node);
+            let bound = self.next.bound(problem, node, &mut self.scratch);
+            if bound >= before && self.next.alpha.iter().all(|alpha| alpha.is_finite()) {
+                std::mem::swap(&mut self.current, &mut self.next);
+                return Some(bound);
+            }
+            *step *= 0.5;
+        }
+        None
+    }
+
+    /// Runs the ascent; `each` sees the primal support after every step and may end it.
+    pub(crate) fn run(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        each: &mut dyn FnMut(&[(usize, f64)]) -> bool,
+    ) -> (Certified, Exit) {
+        let node = &task.node;
+        self.current.copy_from(&self.start);
+        let mut bound = self.current.bound(problem, node, &mut self.scratch);
+        if bound.value() > task.cut {
+            return (bound, Exit::Quit);
+        }
+        let mut step = self.start_step;
+        for iteration in 0..MAX_ITERATIONS {
+            if task.limits.reached().is_some() {
+                return (bound, Exit::Stopped);
+            }
+            let Some(next) = self.ascend(problem, node, bound, &mut step) else {
+                break;
+            };
+            if iteration == 0 {
+                self.first_step = step;
+            }
+            let gain = next.value() - bound.value();
+            bound = next;
+            if bound.value() > task.cut {
+                return (bound, Exit::Quit);
+            }
+            if !each(&self.x) || gain <= self.epsilon * task.scale {
+                break;
+            }
+        }
+        self.primal(problem, node);
+        (bound, Exit::Converged)
+    }
+}
+
+impl Relaxation for Sga {
+    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+        match warm {
+            Some(warm) => {
+                self.start.alpha.clone_from(&warm.alpha);
+                self.start_step = warm.steps.0;
+            }
+            None => {
+                self.start.alpha.fill(0.0);
+                problem.loss.clip(&mut self.start.alpha, &problem.b);
+                self.start_step = 1.0;
+            }
+        }
+        self.start.update(problem);
+        self.start.dots(problem, node);
+    }
+
+    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
+        self.start.bound(problem, node, &mut self.scratch)
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        self.first_step = self.start_step;
+        self.run(problem, task, &mut |_| true)
+    }
+
+    /// The support of x̃(β): S and the k - s largest free ones.
+    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
+        let selectable = self
+            .x
+            .iter()
+            .filter(|(j, _)| problem.selectable.binary_search(j).is_ok());
+        largest(selectable.map(|(j, x)| (*j, x.abs())), k)
+    }
+
+    fn warm_start(&self) -> WarmStart {
+        WarmStart {
+            alpha: self.current.alpha.clone(),
+            x: Vec::new(),
+            steps: (self.first_step, 0.0),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The top-m ℓ2 norm and the prox of its squared conjugate (Algorithm 4 of the paper).
+
+/// The sum of the `m` largest of some non-negative numbers, in O(d) expected.
+pub(crate) fn top_sum(
+    values: impl ExactSizeIterator<Item = f64>,
+    m: usize,
+    scratch: &mut Vec<f64>,
+) -> f64 {
+    if m == 0 {
+        return 0.0;
+    }
+    if m >= values.len() {
+        return values.sum();
+    }
+    scratch.clear();
+    if m > 48 {
+        scratch.extend(values);
+        scratch.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
+        return scratch[..m].iter().sum();
+    }
+    // For small m an ordered buffer of the best so far beats a selection: few values enter it.
+    let mut values = values;
+    scratch.extend(values.by_ref().take(m));
+    scratch.sort_unstable_by(|a, b| a.total_cmp(b));
+    for value in values {
+        // A NaN must not hide: it enters nothing, but the sum of the q it came from is checked by the caller.
+        if value > scratch[0] {
+            let mut at = 0;
+            while at + 1 < m && scratch[at + 1] < value {
+                scratch[at] = scratch[at + 1];
+                at += 1;
+            }
+            scratch[at] = value;
+        }
+    }
+    scratch.iter().sum()
+}
+
+/// What [`Prox::run`] finds: the piece of the solution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Piece {
+    /// Entries with |v| at or above this are only shrunk by the ridge.
+    pub full: f64,
+    /// Entries with |v| below this become zero; those between are shortened by it.
+    pub threshold: f64,
+}
+
+/// Scratch space of the prox.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Prox {
+    sorted: Vec<f64>,
+}
+
+impl Prox {
+    /// `prox_{σ Ω}(v)` with `Ω = ((1/2λ)‖·‖²_{m,2})*`, λ times half the squared m-support norm.
+    ///
+    /// By Moreau it is `v - σ x̃` with `x̃ = prox_{(μ/2)‖·‖²_{m,2}}(v/σ)`, `μ = 1/(λσ)`, which Algorithm 4 finds by
+    /// trying the pairs (j_start, j_end). The same pair is the root of a monotone function: with the level `Ξ = σξ`,
+    /// entry i takes the share `z_i = clamp((|v_i|/Ξ - 1)/μ, 0, 1)` of the budget, and `Σ z_i = m`. Walking Ξ
+    /// down from the largest entry, one event at a time (an entry starts to take a share at `|v_i|`, takes a whole one
+    /// at `|v_i|/(1 + μ)`), costs O(1) an event; inside an interval `Ξ = Σ_E |v| / (μ(m - |J|) + |E|)`.
+    /// Only as many of the largest entries are sorted as the walk reaches.
+    pub(crate) fn run(
+        &mut self,
+        values: impl Iterator<Item = f64>,
+        m: usize,
+        lambda_sigma: f64,
+    ) -> Piece {
+        let nothing = Piece {
+            full: f64::INFINITY,
+            threshold: f64::INFINITY,
+        };
+        if m == 0 {
+            return nothing;
+        }
+        self.sorted.clear();
+        self.sorted.extend(values.map(f64::abs));
+        let d = self.sorted.len();
+        if m >= d {
+            return Piece {
+                full: 0.0,
+                threshold: 0.0,
+            };
+        }
+        let mu = 1.0 / lambda_sigma;
+        let mut ready = 0;
+        let (mut whole, mut entered, mut sum) = (0, 0, 0.0);
+        loop {
+            if entered == ready && ready < d {
+                ready = self.sort_more(ready, (4 * m + 16).max(2 * ready));
+            }
+            let enter = self.sorted.get(entered).copied().unwrap_or(0.0);
+            let fill = if whole < entered {
+                self.sorted[whole] / (1.0 + mu)
+            } else {
+                0.0
+            };
+            if entered > whole {
+                let level = sum / (mu * (m - whole) as f64 + (entered - whole) as f64);
+                if level >= enter.max(fill) {
+                    return Piece {
+                        full: level * (1.0 + mu),
+                        threshold: level,
+                    };
+                }
+            } else if enter == 0.0 {
+                // Fewer than m non-zero entries: each of them is whole.
+                return Piece {
+                    full: 0.0,
+                    threshold: 0.0,
+                };
+            }
+            if enter > fill {
+                sum += enter;
+                entered += 1;
+            } else {
+                sum -= self.sorted[whole];
+                whole += 1;
+                if whole == m {
+                    // Everything above is whole, nothing else takes a share.
+                    let least = self.sorted[m - 1];
+                    return Piece {
+                        full: least,
+                        threshold: least,
+                    };
+                }
+            }
+        }
+    }
+
+    /// Brings the `count` largest entries to the front, sorted; the first `ready` already are.
+    fn sort_more(&mut self, ready: usize, count: usize) -> usize {
+        let d = self.sorted.len();
+        let count = count.min(d);
+        let rest = &mut self.sorted[ready..];
+        if count < d {
+            rest.select_nth_unstable_by(count - ready - 1, |a, b| b.total_cmp(a));
+        }
+        rest[..count - ready].sort_unstable_by(|a, b| b.total_cmp(a));
+        count
+    }
+}
+
+impl Piece {
+    /// The prox of one entry.
+    #[inline]
+    pub(crate) fn apply(&self, v: f64, lambda_sigma: f64) -> f64 {
+        let size = v.abs();
+        if size >= self.full {
+            v / (1.0 + lambda_sigma)
+        } else if size > self.threshold {
+            (size - self.threshold).copysign(v)
+        } else {
+            0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Half the squared top-m norm.
+    fn half_top(x: &[f64], m: usize) -> f64 {
+        let squares: Vec<f64> = x.iter().map(|x| 0.5 * x * x).collect();
+        top_sum(squares.into_iter(), m, &mut Vec::new())
+    }
+
+    /// Algorithm 4 as printed, all pairs (j_start, j_end), for `prox_{(μ/2)‖·‖²_{m,2}}` of a sorted non-negative u.
+    fn algorithm_4(u: &[f64], m: usize, mu: f64) -> Vec<f64> {
+        let d = u.len();
+        let shrunk = |i: usize| u[i - 1] / (1.0 + mu);
+        let at = |i: usize| if i > d { 0.0 } else { u[i - 1] };
+        if shrunk(m) >= at(m + 1) {
+            return (1..=d)
+                .map(|i| if i <= m { shrunk(i) } else { at(i) })
+                .collect();
+        }
+        let mut best = (f64::INFINITY, 0, 0, 0.0);
+        for start in 1..=m {
+            for end in m..=d {
+                let sum: f64 = (start..=end).map(at).sum();
+                let level = sum / (mu * (m - start + 1) as f64 + (end - start + 1) as f64);
+                let upper = if start == 1 {
+                    f64::INFINITY
+                } else {
+                    shrunk(start - 1)
+                };
+                if at(end + 1) > upper {
+                    continue;
+                }
+                let level = level.max(at(end + 1)).min(upper);
+                // g is compared between different (start, end): count the entries outside at their own optimum.
+                let x: Vec<f64> = (1..=d)
+                    .map(|i| {
+                        if i < start {
+                            shrunk(i)
+                        } else if i <= end {
+                            level
+                        } else {
+                            at(i)
+                        }
+                    })
+                    .collect();
+                let distance: f64 = x.iter().zip(u).map(|(x, u)| (x - u) * (x - u)).sum();
+                let value = mu * 2.0 * half_top(&x, m) + distance;
+                if value < best.0 {
+                    best = (value, start, end, level);
+                }
+            }
+        }
+        let (_, start, end, level) = best;
+        (1..=d)
+            .map(|i| {
+                if i < start {
+                    shrunk(i)
+                } else if i <= end {
+                    level
+                } else {
+                    at(i)
+                }
+            })
+            .collect()
+    }
+
+    fn prox(v: &[f64], m: usize, lambda_sigma: f64) -> Vec<f64> {
+        let piece = Prox::default().run(v.iter().copied(), m, lambda_sigma);
+        v.iter().map(|v| piece.apply(*v, lambda_sigma)).collect()
+    }
+
+    fn vectors() -> impl Strategy<Value = Vec<f64>> {
+        let entry = prop_oneof![
+            4 => -3.0..3.0f64,
+            1 => Just(0.0),
+            1 => Just(1.0),
+            1 => Just(-1.0),
+            1 => -1e-6..1e-6f64,
+        ];
+        proptest::collection::vec(entry, 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn the_top_sum_is_that_of_a_sort(v in vectors(), m in 0usize..45) {
+            let squares: Vec<f64> = v.iter().map(|v| v * v).collect();
+            let mut sorted = squares.clone();
+            sorted.sort_by(|a, b| b.total_cmp(a));
+            let expected: f64 = sorted.iter().take(m).sum();
+            let found = top_sum(squares.into_iter(), m, &mut Vec::new());
+            prop_assert!((found - expected).abs() <= 1e-12 * (1.0 + expected));
+        }
+
+        #[test]
+        fn the_prox_agrees_with_algorithm_4(v in vectors(), m in 1usize..10, log in -3.0..3.0f64) {
+            // Moreau with σ = 1: v = prox_Ω(v) + prox_{Ω*}(v), Ω* = (1/2λ)‖·‖²_m, μ = 1/λ.
+            let m = m.min(v.len());
+            let lambda = 10f64.powf(log);
+            let mut order: Vec<usize> = (0..v.len()).collect();
+            order.sort_by(|i, j| v[*j].abs().total_cmp(&v[*i].abs()));
+            let u: Vec<f64> = order.iter().map(|i| v[*i].abs()).collect();
+            let expected = algorithm_4(&u, m, 1.0 / lambda);
+            let found = prox(&v, m, lambda);
+            for (rank, i) in order.iter().enumerate() {
+                let moreau = u[rank] - expected[rank];
+                prop_assert!((found[*i].abs() - moreau).abs() <= 1e-9 * (1.0 + u[0]),
+                    "entry {}: {} against {}", i, found[*i], moreau);
+            }
+        }
+
+        /// Optimality by the definition: `(v - x)/σ` is a subgradient of Ω at x, that is Ω(x) + Ω*(g) = gᵀx.
+        #[test]
+        fn the_prox_satisfies_fenchel_young(v in vectors(), m in 1usize..10, log in -3.0..3.0f64) {
+            let lambda = 10f64.powf(log);
+            let x = prox(&v, m, lambda);
+            let g: Vec<f64> = v.iter().zip(&x).map(|(v, x)| v - x).collect();
+            let conjugate = half_top(&g, m) / lambda;
+            let omega = lambda * half_support_norm(&x, m);
+            let inner: f64 = g.iter().zip(&x).map(|(g, x)| g * x).sum();
+            prop_assert!((omega + conjugate - inner).abs() <= 1e-9 * (1.0 + inner.abs()),
+                "{} + {} against {}", omega, conjugate, inner);
+        }
+    }
+
+    /// `½ min {Σ x_i²/z_i : 0 ≤ z ≤ 1, Σz ≤ m}` straight from the definition, by bisection on the multiplier.
+    fn half_support_norm(x: &[f64], m: usize) -> f64 {
+        let (mut low, mut high) = (0.0, x.iter().map(|x| x.abs()).sum::<f64>() + 1.0);
+        for _ in 0..200 {
+            let theta = 0.5 * (low + high);
+            let used: f64 = x.iter().map(|x| (x.abs() / theta).min(1.0)).sum();
+            if used > m as f64 {
+                low = theta;
+            } else {
+                high = theta;
+            }
+        }
+        x.iter()
+            .filter(|x| **x != 0.0)
+            .map(|x| 0.5 * x * x / (x.abs() / high).min(1.0))
+            .sum()
+    }
+}

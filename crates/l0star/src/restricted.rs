@@ -1,0 +1,325 @@
+//! The restricted minimiser: `argmin P(x)` over a given support, to the floating-point floor.
+//!
+//! Newton's method with an exact line search; for the quadratic loss the Hessian is constant, one Cholesky
+//! factorisation gives the minimum and a second solve with the same factor polishes away its rounding.
+
+use crate::bound::{Certified, leaf_bound};
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::kernels;
+use crate::problem::Problem;
+
+/// Predicted decrease, relative to P, below which another Newton step is only polish.
+const TOLERANCE: f64 = 1e-17;
+const MAX_ITERATIONS: usize = 200;
+/// Above this many columns Gram columns are not kept: entries are computed for each support.
+const MAX_CACHED_COLUMNS: usize = 4096;
+
+/// A model on a support.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// (column, coefficient), always-in and unpenalised columns included.
+    pub x: Vec<(usize, f64)>,
+    /// P(x).
+    pub objective: f64,
+}
+
+/// Fits supports of one problem, one after the other, and remembers what they share.
+#[derive(Debug)]
+pub struct Restricted<'p> {
+    problem: &'p Problem,
+    gram: Gram,
+    columns: Vec<usize>,
+    x: Vec<f64>,
+    z: Vec<f64>,
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    curvature: Vec<f64>,
+    gradient: Vec<f64>,
+    direction: Vec<f64>,
+    dz: Vec<f64>,
+    factor: Cholesky,
+}
+
+impl<'p> Restricted<'p> {
+    /// For one problem.
+    pub fn new(problem: &'p Problem) -> Self {
+        let n = problem.rows();
+        Self {
+            problem,
+            gram: Gram::new(problem),
+            columns: Vec::new(),
+            x: Vec::new(),
+            z: vec![0.0; n],
+            alpha: vec![0.0; n],
+            beta: vec![0.0; n],
+            curvature: vec![0.0; n],
+            gradient: Vec::new(),
+            direction: Vec::new(),
+            dz: vec![0.0; n],
+            factor: Cholesky::new(),
+        }
+    }
+
+    /// The minimum of P over x that vanish outside `support` and the always-in columns.
+    pub fn fit(&mut self, support: &[usize]) -> Fit {
+        let problem = self.problem;
+        self.columns.clear();
+        self.columns.extend_from_slice(&problem.penalised);
+        self.columns.extend_from_slice(support);
+        self.columns
+            .extend_from_slice(problem.unpenalised.columns());
+        let size = self.columns.len();
+        self.x.clear();
+        self.x.resize(size, 0.0);
+        self.direction.resize(size, 0.0);
+        self.gradient.resize(size, 0.0);
+
+        let quadratic = problem.loss.is_quadratic();
+        let mut value = self.evaluate();
+        let mut factored = false;
+        let mut last_gap = f64::INFINITY;
+        for _ in 0..MAX_ITERATIONS {
+            if size == 0 {
+                break;
+            }
+            if !(quadratic && factored) {
+                self.factor_hessian(quadratic);
+                factored = true;
+            }
+            self.direction.clone_from(&self.gradient);
+            self.factor.solve(&mut self.direction);
+            let decrease = 0.5 * kernels::dot(&self.direction, &self.gradient);
+            if !decrease.is_finite() {
+                break;
+            }
+            let polish = decrease <= TOLERANCE * value.abs();
+            let gap = self.duality_gap();
+            // The gap is measured in the ridge, the decrease in the curvature: both have to reach their floor.
+            if polish && (gap <= 1e-16 * value.abs() || gap >= 0.5 * last_gap) {
+                break;
+            }
+            last_gap = gap;
+            let before = value;
+            let step = if quadratic || polish {
+                1.0
+            } else {
+                self.line_search(before, decrease)
+            };
+            let kept = self.x.clone();
+            self.x
+                .iter_mut()
+                .zip(&self.direction)
+                .for_each(|(x, d)| *x -= step * d);
+            value = self.evaluate();
+            if !(value <= before) {
+                // Rounding, or a step that polish should not have taken.
+                self.x = kept;
+                value = self.evaluate();
+                break;
+            }
+            if value == before && !polish {
+                break;
+            }
+        }
+        Fit {
+            x: self
+                .columns
+                .iter()
+                .copied()
+                .zip(self.x.iter().copied())
+                .collect(),
+            objective: value,
+        }
+    }
+
+    /// A certified lower bound of P over the support fitted last.
+    pub fn certify(&mut self) -> Certified {
+        let problem = self.problem;
+        let penalised = self.columns.len() - problem.unpenalised.columns().len();
+        problem.unpenalised.repair(problem, &mut self.alpha);
+        leaf_bound(problem, &self.alpha, &self.columns[..penalised])
+    }
+
+    /// `∇L` at the model fitted last: `-a_jᵀβ` for a column outside it is the gradient entry.
+    pub(crate) fn beta(&self) -> &[f64] {
+        &self.beta
+    }
+
+    /// z, α, β and the gradient at x; returns P(x).
+    fn evaluate(&mut self) -> f64 {
+        let problem = self.problem;
+        if problem.offset.is_empty() {
+            self.z.fill(0.0);
+        } else {
+            self.z.copy_from_slice(&problem.offset);
+        }
+        for (j, x) in self.columns.iter().zip(&self.x) {
+            problem.design.add_column(*j, *x, &mut self.z);
+        }
+        problem.loss.slopes(&self.z, &problem.b, &mut self.alpha);
+        problem.weigh(&self.alpha, &mut self.beta);
+        problem
+            .design
+            .dots(&self.columns, &self.beta, &mut self.gradient);
+        let mut penalty = 0.0;
+        for ((g, x), j) in self.gradient.iter_mut().zip(&self.x).zip(&self.columns) {
+            *g += problem.ridge[*j] * x;
+            penalty += 0.5 * problem.ridge[*j] * x * x;
+        }
+        problem.loss.total(&problem.p, &self.z, &problem.b) + penalty
+    }
+
+    /// `P(x) - D(β) = Σ g_j²/2λ_j` over the penalised columns, for β the slopes at x.
+    fn duality_gap(&self) -> f64 {
+        let penalised = self.columns.len() - self.problem.unpenalised.columns().len();
+        self.gradient[..penalised]
+            .iter()
+            .zip(&self.columns)
+            .map(|(g, j)| 0.5 * g * g / self.problem.ridge[*j])
+            .sum()
+    }
+
+    /// `H = A_Wᵀ diag(p l'') A_W + diag(λ)`, factorised. Where rounding makes it indefinite (collinear columns with a
+    /// tiny ridge) the diagonal grows until it is not: the steps become shorter, the fixed point stays the minimum.
+    fn factor_hessian(&mut self, quadratic: bool) {
+        let problem = self.problem;
+        let size = self.columns.len();
+        if quadratic {
+            self.gram.load(problem, &self.columns);
+        } else {
+            problem
+                .loss
+                .weighted_curvatures(&problem.p, &self.z, &problem.b, &mut self.curvature);
+        }
+        let mut extra = 0.0;
+        loop {
+            let rows = self.factor.start(size);
+            for (r, i) in self.columns.iter().enumerate() {
+                for (c, j) in self.columns[..=r].iter().enumerate() {
+                    rows[r * size + c] = if quadratic {
+                        self.gram.entry(problem, *i, *j)
+                    } else {
+                        let (a, b) = (problem.design.column(*i), problem.design.column(*j));
+                        kernels::weighted_dot(&self.curvature, a, b)
+                    };
+                }
+                let diagonal = &mut rows[r * size + r];
+                // A column whose rows are all in the linear part (or an unpenalised one there) has no curvature left.
+                let floor = 1e-14 * problem.loss.smoothness() * problem.norms[*i].powi(2)
+                    / problem.rows() as f64;
+                *diagonal = (*diagonal + problem.ridge[*i]).max(floor).max(1e-300);
+                *diagonal *= 1.0 + extra;
+            }
+            if self.factor.factor() || extra > 1.0 {
+                return;
+            }
+            extra = if extra == 0.0 { 1e-14 } else { extra * 10.0 };
+        }
+    }
+
+    /// A step length along `-direction`: 1 when it decreases P enough, else where the derivative vanishes.
+    fn line_search(&mut self, before: f64, decrease: f64) -> f64 {
+        let problem = self.problem;
+        self.dz.fill(0.0);
+        for (j, d) in self.columns.iter().zip(&self.direction) {
+            problem.design.add_column(*j, -d, &mut self.dz);
+        }
+        let (mut linear, mut curve) = (0.0, 0.0);
+        for ((j, x), d) in self.columns.iter().zip(&self.x).zip(&self.direction) {
+            linear -= problem.ridge[*j] * x * d;
+            curve += problem.ridge[*j] * d * d;
+        }
+        let slope = |a: f64| {
+            let loss = &problem.loss;
+            loss.slope_along(&problem.p, &self.z, &self.dz, a, &problem.b) + linear + a * curve
+        };
+        let value_at_one = {
+            let z: Vec<f64> = self.z.iter().zip(&self.dz).map(|(z, d)| z + d).collect();
+            let penalty: f64 = self
+                .columns
+                .iter()
+                .zip(self.x.iter().zip(&self.direction))
+                .map(|(j, (x, d))| 0.5 * problem.ridge[*j] * (x - d) * (x - d))
+                .sum();
+            problem.loss.total(&problem.p, &z, &problem.b) + penalty
+        };
+        // The model predicts a decrease of `decrease`; half of it is a good step.
+        if value_at_one <= before - decrease {
+            return 1.0;
+        }
+        // The derivative increases along the line and is negative at 0: bracket its root, then bisect a few times with
+        // the secant. An inexact root is enough.
+        let (mut low, mut high) = (0.0, 1.0);
+        let (mut slope_low, mut slope_high) = (-2.0 * decrease, slope(1.0));
+        while slope_high < 0.0 && high < 1e10 {
+            (low, slope_low) = (high, slope_high);
+            high *= 4.0;
+            slope_high = slope(high);
+        }
+        for round in 0..60 {
+            if slope_high - slope_low <= 0.0 {
+                break;
+            }
+            let secant = low - slope_low * (high - low) / (slope_high - slope_low);
+            let middle = if round % 3 == 2 {
+                0.5 * (low + high)
+            } else {
+                secant.clamp(low, high)
+            };
+            let at = slope(middle);
+            if at.abs() <= 1e-3 * decrease {
+                return middle;
+            }
+            if at < 0.0 {
+                (low, slope_low) = (middle, at);
+            } else {
+                (high, slope_high) = (middle, at);
+            }
+        }
+        if low > 0.0 { low } else { high }
+    }
+}
+
+/// `G = Aᵀ diag(p) A`, by columns, each computed when a support first needs it.
+#[derive(Debug)]
+struct Gram {
+    columns: Vec<Option<Box<[f64]>>>,
+    all: Vec<usize>,
+    weighted: Vec<f64>,
+}
+
+impl Gram {
+    fn new(problem: &Problem) -> Self {
+        let count = problem.design.columns();
+        let cached = problem.loss.is_quadratic() && count <= MAX_CACHED_COLUMNS;
+        Self {
+            columns: vec![None; if cached { count } else { 0 }],
+            all: (0..if cached { count } else { 0 }).collect(),
+            weighted: vec![0.0; problem.rows()],
+        }
+    }
+
+    fn load(&mut self, problem: &Problem, columns: &[usize]) {
+        if self.columns.is_empty() {
+            return;
+        }
+        for j in columns {
+            if self.columns[*j].is_none() {
+                problem.weigh(problem.design.column(*j), &mut self.weighted);
+                let mut gram = vec![0.0; self.all.len()];
+                problem.design.dots(&self.all, &self.weighted, &mut gram);
+                self.columns[*j] = Some(gram.into());
+            }
+        }
+    }
+
+    fn entry(&self, problem: &Problem, i: usize, j: usize) -> f64 {
+        match self.columns.get(i).and_then(Option::as_ref) {
+            Some(column) => column[j],
+            None => {
+                let (a, b) = (problem.design.column(i), problem.design.column(j));
+                kernels::weighted_dot(&problem.p, a, b)
+            }
+        }
+    }
+}

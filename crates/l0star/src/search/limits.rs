@@ -1,0 +1,64 @@
+//! When to stop: wall-clock time, nodes, memory, a word from outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use crate::settings::{Settings, Status};
+
+/// The limits of one run. Checking them is cheap enough for every iteration of a relaxation.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    start: Instant,
+    deadline: Option<Instant>,
+    nodes: u64,
+    bytes: u64,
+    interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Limits {
+    /// The clock starts now.
+    pub fn new(settings: &Settings) -> Self {
+        let start = Instant::now();
+        Self {
+            start,
+            // A limit too far away to be represented is no limit.
+            deadline: settings
+                .time_limit
+                .and_then(|limit| start.checked_add(limit)),
+            nodes: settings.node_limit.unwrap_or(u64::MAX),
+            bytes: settings.memory_limit.unwrap_or(u64::MAX),
+            interrupt: settings.interrupt.clone(),
+        }
+    }
+
+    /// The limit that ends everything at once, in the middle of a relaxation too.
+    #[inline]
+    pub fn reached(&self) -> Option<Status> {
+        if let Some(flag) = &self.interrupt
+            && flag.load(Ordering::Relaxed)
+        {
+            return Some(Status::Interrupted);
+        }
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Some(Status::TimeLimit),
+            _ => None,
+        }
+    }
+
+    /// The limits that are checked between nodes.
+    pub fn reached_between(&self, nodes: u64, bytes: u64) -> Option<Status> {
+        self.reached().or(if nodes >= self.nodes {
+            Some(Status::NodeLimit)
+        } else if bytes > self.bytes {
+            Some(Status::MemoryLimit)
+        } else {
+            None
+        })
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+}

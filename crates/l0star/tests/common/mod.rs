@@ -1,0 +1,151 @@
+//! Random small problems of every kind that users bring, degenerate ones included.
+#![allow(dead_code, missing_docs)]
+
+use l0star::{Design, Problem, loss};
+
+/// SplitMix64: enough randomness for tests, the same everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n as u64) as usize
+    }
+
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.uniform() < p
+    }
+
+    /// Roughly normal: the sum of twelve uniforms.
+    pub fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+/// What was drawn, for messages.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub problem: Problem,
+    pub words: String,
+}
+
+/// A random problem with at most a few hundred supports.
+pub fn random_case(seed: u64, loss: &str) -> Case {
+    let mut random = Random::new(seed);
+    let d = 1 + random.below(8);
+    let n = match random.below(8) {
+        0 => 1,
+        1 => 2,
+        2 => 1 + random.below(d + 1),
+        _ => 3 + random.below(25),
+    };
+    let labels = loss == "logistic" || loss == "squared-hinge";
+    let n = if labels { n.max(2) } else { n };
+    let integer = random.chance(0.15);
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for j in 0..d {
+        let copy = j > 0 && random.chance(0.1);
+        let column: Vec<f64> = if copy {
+            let sign = if random.chance(0.3) { -1.0 } else { 1.0 };
+            let from = random.below(j);
+            columns[from].iter().map(|v| sign * v).collect()
+        } else {
+            match random.below(14) {
+                0 => vec![0.0; n],
+                1 => vec![1.0 + random.uniform(); n],
+                2 => (0..n).map(|_| f64::from(u8::from(random.chance(0.4)))).collect(),
+                _ if integer => (0..n).map(|_| random.below(5) as f64 - 2.0).collect(),
+                _ => (0..n).map(|_| random.normal()).collect(),
+            }
+        };
+        columns.push(column);
+    }
+    let scaled = random.chance(0.15);
+    if scaled {
+        for column in &mut columns {
+            let scale = 10f64.powf(8.0 * random.uniform() - 4.0);
+            column.iter_mut().for_each(|v| *v *= scale);
+        }
+    }
+    let truth: Vec<f64> = (0..d)
+        .map(|j| {
+            let size = columns[j].iter().map(|v| v.abs()).fold(1e-300, f64::max);
+            if random.chance(0.5) { random.normal() / size } else { 0.0 }
+        })
+        .collect();
+    let noise = [0.0, 0.1, 1.0][random.below(3)];
+    let shift = if random.chance(0.3) { 3.0 * random.normal() } else { 0.0 };
+    let mut b: Vec<f64> = (0..n)
+        .map(|i| {
+            let signal: f64 = (0..d).map(|j| columns[j][i] * truth[j]).sum();
+            signal + shift + noise * random.normal()
+        })
+        .collect();
+    if labels {
+        b.iter_mut().for_each(|b| *b = if *b > shift { 1.0 } else { -1.0 });
+        b[0] = 1.0;
+        b[1] = -1.0;
+    } else if integer {
+        b.iter_mut().for_each(|b| *b = b.round());
+    }
+    let k = match random.below(6) {
+        0 => 0,
+        1 => d + random.below(2),
+        _ => 1 + random.below(d),
+    };
+    let delta = [0.1, 1.0, 10.0][random.below(3)];
+    let ridge = 10f64.powf(-5.0 * random.uniform());
+    let intercept = random.chance(0.4);
+    let design = Design::dense(n, d, columns.concat()).unwrap();
+    let mut builder = Problem::builder(design, b)
+        .loss(loss::by_name(loss, delta).unwrap())
+        .ridge(ridge)
+        .k(k)
+        .intercept(intercept);
+    let mut words = format!(
+        "seed {seed}, {loss} (δ {delta}), n {n}, d {d}, k {k}, ridge {ridge:e}, intercept {intercept}, scaled {scaled}"
+    );
+    if random.chance(0.3) {
+        let mut weights: Vec<f64> = (0..n)
+            .map(|_| if random.chance(0.1) { 0.0 } else { random.uniform() + 0.01 })
+            .collect();
+        // Both classes have to stay.
+        weights[0] = 1.0;
+        if n > 1 {
+            weights[1] = 0.5;
+        }
+        words += ", weights";
+        builder = builder.weights(weights);
+    }
+    if random.chance(0.25) {
+        words += ", offset";
+        builder = builder.offset((0..n).map(|_| random.normal()).collect());
+    }
+    if d > 1 && random.chance(0.15) {
+        words += ", column 0 always in";
+        builder = builder.always_in(0, 0.1);
+    }
+    if d > 2 && random.chance(0.1) {
+        words += ", column 1 excluded";
+        builder = builder.exclude(1);
+    }
+    Case {
+        problem: builder.build().unwrap(),
+        words,
+    }
+}

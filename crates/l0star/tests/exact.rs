@@ -1,0 +1,104 @@
+//! Every exact method finds the brute-force optimum, and no bound is ever above it.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::cell::Cell;
+
+use common::random_case;
+use l0star::search::Event;
+use l0star::{Method, Problem, RelaxationKind, Settings, Status, loss, solve, solve_observed};
+use proptest::prelude::*;
+
+/// Rounding of the brute-force objective itself.
+fn slack(objective: f64) -> f64 {
+    1e-13 * objective + 1e-280
+}
+
+fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), TestCaseError> {
+    let truth = solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
+    let optimum = truth.objective;
+    let worst = Cell::new(f64::NEG_INFINITY);
+    let observer = Box::new(|event: &Event| {
+        if let Event::Bound { lower_bound, .. } = event {
+            worst.set(worst.get().max(*lower_bound));
+        }
+    });
+    let found = solve_observed(problem, settings, observer).unwrap();
+    prop_assert!(
+        worst.get() <= optimum + slack(optimum),
+        "{words}: bound {} on the way above the optimum {optimum}",
+        worst.get()
+    );
+    let bound = found.lower_bound.unwrap();
+    prop_assert!(
+        bound <= optimum + slack(optimum),
+        "{words}: bound {bound} above the optimum {optimum}"
+    );
+    let allowed = settings.gap.max(1e-9 * optimum.max(1e-12));
+    prop_assert!(
+        found.objective - optimum <= allowed,
+        "{words}: found {}, optimum {optimum}",
+        found.objective
+    );
+    prop_assert!(
+        found.objective >= optimum - slack(optimum),
+        "{words}: found {} below brute force {optimum}",
+        found.objective
+    );
+    prop_assert!(
+        found.objective - bound <= allowed * (1.0 + 1e-6),
+        "{words}: gap {} not closed, objective {}",
+        found.objective - bound,
+        found.objective
+    );
+    let right = if settings.gap == 0.0 {
+        found.status == Status::Optimal
+    } else {
+        matches!(found.status, Status::Optimal | Status::GapReached)
+    };
+    prop_assert!(right, "{words}: status {}", found.status);
+    prop_assert!(found.support.len() <= problem.k(), "{words}: support too large");
+    Ok(())
+}
+
+fn losses() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(loss::NAMES)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn paper_with_pdal_equals_brute_force(seed in any::<u64>(), loss in losses()) {
+        let case = random_case(seed, loss);
+        check(&case.problem, &Settings::new(Method::Paper), &case.words)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn paper_with_any_switch_equals_brute_force(
+        seed in any::<u64>(), loss in losses(), sga in any::<bool>(), warm in any::<bool>(), prune in any::<bool>(),
+    ) {
+        let case = random_case(seed, loss);
+        let settings = Settings {
+            method: Method::Paper,
+            relaxation: if sga { RelaxationKind::Sga } else { RelaxationKind::Pdal },
+            warm_start: warm,
+            pruning: prune,
+            ..Settings::default()
+        };
+        check(&case.problem, &settings, &format!("{}, sga {sga}, warm {warm}, pruning {prune}", case.words))?;
+    }
+
+    #[test]
+    fn an_allowed_gap_is_kept(seed in any::<u64>(), loss in losses(), share in 0.0..0.5f64) {
+        let case = random_case(seed, loss);
+        let null = case.problem.objective(&[]);
+        let settings = Settings { method: Method::Paper, gap: share * null, ..Settings::default() };
+        check(&case.problem, &settings, &case.words)?;
+    }
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask test` and `cargo xtask deny`: the first failure ends them.
+
+use std::process::Command;
+
+use crate::step::{cargo, root, run};
+
+const DENY_VERSION: &str = "0.20.2";
+
+/// Format, lints, documentation, tests, licences.
+pub fn test() -> Result<(), String> {
+    run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
+    run(
+        "lints",
+        &mut cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+    )?;
+    run(
+        "documentation",
+        cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
+    run("tests", &mut cargo(&["test", "--workspace"]))?;
+    deny()?;
+    eprintln!("==> all good");
+    Ok(())
+}
+
+/// Licences, duplicate versions and sources of the dependencies.
+///
+/// Advisories are not checked: they come from a database on the network that changes by the day, so that the same
+/// commit could pass in the morning and fail in the evening.
+pub fn deny() -> Result<(), String> {
+    let tools = root().join("target").join("tools");
+    let program = tools
+        .join("bin")
+        .join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
+    if !program.is_file() {
+        run(
+            &format!("install cargo-deny {DENY_VERSION} (once)"),
+            cargo(&[
+                "install",
+                "cargo-deny",
+                "--version",
+                DENY_VERSION,
+                "--locked",
+                "--root",
+            ])
+            .arg(&tools),
+        )?;
+    }
+    run(
+        "licences and sources",
+        Command::new(program).args([
+            "--log-level",
+            "error",
+            "--locked",
+            "check",
+            "--hide-inclusion-graph",
+            "licenses",
+            "bans",
+            "sources",
+        ]),
+    )
+}

@@ -1,0 +1,34 @@
+//! One program run as one step, with a line that says so.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    root.pop();
+    root
+}
+
+/// The cargo that runs us.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+/// Runs a command in the root of the workspace; an error names the step.
+pub fn run(name: &str, command: &mut Command) -> Result<(), String> {
+    eprintln!("==> {name}");
+    let status = command
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("{name}: cannot start {:?}: {error}", command.get_program()))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{name} failed ({status})"))
+    }
+}
