@@ -59,7 +59,7 @@ pub struct FitArgs {
     pub target: String,
 
     /// At most this many features
-    #[arg(short, value_name = "K", allow_negative_numbers = true, value_parser = count)]
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub k: usize,
 
     /// How to measure the distance to the target
@@ -68,17 +68,17 @@ pub struct FitArgs {
     pub loss: String,
 
     /// Where the Huber loss turns from quadratic to linear
-    #[arg(long, value_name = "D", default_value_t = 1.0, allow_negative_numbers = true,
+    #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true,
           value_parser = positive)]
     pub huber_delta: f64,
 
     /// Weight of the ridge, R/2 times the sum of the squared coefficients
-    #[arg(long, value_name = "R", default_value_t = 1e-3, allow_negative_numbers = true,
+    #[arg(long, value_name = "R", default_value_t = 1e-3, allow_hyphen_values = true,
           value_parser = positive)]
     pub ridge: f64,
 
     /// Absolute error allowed in the objective; 0 asks for the optimum
-    #[arg(long, value_name = "G", default_value_t = 0.0, allow_negative_numbers = true,
+    #[arg(long, value_name = "G", default_value_t = 0.0, allow_hyphen_values = true,
           value_parser = non_negative)]
     pub gap: f64,
 
@@ -110,15 +110,15 @@ pub struct FitArgs {
     pub no_pruning: bool,
 
     /// Stop after this time: 500ms, 30s, 2m, 1h
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = units::duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
     pub time_limit: Option<Duration>,
 
     /// Stop after this many nodes
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = node_count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = node_count)]
     pub node_limit: Option<u64>,
 
     /// Stop when the open nodes take this much memory: 500MB, 4GB
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = units::size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
     pub memory_limit: Option<u64>,
 
     /// Features to leave out, separated by commas
@@ -152,23 +152,23 @@ pub struct GenerateArgs {
     pub family: Family,
 
     /// Number of features [default: 100]
-    #[arg(short, value_name = "D", allow_negative_numbers = true, value_parser = count)]
+    #[arg(short, value_name = "D", allow_hyphen_values = true, value_parser = count)]
     pub d: Option<usize>,
 
     /// Size of the true support [default: d/10]
-    #[arg(short, value_name = "K", allow_negative_numbers = true, value_parser = count)]
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub k: Option<usize>,
 
     /// Number of rows [default: 10 k ln d]
-    #[arg(short, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    #[arg(short, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub n: Option<usize>,
 
     /// ar: correlation of neighbouring features [default: 0.5]
-    #[arg(long, value_name = "RHO", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
     pub rho: Option<f64>,
 
     /// ar: signal-to-noise ratio [default: 5]
-    #[arg(long, value_name = "SNR", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SNR", allow_hyphen_values = true)]
     pub snr: Option<f64>,
 
     /// The same seed gives the same bytes
@@ -176,7 +176,7 @@ pub struct GenerateArgs {
         long,
         value_name = "SEED",
         default_value_t = 1,
-        allow_negative_numbers = true
+        allow_hyphen_values = true
     )]
     pub seed: u64,
 

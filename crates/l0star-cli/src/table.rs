@@ -15,7 +15,7 @@ pub fn render(job: &Job, solution: &Solution) -> String {
     let mut text = title(job, solution) + "\n\n";
     let mut line = |label: &str, value: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {label:<13}{value}");
+        let _ = writeln!(text, "  {label:<14}{value}");
     };
     line("objective", significant(solution.objective, 10));
     if let (Some(bound), Some(gap), Some(relative)) = (
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(percent_above(0.0), "0");
         assert_eq!(percent_above(0.01234), "1.3");
         assert_eq!(percent_above(0.5), "50");
-        assert_eq!(percent_above(1e-12), "1.0e-10");
+        assert_eq!(percent_above(1.23e-12), "1.3e-10");
     }
 
     #[test]

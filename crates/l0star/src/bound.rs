@@ -43,13 +43,13 @@ impl Certified {
         Self(self.0.min(other.0))
     }
 
-    /// NaN and numbers below zero say nothing: 0 is always valid.
+    /// NaN and infinities (overflow on the way) say nothing. Negative numbers are kept: an ascent wants to see them.
     fn new(value: f64) -> Self {
-        if value > 0.0 && value.is_finite() {
-            Self(value)
+        Self(if value.is_finite() {
+            value
         } else {
-            Self::TRIVIAL
-        }
+            f64::NEG_INFINITY
+        })
     }
 }
 

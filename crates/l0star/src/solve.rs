@@ -56,7 +56,7 @@ fn run<'p>(
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     Ok(match settings.relaxation {
         RelaxationKind::Pdal => {
-            let relaxation = Pdal::new(problem, heuristic::EPSILON);
+            let relaxation = Pdal::new(problem, *heuristic::EPS);
             search(
                 context,
                 settings,

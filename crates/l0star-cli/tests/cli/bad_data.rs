@@ -126,7 +126,7 @@ fn a_header_without_rows() {
 
 #[test]
 fn a_file_without_a_header() {
-    refuses("1,2,3\n4,5,6\n", &["d.csv", "no header"]);
+    refuses("1.5,2,3\n4,5,6\n", &["d.csv", "no header"]);
 }
 
 #[test]

@@ -135,7 +135,7 @@ fn any_two_labels_do_and_their_names_are_kept() {
             let json = sandbox.json(&format!("{fit} --json"));
             assert_eq!(json["positive_label"], positive);
             assert_eq!(
-                json.as_object().unwrap().keys().last().unwrap(),
+                json.as_object().unwrap().keys().next_back().unwrap(),
                 "positive_label"
             );
             assert_eq!(support(&json), ["a"]);

@@ -22,6 +22,7 @@ use crate::problem::Problem;
 use crate::settings::Method;
 
 /// The paper's ε for HTP, DIHT and PDAL.
+pub static EPS: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("EPS").map_or(1e-5, |e| e.parse().unwrap()));
 pub const EPSILON: f64 = 1e-5;
 
 /// The supports that an inexact method visits; `None` when `method` is exact.

@@ -71,12 +71,20 @@ impl Loss for Logistic {
     }
 
     /// With the margin `m = by` and `c = bz`: the root of `g(m) = m - c - t/(1 + e^m)`, which increases and lies in
-    /// `[c, c + t]`. Newton, kept inside a shrinking bracket.
+    /// `[c, c + t]`. Newton, kept inside a shrinking bracket, from a start that is right for large t too: there the
+    /// probability `(m - c)/t` hardly depends on m.
     #[inline]
     fn prox(&self, z: f64, b: f64, t: f64) -> f64 {
         let c = b * z;
         let (mut low, mut high) = (c, c + t);
-        let mut m = c;
+        let share = -c / t;
+        let mut m = if t <= 1.0 || share >= 1.0 {
+            if share >= 1.0 { high } else { c }
+        } else if share > 0.0 {
+            ((1.0 - share) / share).ln().clamp(low, high)
+        } else {
+            c.max(t.ln().min(high))
+        };
         for _ in 0..60 {
             let w = wrong(m);
             let g = m - c - t * w;
@@ -92,7 +100,7 @@ impl Loss for Logistic {
             let change = (next - m).abs();
             m = next;
             // One more step from here would move m by about change², below its last place.
-            if change <= 1e-9 * (1.0 + m.abs()) {
+            if change <= 1e-6 * (1.0 + m.abs()) {
                 break;
             }
         }

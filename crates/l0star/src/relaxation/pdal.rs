@@ -205,7 +205,7 @@ impl Relaxation for Pdal {
                     start.x[*j] = *x;
                     start.support.push(*j);
                 }
-                (start.tau, start.rho) = warm.steps;
+                (start.tau, start.rho) = warm.steps; if std::env::var("V1").is_ok() { (start.tau, start.rho) = (self.first_step, 1.0); } if let Ok(c) = std::env::var("V2") { let c: f64 = c.parse().unwrap(); if start.rho > c { start.tau *= (start.rho/c).sqrt(); start.rho = c; } }
                 problem.predict_into(&warm.x, &mut start.z);
             }
             None => {

@@ -45,7 +45,7 @@ pub fn run(context: &mut Context) -> Result<(Certified, Option<Status>)> {
         }
         let support: Vec<usize> = at.iter().map(|i| problem.selectable[*i]).collect();
         context.try_support(&support);
-        let low = context.certify_last();
+        let low = context.certify_last().or(Certified::TRIVIAL);
         bound = Some(bound.map_or(low, |bound| bound.and(low)));
         context.counters.calls += 1;
         context.counters.nodes += 1;

@@ -93,7 +93,7 @@ impl<R: Relaxation> OrderedTree<R> {
                 support.extend_from_slice(free);
             }
             let value = context.try_support(&support);
-            let low = context.certify_last().or(bound);
+            let low = context.certify_last().or(bound).or(Certified::TRIVIAL);
             if low.value() > cut && value > context.best() {
                 context.discard(low);
                 return Ok(None);
@@ -133,7 +133,7 @@ impl<R: Relaxation> OrderedTree<R> {
                     .warm_start
                     .then(|| Arc::new(self.relaxation.warm_start()));
                 Ok(Some(Ordered {
-                    low,
+                    low: low.or(Certified::TRIVIAL),
                     value,
                     set: set.into(),
                     warm,
