@@ -148,6 +148,72 @@ impl DualPoint {
     }
 }
 
+/// Bounds of all children of a node, from one dual point.
+///
+/// With the m largest atoms over F as `top`, leaving `i ∈ top` out raises D by `q_i - q_(m+1)`, forcing `i ∉ top` in
+/// raises it by `q_(m) - q_i`; the other two children keep D. A child at or above the cut is ruled out, which decides the
+/// feature (*safe fixing*).
+#[derive(Debug, Clone)]
+pub struct Children {
+    /// The bound of the node itself.
+    pub low: Certified,
+    /// (feature, whether it is in `top`, the bound of the child on its other side).
+    pub other_side: Vec<(usize, bool, Certified)>,
+}
+
+impl Children {
+    /// The bounds of the children "i in" and "i out".
+    pub fn of(&self, feature: usize) -> (Certified, Certified) {
+        let found = self.other_side.iter().find(|(j, _, _)| *j == feature);
+        match found {
+            Some((_, true, out)) => (self.low, *out),
+            Some((_, false, inside)) => (*inside, self.low),
+            None => (self.low, self.low),
+        }
+    }
+}
+
+impl DualPoint {
+    /// The bounds of the children of a node, rounded down.
+    pub(crate) fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        let m = node.budget;
+        let atom = |j: usize| {
+            let v = self.v[j].abs() + self.error * problem.norms[j];
+            v * v / (2.0 * problem.ridge[j])
+        };
+        let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
+        let mut order: Vec<(f64, usize)> = node.free.iter().map(|j| (atom(*j), *j)).collect();
+        if m > 0 && m < order.len() {
+            order.select_nth_unstable_by(m - 1, |a, b| b.0.total_cmp(&a.0));
+        }
+        let count = m.min(order.len());
+        let (top, rest) = order.split_at(count);
+        let last_in = if count < m {
+            0.0
+        } else {
+            top.iter().map(|(q, _)| *q).fold(f64::INFINITY, f64::min)
+        };
+        let first_out = rest.iter().map(|(q, _)| *q).fold(0.0, f64::max);
+        let atoms = included + top.iter().map(|(q, _)| *q).sum::<f64>();
+        let terms = node.included.len() + count + 20;
+        let slack = gamma(terms) * atoms + 8.0 * U * self.base.abs() + TINY;
+        let low = self.base - atoms - slack;
+        let other_side = order
+            .iter()
+            .enumerate()
+            .map(|(rank, (q, j))| {
+                let inside = rank < count;
+                let rise = if inside { q - first_out } else { last_in - q };
+                (*j, inside, cap(problem, low + rise.max(0.0)))
+            })
+            .collect();
+        Children {
+            low: cap(problem, low),
+            other_side,
+        }
+    }
+}
+
 /// Bounds that pay for unpenalised columns by their boxes hold only for x that are no worse than the null model:
 /// nothing above that may be claimed.
 fn cap(problem: &Problem, value: f64) -> Certified {

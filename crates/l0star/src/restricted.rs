@@ -8,8 +8,10 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::problem::Problem;
 
-/// Predicted decrease, relative to P, below which another Newton step is only polish.
+/// Predicted decrease and duality gap, relative to P, at which the minimum is reached.
 const TOLERANCE: f64 = 1e-17;
+/// Predicted decrease, relative to P, that the evaluation of P no longer shows.
+const POLISH: f64 = 1e-13;
 const MAX_ITERATIONS: usize = 200;
 /// Above this many columns Gram columns are not kept: entries are computed for each support.
 const MAX_CACHED_COLUMNS: usize = 4096;
@@ -77,7 +79,8 @@ impl<'p> Restricted<'p> {
         let quadratic = problem.loss.is_quadratic();
         let mut value = self.evaluate();
         let mut factored = false;
-        let mut last_gap = f64::INFINITY;
+        let mut gap = self.duality_gap();
+        let mut kept = Vec::new();
         for _ in 0..MAX_ITERATIONS {
             if size == 0 {
                 break;
@@ -92,32 +95,33 @@ impl<'p> Restricted<'p> {
             if !decrease.is_finite() {
                 break;
             }
-            let polish = decrease <= TOLERANCE * value.abs();
-            let gap = self.duality_gap();
-            // The gap is measured in the ridge, the decrease in the curvature: both have to reach their floor.
-            if polish && (gap <= 1e-16 * value.abs() || gap >= 0.5 * last_gap) {
+            // The decrease is measured in the curvature, the gap in the ridge: both have to reach their floor.
+            if decrease <= TOLERANCE * value.abs() && gap <= TOLERANCE * value.abs() {
                 break;
             }
-            last_gap = gap;
-            let before = value;
+            // Below the rounding of P itself a step is judged by the gap alone.
+            let polish = decrease <= POLISH * value.abs();
+            let (before, gap_before) = (value, gap);
             let step = if quadratic || polish {
                 1.0
             } else {
                 self.line_search(before, decrease)
             };
-            let kept = self.x.clone();
+            kept.clone_from(&self.x);
             self.x
                 .iter_mut()
                 .zip(&self.direction)
                 .for_each(|(x, d)| *x -= step * d);
             value = self.evaluate();
-            if !(value <= before) {
-                // Rounding, or a step that polish should not have taken.
-                self.x = kept;
+            gap = self.duality_gap();
+            let better = if polish {
+                gap < 0.9 * gap_before
+            } else {
+                value < before || (value == before && gap < 0.9 * gap_before)
+            };
+            if !better {
+                std::mem::swap(&mut self.x, &mut kept);
                 value = self.evaluate();
-                break;
-            }
-            if value == before && !polish {
                 break;
             }
         }

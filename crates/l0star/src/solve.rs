@@ -3,8 +3,9 @@
 use crate::error::Result;
 use crate::heuristic;
 use crate::problem::Problem;
-use crate::relaxation::pdal::Pdal;
+use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::sga::Sga;
+use crate::search::binary::BinaryTree;
 use crate::search::context::Observer;
 use crate::search::paper::OrderedTree;
 use crate::search::{Context, Progress, Search, Tree, exhaustive};
@@ -53,10 +54,14 @@ fn run<'p>(
         let (bound, stopped) = exhaustive::run(&mut context)?;
         return Ok(context.solution(settings, stopped, Some(bound)));
     }
+    if settings.method == Method::BestFirst {
+        let relaxation = Pdal::new(problem, pdal::EPSILON);
+        return Ok(search(context, settings, BinaryTree::new(relaxation)));
+    }
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     Ok(match settings.relaxation {
         RelaxationKind::Pdal => {
-            let relaxation = Pdal::new(problem, *heuristic::EPS);
+            let relaxation = Pdal::new(problem, pdal::EPSILON);
             search(
                 context,
                 settings,

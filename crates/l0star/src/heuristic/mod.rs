@@ -21,8 +21,7 @@ pub use thresholding::{Htp, Iht};
 use crate::problem::Problem;
 use crate::settings::Method;
 
-/// The paper's ε for HTP, DIHT and PDAL.
-pub static EPS: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("EPS").map_or(1e-5, |e| e.parse().unwrap()));
+/// The paper's ε for IHT, HTP, DIHT and SGA.
 pub const EPSILON: f64 = 1e-5;
 
 /// The supports that an inexact method visits; `None` when `method` is exact.

@@ -4,7 +4,7 @@ pub mod pdal;
 pub mod sga;
 pub(crate) mod topk;
 
-use crate::bound::{Certified, Subproblem};
+use crate::bound::{Certified, Children, Subproblem};
 use crate::problem::Problem;
 use crate::search::limits::Limits;
 
@@ -63,6 +63,12 @@ pub trait Relaxation {
 
     /// The k free or included selectable columns that the last [`Relaxation::solve`] holds for the best.
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize>;
+
+    /// The bounds of all children of the node solved last.
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children;
+
+    /// The primal iterate of the node solved last at a column.
+    fn primal(&self, column: usize) -> f64;
 
     /// What the children of the node solved last should start from.
     fn warm_start(&self) -> WarmStart;

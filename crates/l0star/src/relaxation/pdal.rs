@@ -6,20 +6,28 @@
 
 use super::topk::Prox;
 use super::{Exit, Relaxation, Task, WarmStart, largest};
-use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::problem::Problem;
 
+/// ε, the relative gain at which the ascent counts as converged. The paper's 1e-5 takes a tenth to a quarter more solver
+/// calls in the same time.
+pub const EPSILON: f64 = 1e-6;
 /// A guard against endless loops; the bound is valid wherever the iteration stops.
 const MAX_ITERATIONS: usize = 20_000;
+/// ρ grows in every iteration. Inherited without end it makes the dual steps of deep nodes so short that the stopping
+/// rule is met far from the maximum: on Boston this cap brings the solver calls from 8991 to 6155.
+const MAX_INHERITED_RHO: f64 = 1e4;
+/// `D(βᵗ) ≥ D_max` is read up to this share of ε: near the maximum D moves by rounding alone.
+const LEVEL: f64 = 1e-3;
 /// Halvings of τ in one line search.
 const MAX_HALVINGS: usize = 60;
 
 /// Algorithm 3.
 #[derive(Debug)]
 pub struct Pdal {
-    /// The paper's ε, 1e-5: relative improvement at which the ascent counts as converged.
+    /// The paper's ε.
     epsilon: f64,
     /// `1/‖A‖₂`.
     first_step: f64,
@@ -70,7 +78,7 @@ struct Work {
 }
 
 impl Pdal {
-    /// For one problem; `epsilon` is the paper's ε.
+    /// For one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
         let columns: Vec<usize> = problem
             .penalised
@@ -205,7 +213,12 @@ impl Relaxation for Pdal {
                     start.x[*j] = *x;
                     start.support.push(*j);
                 }
-                (start.tau, start.rho) = warm.steps; if std::env::var("V1").is_ok() { (start.tau, start.rho) = (self.first_step, 1.0); } if let Ok(c) = std::env::var("V2") { let c: f64 = c.parse().unwrap(); if start.rho > c { start.tau *= (start.rho/c).sqrt(); start.rho = c; } }
+                (start.tau, start.rho) = warm.steps;
+                if start.rho > MAX_INHERITED_RHO {
+                    // τ²ρ, which the line search has found to be right for A, is kept.
+                    start.tau *= (start.rho / MAX_INHERITED_RHO).sqrt();
+                    start.rho = MAX_INHERITED_RHO;
+                }
                 problem.predict_into(&warm.x, &mut start.z);
             }
             None => {
@@ -263,7 +276,9 @@ impl Relaxation for Pdal {
             self.accept(tau, rho);
             let gain = bound.value() - before.value();
             before = bound;
-            if gain <= self.epsilon * task.scale && bound >= best {
+            if gain <= self.epsilon * task.scale
+                && best.value() - bound.value() <= LEVEL * self.epsilon * task.scale
+            {
                 return (best, Exit::Converged);
             }
         }
@@ -275,6 +290,14 @@ impl Relaxation for Pdal {
         let x = &self.current.x;
         let columns = self.current.support.iter().filter(selectable);
         largest(columns.map(|j| (*j, x[*j].abs())), k)
+    }
+
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        self.current.point.children(problem, node)
+    }
+
+    fn primal(&self, column: usize) -> f64 {
+        self.current.x[column]
     }
 
     fn warm_start(&self) -> WarmStart {

@@ -4,7 +4,7 @@
 //! double after every success and halve until D does not fall; β is projected on the domain of D.
 
 use super::{Exit, Relaxation, Task, WarmStart, largest};
-use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::problem::Problem;
 
 const MAX_ITERATIONS: usize = 20_000;
@@ -171,6 +171,17 @@ impl Relaxation for Sga {
             .iter()
             .filter(|(j, _)| problem.selectable.binary_search(j).is_ok());
         largest(selectable.map(|(j, x)| (*j, x.abs())), k)
+    }
+
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        self.current.children(problem, node)
+    }
+
+    fn primal(&self, column: usize) -> f64 {
+        self.x
+            .iter()
+            .find(|(j, _)| *j == column)
+            .map_or(0.0, |(_, x)| *x)
     }
 
     fn warm_start(&self) -> WarmStart {

@@ -3,6 +3,7 @@
 //! [`Tree`] says what a node is and how it splits; [`Search`] owns the frontier, the incumbent, the limits and the
 //! events. `method=paper` is the tree in [`paper`].
 
+pub mod binary;
 pub mod context;
 pub mod exhaustive;
 pub mod limits;

@@ -68,7 +68,9 @@ pub fn random_case(seed: u64, loss: &str) -> Case {
             match random.below(14) {
                 0 => vec![0.0; n],
                 1 => vec![1.0 + random.uniform(); n],
-                2 => (0..n).map(|_| f64::from(u8::from(random.chance(0.4)))).collect(),
+                2 => (0..n)
+                    .map(|_| f64::from(u8::from(random.chance(0.4))))
+                    .collect(),
                 _ if integer => (0..n).map(|_| random.below(5) as f64 - 2.0).collect(),
                 _ => (0..n).map(|_| random.normal()).collect(),
             }
@@ -85,11 +87,19 @@ pub fn random_case(seed: u64, loss: &str) -> Case {
     let truth: Vec<f64> = (0..d)
         .map(|j| {
             let size = columns[j].iter().map(|v| v.abs()).fold(1e-300, f64::max);
-            if random.chance(0.5) { random.normal() / size } else { 0.0 }
+            if random.chance(0.5) {
+                random.normal() / size
+            } else {
+                0.0
+            }
         })
         .collect();
     let noise = [0.0, 0.1, 1.0][random.below(3)];
-    let shift = if random.chance(0.3) { 3.0 * random.normal() } else { 0.0 };
+    let shift = if random.chance(0.3) {
+        3.0 * random.normal()
+    } else {
+        0.0
+    };
     let mut b: Vec<f64> = (0..n)
         .map(|i| {
             let signal: f64 = (0..d).map(|j| columns[j][i] * truth[j]).sum();
@@ -97,7 +107,8 @@ pub fn random_case(seed: u64, loss: &str) -> Case {
         })
         .collect();
     if labels {
-        b.iter_mut().for_each(|b| *b = if *b > shift { 1.0 } else { -1.0 });
+        b.iter_mut()
+            .for_each(|b| *b = if *b > shift { 1.0 } else { -1.0 });
         b[0] = 1.0;
         b[1] = -1.0;
     } else if integer {
@@ -122,7 +133,13 @@ pub fn random_case(seed: u64, loss: &str) -> Case {
     );
     if random.chance(0.3) {
         let mut weights: Vec<f64> = (0..n)
-            .map(|_| if random.chance(0.1) { 0.0 } else { random.uniform() + 0.01 })
+            .map(|_| {
+                if random.chance(0.1) {
+                    0.0
+                } else {
+                    random.uniform() + 0.01
+                }
+            })
             .collect();
         // Both classes have to stay.
         weights[0] = 1.0;

@@ -1,0 +1,176 @@
+//! The binary tree for any loss: a feature is in or out. Bounds in matrix form, from a first-order relaxation.
+//!
+//! Children are pushed with the bounds that their parent's dual point gives them for free, and solved only when they
+//! are taken from the frontier. Before a node splits, the same dual point decides every feature it can.
+
+use std::sync::Arc;
+
+use super::{Context, Expansion, Node, Tree};
+use crate::bound::{Certified, Subproblem};
+use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
+use crate::settings::Status;
+
+/// A node that is bounded but not yet solved.
+#[derive(Debug)]
+pub struct Lazy {
+    low: Certified,
+    /// Always-in columns and decided features.
+    included: Box<[usize]>,
+    free: Box<[usize]>,
+    warm: Option<Arc<WarmStart>>,
+}
+
+impl Node for Lazy {
+    fn low(&self) -> Certified {
+        self.low
+    }
+
+    fn bytes(&self) -> usize {
+        let warm = self.warm.as_ref().map_or(0, |warm| warm.bytes());
+        size_of::<Self>() + (self.included.len() + self.free.len()) * size_of::<usize>() + warm
+    }
+
+    fn depth(&self) -> usize {
+        self.included.len()
+    }
+}
+
+/// The binary tree over a relaxation.
+pub struct BinaryTree<R> {
+    relaxation: R,
+}
+
+impl<R: Relaxation> BinaryTree<R> {
+    /// With a relaxation that bounds its nodes.
+    pub fn new(relaxation: R) -> Self {
+        Self { relaxation }
+    }
+
+    /// A node in which at most one support is left: its own optimum closes it.
+    fn close_leaf(included: &[usize], free: &[usize], budget: usize, context: &mut Context) {
+        let always = context.problem.penalised.len();
+        let mut support = included[always..].to_vec();
+        if budget > 0 {
+            support.extend_from_slice(free);
+        }
+        support.sort_unstable();
+        context.counters.calls += 1;
+        context.try_support(&support);
+        let evidence = context.certify_last().or(Certified::TRIVIAL);
+        context.discard(evidence);
+    }
+}
+
+impl<R: Relaxation> Tree for BinaryTree<R> {
+    type Node = Lazy;
+
+    fn root(&mut self, context: &mut Context, children: &mut Vec<Lazy>) -> Expansion {
+        let problem = context.problem;
+        children.push(Lazy {
+            low: Certified::TRIVIAL,
+            included: problem.penalised.clone().into(),
+            free: problem.selectable.clone().into(),
+            warm: None,
+        });
+        Expansion::Split
+    }
+
+    fn finished(&self, node: &Lazy, context: &Context) -> bool {
+        node.low.value() >= context.best() - context.allowed()
+    }
+
+    fn expand(
+        &mut self,
+        node: &Lazy,
+        context: &mut Context,
+        children: &mut Vec<Lazy>,
+    ) -> Expansion {
+        let problem = context.problem;
+        let k = problem.support_size();
+        let mut included = node.included.to_vec();
+        let mut free = node.free.to_vec();
+        let mut budget = k - (included.len() - problem.penalised.len());
+        if budget == 0 || free.len() <= budget {
+            Self::close_leaf(&included, &free, budget, context);
+            return Expansion::Split;
+        }
+        let limits = context.limits.clone();
+        let task = Task {
+            node: Subproblem {
+                included: &included,
+                free: &free,
+                budget,
+            },
+            cut: context.best() - context.allowed(),
+            scale: context.best().min(problem.null_value),
+            limits: &limits,
+        };
+        self.relaxation
+            .prepare(problem, &task.node, node.warm.as_deref());
+        context.counters.calls += 1;
+        let (low, exit) = self.relaxation.solve(problem, &task);
+        let low = low.or(node.low);
+        match exit {
+            Exit::Quit => {
+                context.discard(low);
+                return Expansion::Split;
+            }
+            Exit::Stopped => {
+                return Expansion::Stopped(limits.reached().unwrap_or(Status::TimeLimit));
+            }
+            Exit::Converged => {}
+        }
+        let support = self.relaxation.candidate(problem, k);
+        context.try_support(&support);
+        let cut = context.best() - context.allowed();
+        if low.value() >= cut {
+            context.discard(low);
+            return Expansion::Split;
+        }
+
+        let bounds = self.relaxation.children(problem, &task.node);
+        for (j, inside, bound) in &bounds.other_side {
+            if bound.value() < cut {
+                continue;
+            }
+            context.discard(*bound);
+            free.retain(|free| free != j);
+            if *inside {
+                included.push(*j);
+                budget -= 1;
+            }
+        }
+        if budget == 0 || free.len() <= budget {
+            Self::close_leaf(&included, &free, budget, context);
+            return Expansion::Split;
+        }
+
+        // The largest share of the budget that is not decided: leaving it out costs most, forcing it in closes fast.
+        let split = free
+            .iter()
+            .copied()
+            .max_by(|i, j| {
+                let size = |j: usize| self.relaxation.primal(j).abs();
+                size(*i).total_cmp(&size(*j)).then(j.cmp(i))
+            })
+            .unwrap_or(free[0]);
+        let (inside, outside) = bounds.of(split);
+        let warm = Some(Arc::new(self.relaxation.warm_start()));
+        free.retain(|j| *j != split);
+        let mut with = included.clone();
+        with.push(split);
+        children.push(Lazy {
+            low: low.or(inside),
+            included: with.into(),
+            free: free.clone().into(),
+            warm: warm.clone(),
+        });
+        children.push(Lazy {
+            low: low.or(outside),
+            included: included.into(),
+            free: free.into(),
+            warm,
+        });
+        Expansion::Split
+    }
+}
