@@ -6,26 +6,7 @@ use l0star::{Design, Method, Problem, Settings, loss, solve};
 use l0star_data::generate::{self, default_k, default_n};
 use l0star_data::{RealData, Table, real_instance};
 
-use crate::step::{cargo, run};
-
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
-
-/// Runs the inner command optimised: a measurement of anything else would mislead.
-pub fn in_release(suite: &str) -> Result<(), String> {
-    run(
-        &format!("bench {suite}, release profile"),
-        &mut cargo(&[
-            "run",
-            "--quiet",
-            "--release",
-            "--package",
-            "xtask",
-            "--",
-            "bench-inner",
-            suite,
-        ]),
-    )
-}
 
 /// A row of the table: a family of instances, and what is known to be possible on it.
 struct Family {

@@ -1,7 +1,9 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper`, `cargo xtask deny`.
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper`, `cargo xtask soak`,
+//! `cargo xtask deny`.
 
 mod bench;
 mod checks;
+mod soak;
 mod step;
 
 use std::process::ExitCode;
@@ -22,6 +24,18 @@ enum Command {
     Test,
     /// Licences, duplicate versions and sources of the dependencies
     Deny,
+    /// Random small problems against brute force
+    Soak {
+        /// How many problems
+        #[arg(long, default_value_t = 5000)]
+        cases: u64,
+        /// The seed of the first; the others follow
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// What `soak` runs in the release profile
+    #[command(hide = true)]
+    SoakInner { cases: u64, seed: u64 },
     /// Measure, in the release profile
     Bench { suite: Suite },
     /// What `bench` runs in the release profile
@@ -40,9 +54,11 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Test => checks::test(),
         Command::Deny => checks::deny(),
+        Command::Soak { cases, seed } => soak::run(cases, seed),
+        Command::SoakInner { cases, seed } => soak::inner(cases, seed),
         Command::Bench {
             suite: Suite::Paper,
-        } => bench::in_release("paper"),
+        } => step::in_release("bench paper", &["bench-inner", "paper"]),
         Command::BenchInner {
             suite: Suite::Paper,
         } => bench::paper(),

@@ -32,3 +32,9 @@ pub fn run(name: &str, command: &mut Command) -> Result<(), String> {
         Err(format!("{name} failed ({status})"))
     }
 }
+
+/// Runs one of our own hidden commands in the release profile: a measurement of anything else would mislead.
+pub fn in_release(name: &str, arguments: &[&str]) -> Result<(), String> {
+    let mut command = cargo(&["run", "--quiet", "--release", "--package", "xtask", "--"]);
+    run(&format!("{name}, release profile"), command.args(arguments))
+}

@@ -1,0 +1,90 @@
+//! `cargo xtask soak`: random small problems against brute force, as many as asked for.
+
+use l0star::search::Event;
+use l0star::{Method, Problem, RelaxationKind, Settings, Status, loss, solve, solve_observed};
+
+use crate::step::in_release;
+
+/// The generator of the test suite.
+#[path = "../../crates/l0star/tests/common/mod.rs"]
+mod common;
+
+/// Re-runs itself optimised.
+pub fn run(cases: u64, seed: u64) -> Result<(), String> {
+    in_release(
+        "soak",
+        &["soak-inner", &cases.to_string(), &seed.to_string()],
+    )
+}
+
+/// Checks `cases` problems (losses and methods in turn) from `seed` on.
+pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
+    let mut wrong = 0;
+    for case in 0..cases {
+        let loss = loss::NAMES[case as usize % loss::NAMES.len()];
+        let drawn = common::random_case(seed.wrapping_add(case), loss);
+        for settings in configurations() {
+            if let Err(message) = check(&drawn.problem, &settings) {
+                wrong += 1;
+                println!(
+                    "WRONG {} {}: {}: {message}",
+                    settings.method, settings.relaxation, drawn.words
+                );
+            }
+        }
+        if (case + 1) % 1000 == 0 {
+            println!("{} problems, {wrong} wrong", case + 1);
+        }
+    }
+    println!("{cases} problems, {wrong} wrong");
+    if wrong == 0 {
+        return Ok(());
+    }
+    Err(format!("{wrong} wrong results"))
+}
+
+fn configurations() -> Vec<Settings> {
+    let sga = Settings {
+        relaxation: RelaxationKind::Sga,
+        ..Settings::new(Method::Paper)
+    };
+    vec![
+        Settings::new(Method::BestFirst),
+        Settings::new(Method::Paper),
+        sga,
+    ]
+}
+
+fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
+    let say = |error: l0star::Error| error.to_string();
+    let optimum = solve(problem, &Settings::new(Method::Exhaustive))
+        .map_err(say)?
+        .objective;
+    // Rounding of the brute-force objective itself.
+    let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
+    let highest = std::cell::Cell::new(0.0_f64);
+    let observer = Box::new(|event: &Event| {
+        if let Event::Bound { lower_bound, .. } = event {
+            highest.set(highest.get().max(*lower_bound));
+        }
+    });
+    let found = solve_observed(problem, settings, observer).map_err(say)?;
+    let bound = found.lower_bound.unwrap_or(f64::NAN);
+    let highest = highest.get().max(bound);
+    if !(highest <= optimum + slack) {
+        return Err(format!("bound {highest:e} above the optimum {optimum:e}"));
+    }
+    let allowed = 1e-9 * optimum.max(1e-12);
+    let error = found.objective - optimum;
+    if !(error <= allowed && error >= -slack) {
+        return Err(format!("found {:e}, optimum {optimum:e}", found.objective));
+    }
+    if found.status != Status::Optimal {
+        let gap = found.objective - bound;
+        return Err(format!(
+            "status {}, gap {gap:e} of {optimum:e}",
+            found.status
+        ));
+    }
+    Ok(())
+}
