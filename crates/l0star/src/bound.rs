@@ -43,6 +43,11 @@ impl Certified {
         Self(self.0.min(other.0))
     }
 
+    /// A bound evaluated in a [frame](crate::gram), with the proved bound of all its errors.
+    pub(crate) fn from_frame(value: f64, error: f64) -> Self {
+        Self::new(value - error - 4.0 * U * (value.abs() + error) - TINY)
+    }
+
     /// NaN and infinities (overflow on the way) say nothing. Negative numbers are kept: an ascent wants to see them.
     fn new(value: f64) -> Self {
         Self(if value.is_finite() {

@@ -16,11 +16,13 @@
 //! | [`restricted`] | the minimum of P over a given support |
 //! | [`relaxation`] | what a node is worth: PDAL, SGA |
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
+//! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
 //! | [`solve()`] | one call for all of it |
 
 pub mod bound;
 pub mod error;
+mod gram;
 pub mod heuristic;
 pub mod linalg;
 pub mod loss;

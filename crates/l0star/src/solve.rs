@@ -1,6 +1,7 @@
 //! One call from a problem to a solution.
 
 use crate::error::Result;
+use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::problem::Problem;
 use crate::relaxation::pdal::{self, Pdal};
@@ -55,6 +56,9 @@ fn run<'p>(
         return Ok(context.solution(settings, stopped, Some(bound)));
     }
     if settings.method == Method::BestFirst {
+        if let Some(tree) = GramTree::prepare(problem, &mut context) {
+            return Ok(search(context, settings, tree));
+        }
         let relaxation = Pdal::new(problem, pdal::EPSILON);
         return Ok(search(context, settings, BinaryTree::new(relaxation)));
     }

@@ -275,7 +275,7 @@ fn collinear_columns_with_a_tiny_ridge_leave_a_finite_minimum() {
 /// The certificate is below the objective, and below it by at most 1e-9 of it.
 fn certificate_is_tight(draw: Draw) {
     for name in loss::NAMES {
-        for seed in 0..60 {
+        for seed in 0..250 {
             let case = Case::new(seed, name, draw);
             let mut restricted = Restricted::new(&case.problem);
             for support in supports(seed) {
@@ -310,6 +310,16 @@ fn the_certificate_of_a_nearly_perfect_fit_is_below_it_and_tight() {
         ridge: 1e-6,
         degenerate: false,
     });
+}
+
+#[test]
+fn the_certificate_of_a_fit_with_a_tiny_ridge_is_below_it_and_tight() {
+    for ridge in [1e-6, 1e-8] {
+        certificate_is_tight(Draw {
+            ridge,
+            ..Draw::PLAIN
+        });
+    }
 }
 
 #[test]

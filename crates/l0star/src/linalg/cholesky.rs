@@ -78,10 +78,15 @@ impl Cholesky {
 
     /// `v ← R⁻¹ v`.
     pub fn solve_lower(&self, v: &mut [f64]) {
+        self.solve_lower_from(v, 0);
+    }
+
+    /// `v ← R⁻¹ v` for a v that is zero before `first`.
+    pub fn solve_lower_from(&self, v: &mut [f64], first: usize) {
         let d = self.size;
-        for i in 0..d {
+        for i in first..d {
             let row = &self.rows[i * d..i * d + d];
-            v[i] = (v[i] - short_dot(&row[..i], &v[..i])) / row[i];
+            v[i] = (v[i] - short_dot(&row[first..i], &v[first..i])) / row[i];
         }
     }
 

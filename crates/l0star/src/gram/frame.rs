@@ -1,0 +1,271 @@
+//! A frame: the problem with some features in (condensed away), some out (dropped), its ridge lifted and its columns
+//! scaled, so that a node costs O(active · columns).
+//!
+//! With `M = H_SS`, `M Z = H_SF`, `M t = c_S`, minimising over x_S gives
+//!
+//! ```text
+//! H' = H_FF - H_FS Z,   c' = c_F - Zᵀ c_S,   c0' = c0 - ½ c_Sᵀ t
+//! ```
+//!
+//! and for any `s > 0` with `H' ⪰ s² I`, in the coordinates `x̃ = s x`,
+//!
+//! ```text
+//! P = c0' - c̃ᵀx̃ + ½ x̃ᵀG̃x̃ + ½|x̃|²,   c̃ = c'/s,   G̃ = H'/s² - I ⪰ 0.
+//! ```
+//!
+//! That is a *lift*: s² = λ + μ with μ up to the least eigenvalue of `H' - λI`, a larger ridge for the same P and so a
+//! tighter perspective bound. The Cholesky certificate is run on the very array that evaluates nodes.
+
+use super::root::Root;
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::kernels;
+use crate::linalg::rounding::{U, gamma};
+
+/// A subproblem in coordinates of ridge 1.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Root index of each column.
+    pub columns: Vec<u32>,
+    /// Root indices that are in, the always-in ones included.
+    pub inside: Vec<u32>,
+    /// How many of the columns may be non-zero.
+    pub budget: usize,
+    pub g: Vec<f64>,
+    pub c: Vec<f64>,
+    pub c0: f64,
+    /// The common scale s.
+    pub scale: f64,
+    /// `max |c̃|`, `max |G̃|`.
+    pub sizes: (f64, f64),
+    /// A bound of `|P - P̂|` for every improving x of the frame.
+    pub error: f64,
+    /// The largest eigenvalue of G̃, roughly; steps only.
+    pub lipschitz: f64,
+}
+
+impl Frame {
+    pub(crate) fn size(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        let d = self.size();
+        &self.g[i * d..(i + 1) * d]
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        self.g.len() * 8 + self.columns.len() * 12 + self.inside.len() * 4
+    }
+
+    /// Condenses `inside`, keeps `columns`, lifts. `None` when rounding defeats it (the caller keeps its old frame).
+    ///
+    /// `reference`: bounds are wanted for x with `P(x) ≤ reference`. The error is that of condensing alone: the caller
+    /// adds [`Root::error`].
+    pub(crate) fn new(
+        root: &Root,
+        inside: &[u32],
+        columns: &[u32],
+        budget: usize,
+        reference: f64,
+        lifted: bool,
+    ) -> Option<Self> {
+        let condensed = Condensed::new(root, inside, columns)?;
+        let d = columns.len();
+        let ridge = columns
+            .iter()
+            .map(|j| root.ridge[*j as usize])
+            .fold(f64::INFINITY, f64::min);
+        let (g, square) = condensed.lift(ridge, lifted)?;
+        let scale = square.sqrt();
+        let c: Vec<f64> = condensed.c.iter().map(|c| c / scale).collect();
+        let y = root.reach(reference);
+        // E = γ (√2c0 + τ + Σ w_i|x_i|)², Σ w_i|x_i| ≤ max(w/s) √m Y; see the module `Condensed`.
+        let spread = condensed.weight / scale * (budget as f64).sqrt() * y;
+        let sum = (2.0 * root.c0).sqrt() + condensed.tau + spread;
+        let error = gamma(3 * inside.len() + 16) * sum * sum * (1.0 + 1e-3);
+        let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let sizes = (largest(&c), largest(&g));
+        let lipschitz = largest_eigenvalue(&g, d);
+        Some(Self {
+            columns: columns.to_vec(),
+            inside: inside.to_vec(),
+            budget,
+            g,
+            c,
+            c0: condensed.c0,
+            scale,
+            sizes,
+            error,
+            lipschitz,
+        })
+    }
+}
+
+/// H', c', c0' in floating point, with what their rounding error is made of.
+///
+/// The computed Z solves `(M + Δ)Z = H_SF` with `|Δ| ≤ γ_{3s+1} |R||Rᵀ|`, whose entries are at most `√(M_kk M_ll)`. With
+/// `ζ_i = Σ_k √M_kk |Z_ki|`, `w_i = √H_ii + ζ_i` and `τ = Σ_k √M_kk |t_k|`, all errors (of the solves, and of the
+/// products and differences) are within `γ_{3s+6}` of `w_i w_j` for H', `w_i(√2c0 + τ)` for c', `(√2c0 + τ)²` for c0'.
+struct Condensed {
+    h: Vec<f64>,
+    c: Vec<f64>,
+    c0: f64,
+    /// `max w_i`.
+    weight: f64,
+    tau: f64,
+}
+
+impl Condensed {
+    fn new(root: &Root, inside: &[u32], columns: &[u32]) -> Option<Self> {
+        let (s, d) = (inside.len(), columns.len());
+        let mut factor = Cholesky::new();
+        let rows = factor.start(s);
+        for (r, i) in inside.iter().enumerate() {
+            let row = root.row(*i as usize);
+            for (c, j) in inside[..=r].iter().enumerate() {
+                rows[r * s + c] = row[*j as usize];
+            }
+        }
+        if s > 0 && !factor.factor() {
+            return None;
+        }
+        let lengths: Vec<f64> = inside
+            .iter()
+            .map(|k| root.row(*k as usize)[*k as usize].sqrt())
+            .collect();
+        let mut t: Vec<f64> = inside.iter().map(|k| root.c[*k as usize]).collect();
+        let c_inside = t.clone();
+        if s > 0 {
+            factor.solve(&mut t);
+        }
+        let c0 = root.c0 - 0.5 * kernels::dot(&c_inside, &t);
+        let weigh = |z: &[f64]| -> f64 { z.iter().zip(&lengths).map(|(z, l)| z.abs() * l).sum() };
+        let tau = weigh(&t);
+
+        let mut h = vec![0.0; d * d];
+        let mut c = vec![0.0; d];
+        let mut weight: f64 = 0.0;
+        let mut z = vec![0.0; s];
+        for (r, i) in columns.iter().enumerate() {
+            let row = root.row(*i as usize);
+            for (z, k) in z.iter_mut().zip(inside) {
+                *z = row[*k as usize];
+            }
+            if s > 0 {
+                factor.solve(&mut z);
+            }
+            weight = weight.max(row[*i as usize].sqrt() + weigh(&z));
+            let out = &mut h[r * d..(r + 1) * d];
+            for (out, j) in out.iter_mut().zip(columns) {
+                *out = row[*j as usize];
+            }
+            for (z, k) in z.iter().zip(inside) {
+                let other = root.row(*k as usize);
+                for (out, j) in out.iter_mut().zip(columns).take(r + 1) {
+                    *out -= z * other[*j as usize];
+                }
+            }
+            c[r] = root.c[*i as usize] - kernels::dot(&z, &c_inside);
+        }
+        for i in 0..d {
+            for j in 0..i {
+                h[j * d + i] = h[i * d + j];
+            }
+        }
+        Some(Self {
+            h,
+            c,
+            c0,
+            weight: weight * (1.0 + 1e-9),
+            tau: tau * (1.0 + 1e-9),
+        })
+    }
+
+    /// `(G̃, s²)` with `G̃ = H'/s² - I` proved positive semidefinite; s² as large as a few tries allow.
+    fn lift(&self, ridge: f64, lifted: bool) -> Option<(Vec<f64>, f64)> {
+        let least = if lifted {
+            self.least_eigenvalue().unwrap_or(ridge)
+        } else {
+            ridge
+        };
+        let lift = least - ridge;
+        let mut tries: Vec<f64> = Vec::new();
+        if lift > 0.01 * ridge {
+            tries.extend([0.995, 0.97, 0.9, 0.7].map(|share| ridge + share * lift));
+        }
+        // H - λI is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
+        tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss| ridge * (1.0 - loss)));
+        let mut factor = Cholesky::new();
+        for square in tries {
+            let d = self.c.len();
+            let mut g: Vec<f64> = self.h.iter().map(|h| h / square).collect();
+            (0..d).for_each(|i| g[i * d + i] -= 1.0);
+            if proved_psd(&g, d, &mut factor) {
+                return Some((g, square));
+            }
+        }
+        None
+    }
+
+    /// The least eigenvalue of H' by inverse iteration: an estimate from above.
+    fn least_eigenvalue(&self) -> Option<f64> {
+        let d = self.c.len();
+        let mut factor = Cholesky::new();
+        factor.start(d).copy_from_slice(&self.h);
+        if !factor.factor() {
+            return None;
+        }
+        let mut v: Vec<f64> = (0..d).map(|i| 1.0 + 0.1 * ((i * 37) % 11) as f64).collect();
+        let mut value = f64::INFINITY;
+        for _ in 0..40 {
+            let length = kernels::norm(&v);
+            v.iter_mut().for_each(|v| *v /= length);
+            let before = v.clone();
+            factor.solve(&mut v);
+            // vᵀH⁻¹v ≤ 1/λ_min, and it converges to it.
+            let next = 1.0 / kernels::dot(&before, &v);
+            let done = (value - next).abs() <= 2e-3 * next;
+            value = next;
+            if done {
+                break;
+            }
+        }
+        value.is_finite().then_some(value)
+    }
+}
+
+/// Whether `G ⪰ 0` is proved: floating-point Cholesky of `G - εI` runs to its end with
+/// `ε ≥ γ_{d+1}/(1 - γ_{d+1}) tr G + 2u max G_ii`.
+fn proved_psd(g: &[f64], d: usize, factor: &mut Cholesky) -> bool {
+    let diagonal = (0..d).map(|i| g[i * d + i]);
+    let trace: f64 = diagonal.clone().map(f64::abs).sum();
+    let largest = diagonal.fold(0.0, f64::max);
+    // Three more than the textbook: a factorisation may multiply by reciprocals of its pivots.
+    let share = gamma(d + 4);
+    let epsilon = (share / (1.0 - share) * trace + 4.0 * U * (largest + 1.0)) * (1.0 + 1e-6);
+    let rows = factor.start(d);
+    rows.copy_from_slice(g);
+    (0..d).for_each(|i| rows[i * d + i] -= epsilon);
+    factor.factor()
+}
+
+/// The largest eigenvalue by a few power iterations.
+fn largest_eigenvalue(g: &[f64], d: usize) -> f64 {
+    let mut v = vec![1.0; d];
+    let mut w = vec![0.0; d];
+    let mut value: f64 = 0.0;
+    for _ in 0..12 {
+        let length = kernels::norm(&v);
+        if length == 0.0 {
+            break;
+        }
+        v.iter_mut().for_each(|v| *v /= length);
+        for (i, w) in w.iter_mut().enumerate() {
+            *w = kernels::dot(&g[i * d..(i + 1) * d], &v);
+        }
+        value = kernels::norm(&w);
+        std::mem::swap(&mut v, &mut w);
+    }
+    value.max(1e-300)
+}

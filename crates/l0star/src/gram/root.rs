@@ -1,0 +1,156 @@
+//! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
+
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, Par};
+
+use crate::linalg::kernels;
+use crate::linalg::rounding::{gamma, two_sum};
+use crate::problem::Problem;
+
+/// Above this many columns the Gram matrix is not formed.
+pub(crate) const MAX_COLUMNS: usize = 3000;
+
+/// The quadratic of a problem over its penalised and selectable columns.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// Column of the data at each index: selectable ones first, then the always-in ones.
+    pub columns: Vec<usize>,
+    /// How many of them are selectable.
+    pub selectable: usize,
+    /// Row-major, symmetric.
+    pub h: Vec<f64>,
+    pub c: Vec<f64>,
+    pub c0: f64,
+    pub ridge: Vec<f64>,
+    /// Rows of the data, for the rounding of sums over them.
+    rows: usize,
+    /// What centring in floating point left of the means: (of the response, largest of the columns).
+    means: (f64, f64),
+}
+
+impl Root {
+    /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept.
+    pub(crate) fn new(problem: &Problem) -> Option<Self> {
+        let unpenalised = problem.unpenalised.columns().len();
+        if unpenalised > usize::from(problem.has_intercept) {
+            return None;
+        }
+        let mut columns = problem.selectable.clone();
+        columns.extend_from_slice(&problem.penalised);
+        let (n, d) = (problem.rows(), columns.len());
+        if d == 0 || d > MAX_COLUMNS {
+            return None;
+        }
+        let p = &problem.p;
+        let total: f64 = p.iter().sum();
+        // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
+        let shift = |v: &[f64]| -> f64 {
+            if problem.has_intercept {
+                kernels::dot(p, v) / total
+            } else {
+                0.0
+            }
+        };
+        let mut centred = Vec::with_capacity(n * d);
+        let mut largest_mean: f64 = 0.0;
+        for j in &columns {
+            let column = problem.design.column(*j);
+            let mean = shift(column);
+            let start = centred.len();
+            centred.extend(column.iter().map(|a| a - mean));
+            if problem.has_intercept {
+                largest_mean = largest_mean.max(kernels::dot(p, &centred[start..]).abs());
+            }
+        }
+        let mut b: Vec<f64> = problem.b.clone();
+        let mut low = vec![0.0; n];
+        if !problem.offset.is_empty() {
+            for ((b, o), low) in b.iter_mut().zip(&problem.offset).zip(&mut low) {
+                (*b, *low) = two_sum(*b, -o);
+            }
+        }
+        let mean = shift(&b);
+        for (b, low) in b.iter_mut().zip(&low) {
+            *b = (*b - mean) + low;
+        }
+        let response_mean = if problem.has_intercept {
+            kernels::dot(p, &b).abs()
+        } else {
+            0.0
+        };
+
+        let mut weighted = centred.clone();
+        for column in weighted.chunks_exact_mut(n) {
+            column.iter_mut().zip(p).for_each(|(a, p)| *a *= p);
+        }
+        let mut h = vec![0.0; d * d];
+        let left = faer::MatRef::from_row_major_slice(&weighted, d, n);
+        let right = faer::MatRef::from_column_major_slice(&centred, n, d);
+        matmul(
+            faer::MatMut::from_column_major_slice_mut(&mut h, d, d),
+            BlockStructure::TriangularLower,
+            Accum::Replace,
+            left,
+            BlockStructure::Rectangular,
+            right,
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
+        let ridge: Vec<f64> = columns.iter().map(|j| problem.ridge[*j]).collect();
+        for i in 0..d {
+            // Column-major lower triangle: entry (r, i), r ≥ i, is at i d + r; mirror it.
+            for r in i + 1..d {
+                h[r * d + i] = h[i * d + r];
+            }
+            h[i * d + i] += ridge[i];
+        }
+        let c: Vec<f64> = weighted
+            .chunks_exact(n)
+            .map(|column| kernels::dot(column, &b))
+            .collect();
+        let c0 = 0.5 * kernels::weighted_dot(p, &b, &b);
+        let fine = c0.is_finite() && h.iter().chain(&c).all(|v| v.is_finite());
+        fine.then_some(Self {
+            columns,
+            selectable: problem.selectable.len(),
+            h,
+            c,
+            c0,
+            ridge,
+            rows: n,
+            means: (response_mean * (1.0 + 1e-6), largest_mean * (1.0 + 1e-6)),
+        })
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        let d = self.size();
+        &self.h[i * d..(i + 1) * d]
+    }
+
+    /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
+    pub(crate) fn reach(&self, reference: f64) -> f64 {
+        ((2.0 * self.c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
+    }
+
+    /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
+    /// float H, c, c0. `least` is a proved lower bound of `s²` with `H ⪰ s² I`.
+    ///
+    /// Each entry is a sum over n rows of rounded products of columns centred with a relative error u:
+    /// `|ΔH_ij| ≤ γ √(H_ii H_jj)`, `|Δc_i| ≤ γ √(2 c0 H_ii)`, `|Δc0| ≤ γ c0`, and `Σ √H_ii |x_i| ≤ √(κk) Y`.
+    /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
+    pub(crate) fn error(&self, k: usize, least: f64, reference: f64) -> f64 {
+        let d = self.size();
+        let steepest = (0..d).map(|i| self.h[i * d + i]).fold(0.0, f64::max);
+        let y = self.reach(reference);
+        let spread = (steepest / least * k as f64).sqrt() * y;
+        let sum = (2.0 * self.c0).sqrt() + spread;
+        let (response, column) = self.means;
+        let left = response + column * (k as f64 / least).sqrt() * y;
+        gamma(self.rows + 14) * sum * sum + left * left
+    }
+}

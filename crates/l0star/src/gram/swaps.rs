@@ -1,0 +1,164 @@
+//! A first incumbent: greedy forward selection, then the best swap until none improves. Exact and cheap in Gram form.
+//!
+//! For a support T, `K = H_TT⁻¹`, `B = K H_T,:`, `u = c - Hx`, `s_i = H_ii - H_iT B_:i`:
+//!
+//! ```text
+//! add i:  -u_i²/2s_i,      swap j → i:  x_j²/2K_jj - (u_i + B_ji x_j/K_jj)² / 2(s_i + B_ji²/K_jj)
+//! ```
+
+use super::root::Root;
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::kernels;
+
+/// A swap has to gain this share of P to be made.
+const WORTHWHILE: f64 = 1e-12;
+
+/// Greedy forward selection of `k` selectable root indices: each step adds the feature with the largest gain.
+pub(crate) fn greedy(root: &Root, k: usize) -> Vec<usize> {
+    let d = root.size();
+    let mut u = root.c.clone();
+    let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
+    let start = s.clone();
+    let mut pivots: Vec<Vec<f64>> = Vec::new();
+    let mut taken = vec![false; d];
+    let mut chosen = Vec::new();
+    let always = root.selectable..d;
+    let mut next_always = always.clone();
+    while chosen.len() < k || !next_always.is_empty() {
+        let best = match next_always.next() {
+            Some(i) => i,
+            None => {
+                let gain = |i: usize| {
+                    // What is left of a column inside the span of the others is rounding.
+                    if taken[i] || s[i] <= 1e-14 * start[i] {
+                        -1.0
+                    } else {
+                        u[i] * u[i] / s[i]
+                    }
+                };
+                let order = |i: &usize, j: &usize| gain(*i).total_cmp(&gain(*j)).then(j.cmp(i));
+                match (0..root.selectable).max_by(order) {
+                    Some(i) if gain(i) >= 0.0 => i,
+                    _ => return chosen,
+                }
+            }
+        };
+        taken[best] = true;
+        if best < root.selectable {
+            chosen.push(best);
+        }
+        if s[best] <= 0.0 {
+            continue;
+        }
+        // One more column of the Cholesky factor of H in the order chosen.
+        let mut w = root.row(best).to_vec();
+        for pivot in &pivots {
+            kernels::axpy(-pivot[best], pivot, &mut w);
+        }
+        let scale = 1.0 / s[best].sqrt();
+        w.iter_mut().for_each(|w| *w *= scale);
+        let pull = u[best] * scale;
+        kernels::axpy(-pull, &w, &mut u);
+        for (s, w) in s.iter_mut().zip(&w) {
+            *s -= w * w;
+        }
+        pivots.push(w);
+    }
+    chosen
+}
+
+/// Makes the best swap until none improves P, or `most` were made.
+pub(crate) fn improve(root: &Root, chosen: &mut Vec<usize>, most: usize) {
+    for _ in 0..most {
+        if !best_swap(root, chosen) {
+            break;
+        }
+    }
+    chosen.sort_unstable();
+}
+
+/// `P` of a support, from H alone; +∞ when H_TT cannot be factorised.
+pub(crate) fn value(root: &Root, chosen: &[usize], factor: &mut Cholesky) -> f64 {
+    let set = with_always(root, chosen);
+    if !factor_set(root, &set, factor) {
+        return f64::INFINITY;
+    }
+    let mut v: Vec<f64> = set.iter().map(|i| root.c[*i]).collect();
+    factor.solve_lower(&mut v);
+    root.c0 - 0.5 * v.iter().map(|v| v * v).sum::<f64>()
+}
+
+fn with_always(root: &Root, chosen: &[usize]) -> Vec<usize> {
+    let mut set = chosen.to_vec();
+    set.extend(root.selectable..root.size());
+    set
+}
+
+fn factor_set(root: &Root, set: &[usize], factor: &mut Cholesky) -> bool {
+    let size = set.len();
+    let rows = factor.start(size);
+    for (r, i) in set.iter().enumerate() {
+        let row = root.row(*i);
+        for (c, j) in set[..=r].iter().enumerate() {
+            rows[r * size + c] = row[*j];
+        }
+    }
+    factor.factor()
+}
+
+fn best_swap(root: &Root, chosen: &mut [usize]) -> bool {
+    let d = root.size();
+    let set = with_always(root, chosen);
+    let size = set.len();
+    let mut factor = Cholesky::new();
+    if chosen.is_empty() || chosen.len() == root.selectable || !factor_set(root, &set, &mut factor)
+    {
+        return false;
+    }
+    let mut x: Vec<f64> = set.iter().map(|i| root.c[*i]).collect();
+    factor.solve(&mut x);
+    let mut u = root.c.clone();
+    for (i, x) in set.iter().zip(&x) {
+        kernels::axpy(-x, root.row(*i), &mut u);
+    }
+    let value = root.c0 - 0.5 * set.iter().zip(&x).map(|(i, x)| root.c[*i] * x).sum::<f64>();
+    let mut b = vec![0.0; size * d];
+    let mut diagonal = vec![0.0; size];
+    let mut unit = vec![0.0; size];
+    for (r, b) in b.chunks_exact_mut(d).enumerate() {
+        unit.fill(0.0);
+        unit[r] = 1.0;
+        factor.solve(&mut unit);
+        diagonal[r] = unit[r];
+        for (k, i) in unit.iter().zip(&set) {
+            kernels::axpy(*k, root.row(*i), b);
+        }
+    }
+    let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
+    for (i, b) in set.iter().zip(b.chunks_exact(d)) {
+        for ((s, h), b) in s.iter_mut().zip(root.row(*i)).zip(b) {
+            *s -= h * b;
+        }
+    }
+    let mut taken = vec![false; d];
+    set.iter().for_each(|i| taken[*i] = true);
+    let mut best = (-WORTHWHILE * value.abs(), 0, 0);
+    for (r, b) in b.chunks_exact(d).enumerate().take(chosen.len()) {
+        let drop = x[r] * x[r] / (2.0 * diagonal[r]);
+        let (ratio, inverse) = (x[r] / diagonal[r], 1.0 / diagonal[r]);
+        for i in 0..root.selectable {
+            let pull = u[i] + b[i] * ratio;
+            let room = s[i] + b[i] * b[i] * inverse;
+            let change = drop - pull * pull / (2.0 * room);
+            if change < best.0 && !taken[i] && room > 1e-14 * root.row(i)[i] {
+                best = (change, r, i);
+            }
+        }
+    }
+    let (change, r, i) = best;
+    if change >= -WORTHWHILE * value.abs() {
+        return false;
+    }
+    chosen[r] = i;
+    true
+}

@@ -1,0 +1,513 @@
+//! The binary tree over frames: solve, fix, re-frame, split.
+
+use std::sync::Arc;
+
+use super::branching;
+use super::frame::Frame;
+use super::newton::{Goal, Newton, Sets};
+use super::root::Root;
+use super::swaps;
+use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::linalg::cholesky::Cholesky;
+use crate::problem::Problem;
+use crate::search::{Context, Expansion, Node, Tree};
+
+/// Re-frame when at most this share of a frame's columns is left.
+const REFRAME: f64 = 0.8;
+/// Frames of fewer columns are left as they are.
+const SMALL: usize = 8;
+/// A node is solved to this share of its gap.
+const NODE_TOLERANCE: f64 = 1e-3;
+/// The root to this share of the incumbent.
+const ROOT_TOLERANCE: f64 = 1e-7;
+/// Rounds of solve, fix and re-frame at one node.
+const MAX_FRAMES: usize = 6;
+
+/// A set of columns of a frame.
+#[derive(Debug, Clone)]
+struct Bits(Box<[u64]>);
+
+impl Bits {
+    fn new(size: usize) -> Self {
+        Self(vec![0; size.div_ceil(64)].into())
+    }
+
+    fn insert(&mut self, i: usize) {
+        self.0[i / 64] |= 1 << (i % 64);
+    }
+
+    fn contains(&self, i: usize) -> bool {
+        self.0[i / 64] >> (i % 64) & 1 == 1
+    }
+}
+
+/// A node: a frame, what is decided in it, an inherited bound, a rounded warm start shared with its sibling.
+#[derive(Debug)]
+pub(crate) struct GramNode {
+    low: Certified,
+    frame: Arc<Frame>,
+    inside: Bits,
+    outside: Bits,
+    warm: Arc<[(u32, f32)]>,
+    depth: u32,
+    bytes: u32,
+}
+
+impl GramNode {
+    fn new(
+        low: Certified,
+        frame: &Arc<Frame>,
+        inside: Bits,
+        outside: Bits,
+        warm: &Arc<[(u32, f32)]>,
+        depth: u32,
+    ) -> Self {
+        // The warm start is shared with the sibling; a frame of its own is charged to the node that brought it.
+        let own = if Arc::strong_count(frame) <= 2 {
+            frame.bytes()
+        } else {
+            0
+        };
+        let bytes = size_of::<Self>() + inside.0.len() * 16 + warm.len() * 4 + own;
+        Self {
+            low,
+            frame: Arc::clone(frame),
+            inside,
+            outside,
+            warm: Arc::clone(warm),
+            depth,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl Node for GramNode {
+    fn low(&self) -> Certified {
+        self.low
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes as usize
+    }
+
+    fn depth(&self) -> usize {
+        self.depth as usize
+    }
+}
+
+/// The engine's tree for one quadratic problem, or for a Huber problem all of whose rows are proved to stay in their
+/// quadratic part.
+pub(crate) struct GramTree {
+    root: Root,
+    first: Option<GramNode>,
+    newton: Newton,
+    root_error: f64,
+    /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
+    ceiling: f64,
+    last_candidate: Vec<usize>,
+    factor: Cholesky,
+}
+
+impl GramTree {
+    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply.
+    pub(crate) fn prepare(problem: &Problem, context: &mut Context) -> Option<Self> {
+        let huber = problem.loss.name() == "huber";
+        if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
+            return None;
+        }
+        let root = Root::new(problem)?;
+        let k = problem.support_size();
+        let mut chosen = swaps::greedy(&root, k);
+        swaps::improve(&root, &mut chosen, 10 * k + 20);
+        let mut tree = Self {
+            root,
+            first: None,
+            newton: Newton::default(),
+            root_error: 0.0,
+            ceiling: f64::INFINITY,
+            last_candidate: Vec::new(),
+            factor: Cholesky::new(),
+        };
+        tree.offer(&chosen, context);
+        if huber && !tree.certify_rows(&chosen, problem, context) {
+            return None;
+        }
+        tree.first = Some(tree.root_node(&chosen, true, context.best())?);
+        Some(tree)
+    }
+
+    /// The node that contains every support.
+    fn root_node(&mut self, chosen: &[usize], lifted: bool, best: f64) -> Option<GramNode> {
+        let root = &self.root;
+        let k = chosen.len();
+        let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
+        let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
+        let mut frame = Frame::new(root, &inside, &columns, k, best, lifted)?;
+        let ridge = root.ridge.iter().copied().fold(f64::INFINITY, f64::min);
+        // H ⪰ s²I is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
+        let least = if inside.is_empty() {
+            frame.scale * frame.scale
+        } else {
+            ridge
+        };
+        self.root_error = root.error(k + inside.len(), least * (1.0 - 1e-6), best);
+        frame.error += self.root_error;
+        let warm = self.warm_from(chosen, &frame);
+        let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
+        Some(GramNode::new(
+            Certified::TRIVIAL,
+            &Arc::new(frame),
+            inside,
+            outside,
+            &warm.into(),
+            0,
+        ))
+    }
+
+    /// The model of a support as a starting point of a frame.
+    fn warm_from(&mut self, chosen: &[usize], frame: &Frame) -> Vec<(u32, f32)> {
+        let size = chosen.len();
+        let rows = self.factor.start(size);
+        for (r, i) in chosen.iter().enumerate() {
+            for (c, j) in chosen[..=r].iter().enumerate() {
+                rows[r * size + c] = self.root.row(*i)[*j];
+            }
+        }
+        if !self.factor.factor() {
+            return Vec::new();
+        }
+        let mut x: Vec<f64> = chosen.iter().map(|i| self.root.c[*i]).collect();
+        self.factor.solve(&mut x);
+        let x = chosen.iter().zip(x);
+        x.map(|(i, x)| (*i as u32, (x * frame.scale) as f32))
+            .collect()
+    }
+
+    /// Whether every row of a Huber problem stays quadratic for each x that is better than the incumbent.
+    ///
+    /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
+    /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
+    fn certify_rows(&mut self, chosen: &[usize], problem: &Problem, context: &Context) -> bool {
+        let reference = context.best();
+        // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
+        let Some(node) = self.root_node(chosen, false, reference) else {
+            return false;
+        };
+        let goal = Goal {
+            cut: reference,
+            tolerance: ROOT_TOLERANCE * reference,
+            tight: 1e-12 * reference,
+            ceiling: f64::INFINITY,
+        };
+        let sets = self.load(&node);
+        self.newton
+            .solve(&node.frame, &sets, &goal, &context.limits);
+        self.newton.restore_best(&sets);
+        let frame = &node.frame;
+        let mut x: Vec<(usize, f64)> = Vec::new();
+        for j in &sets.free {
+            let value = self.newton.x[*j];
+            if value != 0.0 {
+                let column = self.root.columns[frame.columns[*j] as usize];
+                x.push((column, value / frame.scale));
+            }
+        }
+        let mut z = vec![0.0; problem.rows()];
+        problem.predict_into(&x, &mut z);
+        if problem.has_intercept {
+            // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
+            let residual: f64 = (0..z.len())
+                .map(|i| problem.p[i] * (problem.b[i] - z[i]))
+                .sum();
+            let mean = residual / problem.p.iter().sum::<f64>();
+            z.iter_mut().for_each(|z| *z += mean);
+        }
+        let mut point = DualPoint::new(problem);
+        problem.loss.slopes(&z, &problem.b, &mut point.alpha);
+        point.update(problem);
+        let whole = Subproblem {
+            included: &problem.penalised,
+            free: &problem.selectable,
+            budget: problem.support_size(),
+        };
+        point.dots(problem, &whole);
+        let bound = point.bound(problem, &whole, &mut Vec::new()).value();
+        let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
+        let certain = rows.into_iter().all(|((alpha, b), p)| {
+            let room = problem.loss.domain(*b).1 - alpha.abs();
+            bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
+        });
+        if certain {
+            self.ceiling = reference;
+        }
+        certain
+    }
+
+    /// Tries a support given by root indices; makes it the incumbent when it is better.
+    fn offer(&mut self, chosen: &[usize], context: &mut Context) {
+        let mut support: Vec<usize> = chosen.iter().map(|i| self.root.columns[*i]).collect();
+        support.sort_unstable();
+        context.counters.calls += 1;
+        context.try_support(&support);
+    }
+
+    /// The node's sets, its warm start in the solver.
+    fn load(&mut self, node: &GramNode) -> Sets {
+        let d = node.frame.size();
+        let mut sets = Sets::default();
+        for i in 0..d {
+            if node.inside.contains(i) {
+                sets.inside.push(i);
+            } else if !node.outside.contains(i) {
+                sets.free.push(i);
+            }
+        }
+        sets.budget = node.frame.budget - sets.inside.len();
+        self.newton.x.clear();
+        self.newton.x.resize(d, 0.0);
+        for (i, x) in &*node.warm {
+            if !node.outside.contains(*i as usize) {
+                self.newton.x[*i as usize] = f64::from(*x);
+            }
+        }
+        sets
+    }
+
+    /// The candidate of a relaxed point: S and the m largest free coefficients, refitted if it looks better.
+    fn candidate(&mut self, frame: &Frame, sets: &Sets, context: &mut Context) {
+        let x = &self.newton.x;
+        let mut order: Vec<usize> = sets.free.clone();
+        let m = sets.budget.min(order.len());
+        if m > 0 && m < order.len() {
+            order.select_nth_unstable_by(m - 1, |i, j| x[*j].abs().total_cmp(&x[*i].abs()));
+        }
+        order.truncate(m);
+        let always = self.root.selectable;
+        let mut chosen: Vec<usize> = frame
+            .inside
+            .iter()
+            .map(|i| *i as usize)
+            .filter(|i| *i < always)
+            .chain(
+                sets.inside
+                    .iter()
+                    .chain(&order)
+                    .map(|i| frame.columns[*i] as usize),
+            )
+            .collect();
+        chosen.sort_unstable();
+        if chosen == self.last_candidate {
+            return;
+        }
+        self.last_candidate.clone_from(&chosen);
+        let value = swaps::value(&self.root, &chosen, &mut self.factor);
+        let best = context.best();
+        if value < best - 1e-10 * best.abs() {
+            swaps::improve(&self.root, &mut chosen, 1000);
+            self.offer(&chosen, context);
+        }
+    }
+
+    /// Root indices of everything that is in.
+    fn decided(frame: &Frame, sets: &Sets) -> Vec<u32> {
+        let mut inside = frame.inside.clone();
+        inside.extend(sets.inside.iter().map(|i| frame.columns[*i]));
+        inside
+    }
+
+    /// At most one support is left: its own optimum closes it.
+    fn close_leaf(&mut self, frame: &Frame, sets: &Sets, context: &mut Context) {
+        let mut left = Self::decided(frame, sets);
+        if sets.budget > 0 {
+            left.extend(sets.free.iter().map(|i| frame.columns[*i]));
+        }
+        let always = self.root.selectable as u32;
+        let chosen: Vec<usize> = left
+            .iter()
+            .filter(|i| **i < always)
+            .map(|i| *i as usize)
+            .collect();
+        self.offer(&chosen, context);
+        let evidence = context.certify_last().or(Certified::TRIVIAL);
+        context.discard(evidence);
+    }
+
+    /// Decides every free feature whose other side is ruled out; returns the bounds that the children would get, or
+    /// `None` when too many features would have to be in.
+    fn fix(&mut self, frame: &Frame, sets: &mut Sets, cut: f64, context: &mut Context) {
+        let m = sets.budget;
+        if m == 0 || m >= sets.free.len() {
+            return;
+        }
+        let error = self.newton.child_error(frame);
+        let (bound, u) = (self.newton.bound, &self.newton.best_u);
+        let atom = |i: usize| 0.5 * u[i] * u[i];
+        let mut order: Vec<(f64, usize)> = sets.free.iter().map(|i| (atom(*i), *i)).collect();
+        order.select_nth_unstable_by(m - 1, |a, b| b.0.total_cmp(&a.0));
+        let last_in = order[m - 1].0;
+        let first_out = order[m..].iter().map(|(q, _)| *q).fold(0.0, f64::max);
+        let mut free = Vec::with_capacity(sets.free.len());
+        for (rank, (q, i)) in order.iter().enumerate() {
+            let rise = if rank < m { q - first_out } else { last_in - q };
+            let child = Certified::from_frame((bound + rise).min(self.ceiling), error);
+            if child.value() < cut {
+                free.push(*i);
+                continue;
+            }
+            context.discard(child);
+            if rank < m {
+                sets.inside.push(*i);
+                sets.budget -= 1;
+            }
+        }
+        free.sort_unstable();
+        sets.free = free;
+    }
+
+    /// The certified bounds of the children "i in" and "i out".
+    fn children_bounds(&self, frame: &Frame, sets: &Sets, split: usize) -> (Certified, Certified) {
+        let m = sets.budget;
+        let (bound, u) = (self.newton.bound, &self.newton.best_u);
+        let error = self.newton.child_error(frame);
+        let atom = |i: usize| 0.5 * u[i] * u[i];
+        let mut order: Vec<f64> = sets.free.iter().map(|i| atom(*i)).collect();
+        order.sort_unstable_by(|a, b| b.total_cmp(a));
+        let last_in = order.get(m - 1).copied().unwrap_or(0.0);
+        let first_out = order.get(m).copied().unwrap_or(0.0);
+        let q = atom(split);
+        // In top both formulas agree with the table: one of the two rises is zero.
+        let inside = bound + (last_in - q).max(0.0);
+        let outside = bound + (q - first_out).max(0.0);
+        let certify = |value: f64| Certified::from_frame(value.min(self.ceiling), error);
+        (certify(inside), certify(outside))
+    }
+
+    /// A smaller frame with a larger lift, when that is worth its price; x is carried over.
+    fn reframe(&mut self, frame: &Frame, sets: &Sets, best: f64) -> Option<Frame> {
+        let left = sets.free.len();
+        if frame.size() < SMALL
+            || left as f64 > REFRAME * frame.size() as f64
+            || left <= sets.budget
+        {
+            return None;
+        }
+        let inside = Self::decided(frame, sets);
+        let columns: Vec<u32> = sets.free.iter().map(|i| frame.columns[*i]).collect();
+        let mut smaller = Frame::new(&self.root, &inside, &columns, sets.budget, best, true)?;
+        smaller.error += self.root_error;
+        let factor = smaller.scale / frame.scale;
+        let x: Vec<f64> = sets
+            .free
+            .iter()
+            .map(|i| self.newton.x[*i] * factor)
+            .collect();
+        self.newton.x = x;
+        Some(smaller)
+    }
+}
+
+impl Tree for GramTree {
+    type Node = GramNode;
+
+    fn root(&mut self, _context: &mut Context, children: &mut Vec<GramNode>) -> Expansion {
+        children.extend(self.first.take());
+        Expansion::Split
+    }
+
+    fn finished(&self, node: &GramNode, context: &Context) -> bool {
+        node.low.value() >= context.best() - context.allowed()
+    }
+
+    fn expand(
+        &mut self,
+        node: &GramNode,
+        context: &mut Context,
+        children: &mut Vec<GramNode>,
+    ) -> Expansion {
+        let mut sets = self.load(node);
+        let mut frame = Arc::clone(&node.frame);
+        let mut low = node.low;
+        for round in 0..MAX_FRAMES {
+            if sets.budget == 0 || sets.free.len() <= sets.budget {
+                self.close_leaf(&frame, &sets, context);
+                return Expansion::Split;
+            }
+            let best = context.best();
+            let share = if node.depth == 0 {
+                ROOT_TOLERANCE * best
+            } else {
+                NODE_TOLERANCE * (best - low.value())
+            };
+            let goal = Goal {
+                cut: best - context.allowed(),
+                tolerance: share.max(1e-13 * best),
+                tight: (0.3 * context.allowed()).min(share).max(1e-14 * best),
+                ceiling: self.ceiling,
+            };
+            context.counters.calls += 1;
+            self.newton.solve(&frame, &sets, &goal, &context.limits);
+            if let Some(status) = context.limits.reached() {
+                return Expansion::Stopped(status);
+            }
+            low = low.or(self.newton.certified(&frame, &goal));
+            if low.value() >= goal.cut {
+                context.discard(low);
+                return Expansion::Split;
+            }
+            self.newton.restore_best(&sets);
+            self.candidate(&frame, &sets, context);
+            let cut = context.best() - context.allowed();
+            if low.value() >= cut {
+                context.discard(low);
+                return Expansion::Split;
+            }
+            self.fix(&frame, &mut sets, cut, context);
+            if round + 1 == MAX_FRAMES {
+                break;
+            }
+            let Some(smaller) = self.reframe(&frame, &sets, context.best()) else {
+                break;
+            };
+            sets = Sets {
+                inside: Vec::new(),
+                free: (0..smaller.size()).collect(),
+                budget: smaller.budget,
+            };
+            frame = Arc::new(smaller);
+        }
+        if sets.budget == 0 || sets.free.len() <= sets.budget {
+            self.close_leaf(&frame, &sets, context);
+            return Expansion::Split;
+        }
+
+        let gap = (context.best() - low.value()).max(1e-300);
+        let split = branching::choose(&frame, &sets, &self.newton.x, &self.newton.best_u, gap);
+        let (with, without) = self.children_bounds(&frame, &sets, split);
+        let x = &self.newton.x;
+        let active = sets
+            .inside
+            .iter()
+            .chain(&sets.free)
+            .filter(|i| x[**i] != 0.0);
+        let warm: Arc<[(u32, f32)]> = active.map(|i| (*i as u32, x[*i] as f32)).collect();
+        let mut inside = Bits::new(frame.size());
+        let mut outside = Bits::new(frame.size());
+        let mut free = vec![false; frame.size()];
+        sets.inside.iter().for_each(|i| inside.insert(*i));
+        sets.free.iter().for_each(|i| free[*i] = true);
+        for (i, free) in free.iter().enumerate() {
+            if !free && !inside.contains(i) {
+                outside.insert(i);
+            }
+        }
+        let child = |low: Certified, inside: Bits, outside: Bits| {
+            GramNode::new(low, &frame, inside, outside, &warm, node.depth + 1)
+        };
+        let mut with_split = inside.clone();
+        with_split.insert(split);
+        children.push(child(low.or(with), with_split, outside.clone()));
+        outside.insert(split);
+        children.push(child(low.or(without), inside, outside));
+        Expansion::Split
+    }
+}
