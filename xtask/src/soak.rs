@@ -71,12 +71,12 @@ fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
     let found = solve_observed(problem, settings, observer).map_err(say)?;
     let bound = found.lower_bound.unwrap_or(f64::NAN);
     let highest = highest.get().max(bound);
-    if !(highest <= optimum + slack) {
+    if highest.is_nan() || highest > optimum + slack {
         return Err(format!("bound {highest:e} above the optimum {optimum:e}"));
     }
     let allowed = 1e-9 * optimum.max(1e-12);
     let error = found.objective - optimum;
-    if !(error <= allowed && error >= -slack) {
+    if error.is_nan() || error > allowed || error < -slack {
         return Err(format!("found {:e}, optimum {optimum:e}", found.objective));
     }
     if found.status != Status::Optimal {

@@ -102,12 +102,13 @@ impl<'p> Restricted<'p> {
                 break;
             }
             // The decrease is measured in the curvature, the gap in the ridge: both have to reach their floor.
-            if decrease <= TOLERANCE * value.abs() && gap <= TOLERANCE * value.abs() {
+            let floor = TOLERANCE * value.abs();
+            if decrease <= floor && gap <= floor && self.free_gradient() == 0.0 || decrease == 0.0 {
                 break;
             }
             // Below the rounding of P itself a step is judged by the gap alone.
             let polish = decrease <= POLISH * value.abs();
-            let (before, gap_before) = (value, gap);
+            let (before, gap_before, free_before) = (value, gap, self.free_gradient());
             let step = if quadratic || polish {
                 1.0
             } else {
@@ -120,10 +121,13 @@ impl<'p> Restricted<'p> {
                 .for_each(|(x, d)| *x -= step * d);
             value = self.evaluate();
             gap = self.duality_gap();
+            // Unpenalised columns have no share in the gap: there the gradient itself has to fall.
+            let closer = gap < 0.9 * gap_before
+                || (gap <= gap_before && self.free_gradient() <= 0.5 * free_before);
             let better = if polish {
-                gap < 0.9 * gap_before
+                closer
             } else {
-                value < before || (value == before && gap < 0.9 * gap_before)
+                value < before || (value == before && closer)
             };
             if !better {
                 std::mem::swap(&mut self.x, &mut kept);
@@ -237,6 +241,13 @@ impl<'p> Restricted<'p> {
             .zip(&self.columns)
             .map(|(g, j)| 0.5 * g * g / self.problem.ridge[*j])
             .sum()
+    }
+
+    /// The largest gradient entry of an unpenalised column.
+    fn free_gradient(&self) -> f64 {
+        let penalised = self.columns.len() - self.problem.unpenalised.columns().len();
+        let free = &self.gradient[penalised..];
+        free.iter().fold(0.0, |m: f64, g| m.max(g.abs()))
     }
 
     /// `H = A_Wᵀ diag(p l'') A_W + diag(λ)`, factorised. Where rounding makes it indefinite (collinear columns with a

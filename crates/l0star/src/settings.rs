@@ -80,7 +80,8 @@ words! {
     Status, "status",
     /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12)`.
     Optimal = "optimal",
-    /// `objective - lower_bound <= gap`, the error that was allowed.
+    /// `objective - lower_bound <= gap`, the error that was allowed. With `gap = 0`: the search is complete, but the
+    /// data are so badly scaled that double precision cannot prove `optimal`; the difference is what is proved.
     GapReached = "gap_reached",
     /// The time ran out; the bound is valid.
     TimeLimit = "time_limit",

@@ -24,7 +24,7 @@ use l0star::{
 fn hard(name: &str) -> Problem {
     let labels = matches!(name, "logistic" | "squared-hinge");
     let mut random = Random::new(11);
-    let (n, d) = (if labels { 60 } else { 40 }, 25);
+    let (n, d) = (if labels { 60 } else { 30 }, 25);
     let noise = if labels { 6.0 } else { 3.0 };
     let common: Vec<f64> = (0..n).map(|_| random.normal()).collect();
     let columns: Vec<Vec<f64>> = (0..d)
@@ -42,7 +42,7 @@ fn hard(name: &str) -> Problem {
     let design = Design::dense(n, d, columns.concat()).unwrap();
     Problem::builder(design, b)
         .loss(loss::by_name(name, 1.0).unwrap())
-        .ridge(0.02)
+        .ridge(if labels { 0.02 } else { 0.01 })
         .k(5)
         .build()
         .unwrap()
@@ -199,7 +199,7 @@ fn a_tiny_memory_limit_stops_after_the_root() {
         let tiny = found(1);
         check_stopped(&problem, &tiny, &truth, Status::MemoryLimit);
         assert_eq!((tiny.nodes, tiny.peak_open_nodes), (0, 1));
-        let larger = found(5_000);
+        let larger = found(15_000);
         check_stopped(&problem, &larger, &truth, Status::MemoryLimit);
         assert!(larger.nodes > 0);
         assert!(larger.lower_bound >= tiny.lower_bound);
@@ -319,9 +319,12 @@ fn stop_and_step_on<T: Tree>(problem: &Problem, base: &Settings, tree: T) {
 fn an_interrupted_search_can_be_stepped_on_to_the_same_optimum() {
     let problem = hard("quadratic");
     let [ordered, binary] = searches();
-    let pdal = || Pdal::new(&problem, pdal::EPSILON);
-    stop_and_step_on(&problem, &ordered, OrderedTree::new(pdal(), true, true));
-    stop_and_step_on(&problem, &binary, BinaryTree::new(pdal()));
+    let pdal = Pdal::new(&problem, pdal::EPSILON);
+    stop_and_step_on(&problem, &ordered, OrderedTree::new(pdal, true, true));
+    // The engine takes quadratic problems over from this tree.
+    let labels = hard("logistic");
+    let pdal = Pdal::new(&labels, pdal::EPSILON);
+    stop_and_step_on(&labels, &binary, BinaryTree::new(pdal));
 }
 
 /// Steps a search by hand: the bound only rises, and never above the objective in the end.

@@ -5,12 +5,12 @@ use crate::common::{Outcome, Sandbox, number, support};
 /// An instance that takes far longer than any test would wait.
 fn hard() -> Sandbox {
     let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate huber -d 200 -k 20 -n 200 --out h.csv");
+    let outcome = sandbox.run("generate huber -d 200 -k 20 -n 100 --out h.csv");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     sandbox
 }
 
-const FIT: &str = "fit h.csv --target b -k 20 --loss huber --no-intercept";
+const FIT: &str = "fit h.csv --target b -k 20 --loss huber --no-intercept --ridge 1e-4";
 
 fn stopped(outcome: &Outcome, code: i32, status: &str) {
     assert_eq!(outcome.code, Some(code), "{outcome:?}");

@@ -68,7 +68,7 @@ pub(crate) fn greedy(root: &Root, k: usize) -> Vec<usize> {
 }
 
 /// Makes the best swap until none improves P, or `most` were made.
-pub(crate) fn improve(root: &Root, chosen: &mut Vec<usize>, most: usize) {
+pub(crate) fn improve(root: &Root, chosen: &mut [usize], most: usize) {
     for _ in 0..most {
         if !best_swap(root, chosen) {
             break;

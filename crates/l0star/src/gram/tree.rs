@@ -115,6 +115,9 @@ impl GramTree {
         if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
             return None;
         }
+        if context.limits.reached().is_some() {
+            return None;
+        }
         let root = Root::new(problem)?;
         let k = problem.support_size();
         let mut chosen = swaps::greedy(&root, k);
@@ -134,6 +137,27 @@ impl GramTree {
         }
         tree.first = Some(tree.root_node(&chosen, true, context.best())?);
         Some(tree)
+    }
+
+    /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
+    /// nothing is counted: it is part of the caller's own call.
+    pub(crate) fn closes_root(context: &mut Context) -> bool {
+        let mark = context.mark();
+        let calls = context.counters.calls;
+        let problem = context.problem;
+        let mut children = Vec::new();
+        let closed = Self::prepare(problem, context).is_some_and(|mut tree| {
+            let first = tree.first.take();
+            first.is_some_and(|node| {
+                tree.expand(&node, context, &mut children) == Expansion::Split
+                    && children.is_empty()
+            })
+        });
+        context.counters.calls = calls;
+        if !closed {
+            context.rewind(mark);
+        }
+        closed
     }
 
     /// The node that contains every support.

@@ -10,6 +10,9 @@ use crate::problem::Problem;
 const MAX_ITERATIONS: usize = 20_000;
 const MAX_HALVINGS: usize = 100;
 
+/// Sees the primal point of every iteration; false ends the ascent.
+pub(crate) type Watch<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
+
 /// Algorithm 5.
 #[derive(Debug)]
 pub struct Sga {
@@ -105,7 +108,7 @@ impl Sga {
         &mut self,
         problem: &Problem,
         task: &Task,
-        each: &mut dyn FnMut(&[(usize, f64)]) -> bool,
+        each: &mut Watch,
     ) -> (Certified, Exit) {
         let node = &task.node;
         self.current.copy_from(&self.start);

@@ -155,6 +155,16 @@ impl<'p> Context<'p> {
         self.floor = Some(self.floor.map_or(evidence, |floor| floor.and(evidence)));
     }
 
+    /// What has been discarded so far, to be given back to [`Context::rewind`].
+    pub(crate) fn mark(&self) -> Option<Certified> {
+        self.floor
+    }
+
+    /// Forgets what was discarded since `mark`: its search space is open again.
+    pub(crate) fn rewind(&mut self, mark: Option<Certified>) {
+        self.floor = mark;
+    }
+
     /// A certified bound of the optimum, given the smallest bound of what is still open.
     pub fn lower_bound(&self, open: Option<Certified>) -> Certified {
         match (self.floor, open) {
