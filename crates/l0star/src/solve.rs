@@ -5,6 +5,7 @@ use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::problem::Problem;
 use crate::relaxation::pdal::{self, Pdal};
+use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
 use crate::search::binary::BinaryTree;
 use crate::search::context::Observer;
@@ -59,8 +60,11 @@ fn run<'p>(
         if let Some(tree) = GramTree::prepare(problem, &mut context) {
             return Ok(search(context, settings, tree));
         }
-        let relaxation = Pdal::new(problem, pdal::EPSILON);
-        return Ok(search(context, settings, BinaryTree::new(relaxation)));
+        return Ok(search(
+            context,
+            settings,
+            BinaryTree::new(NewtonRows::new(problem)),
+        ));
     }
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     Ok(match settings.relaxation {

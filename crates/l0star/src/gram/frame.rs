@@ -16,10 +16,14 @@
 //! That is a *lift*: s² = λ + μ with μ up to the least eigenvalue of `H' - λI`, a larger ridge for the same P and so a
 //! tighter perspective bound. The Cholesky certificate is run on the very array that evaluates nodes.
 
+use std::sync::Arc;
+
 use super::root::Root;
+use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{U, gamma};
+use crate::relaxation::newton::{Model, Sets};
 
 /// A subproblem in coordinates of ridge 1.
 #[derive(Debug)]
@@ -99,6 +103,128 @@ impl Frame {
             error,
             lipschitz,
         })
+    }
+}
+
+/// A frame as a model of the Newton solver, with the error terms of the point kept.
+#[derive(Debug)]
+pub(crate) struct FrameModel {
+    frame: Arc<Frame>,
+    /// Bounds are claimed up to this only.
+    ceiling: f64,
+    kept: f64,
+    /// Bound of the error of D at the point kept, and of what another selection of atoms can add to it.
+    errors: (f64, f64),
+    line: (f64, f64, f64),
+    smooth: f64,
+}
+
+impl FrameModel {
+    pub(crate) fn new(frame: Arc<Frame>, ceiling: f64) -> Self {
+        Self {
+            frame,
+            ceiling,
+            kept: f64::NEG_INFINITY,
+            errors: (f64::INFINITY, 0.0),
+            line: (0.0, 0.0, 0.0),
+            smooth: 0.0,
+        }
+    }
+
+    /// The bound of a child whose D is higher than that of the point kept by `rise`.
+    pub(crate) fn child(&self, rise: f64) -> Certified {
+        let error = self.errors.0 + self.errors.1 + self.frame.error;
+        Certified::from_frame((self.kept + rise).min(self.ceiling), error)
+    }
+}
+
+impl Model for FrameModel {
+    fn size(&self) -> usize {
+        self.frame.size()
+    }
+
+    /// `u = c - Gx`, `f + uᵀx = c0 - ½ xᵀ(c - u)`.
+    fn evaluate(&mut self, x: &[f64], support: &[usize], _: &Sets, u: &mut [f64]) -> (f64, f64) {
+        let frame = &*self.frame;
+        u.copy_from_slice(&frame.c);
+        for j in support {
+            kernels::axpy(-x[*j], frame.row(*j), u);
+        }
+        let (mut product, mut pull) = (0.0, 0.0);
+        for j in support {
+            product += x[*j] * (frame.c[*j] - u[*j]);
+            pull += x[*j] * u[*j];
+        }
+        let base = frame.c0 - 0.5 * product;
+        self.smooth = base - pull;
+        (self.smooth, base)
+    }
+
+    fn hessian(&mut self, set: &[usize], rows: &mut [f64]) {
+        let size = set.len();
+        for (r, i) in set.iter().enumerate() {
+            let g = self.frame.row(*i);
+            for (out, j) in rows[r * size..].iter_mut().zip(&set[..=r]) {
+                *out = g[*j];
+            }
+        }
+    }
+
+    /// `u + Gx = c`: the new point does not depend on x except through the piece.
+    fn right_side(&self, _u: &[f64], set: &[usize], out: &mut Vec<f64>) {
+        out.extend(set.iter().map(|j| self.frame.c[*j]));
+    }
+
+    fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]) {
+        let (mut slope, mut curve) = (0.0, 0.0);
+        for (i, d) in direction {
+            slope -= u[*i] * d;
+            let row = self.frame.row(*i);
+            curve += d * direction.iter().map(|(j, e)| row[*j] * e).sum::<f64>();
+        }
+        self.line = (self.smooth, slope, curve);
+    }
+
+    fn along(&mut self, a: f64) -> f64 {
+        let (value, slope, curve) = self.line;
+        value + a * slope + 0.5 * a * a * curve
+    }
+
+    /// The error of D: with `|û - u| ≤ ε = γ_{p+2}(max|c| + max|G| |x|₁)`, p the non-zeros of x, and the selection fixed,
+    /// `ε(½|x|₁ + U₁) + (s+m)ε² + γ(c0 + ½Σ|x||c-u| + ½U₂)`, `U₁ ≤ Σ_S|u| + √(m·top)`, `U₂ = Σ_S u² + top`.
+    fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64) {
+        let frame = &*self.frame;
+        let (mut length, mut absolute) = (0.0, 0.0);
+        for j in support {
+            length += x[*j].abs();
+            absolute += (x[*j] * (frame.c[*j] - u[*j])).abs();
+        }
+        let slopes: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
+        let inside: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
+        let terms = sets.inside.len() + sets.budget;
+        let steepest = frame.sizes.0 + frame.sizes.1 * length;
+        let step = gamma(support.len() + 2) * steepest;
+        let first = slopes + (sets.budget as f64 * top).sqrt();
+        let rounding = gamma(support.len() + terms + 8);
+        let error = step * (0.5 * length + first)
+            + terms as f64 * step * step
+            + rounding * (frame.c0.abs() + 0.5 * absolute + 0.5 * (inside + top));
+        self.kept = dual;
+        self.errors = (
+            error * (1.0 + 1e-6),
+            2.0 * (step * steepest + step * step) * (1.0 + 1e-6),
+        );
+    }
+
+    fn certify(&mut self, _sets: &Sets) -> Certified {
+        let error = self.errors.0 + self.frame.error;
+        Certified::from_frame(self.kept.min(self.ceiling), error)
+    }
+
+    fn curvatures(&self) -> (f64, f64) {
+        let d = self.frame.size();
+        let trace: f64 = (0..d).map(|i| self.frame.row(i)[i]).sum();
+        (trace / d as f64, self.frame.lipschitz)
     }
 }
 

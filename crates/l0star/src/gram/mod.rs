@@ -4,14 +4,10 @@
 //! |---|---|
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
-//! | [`newton`] | the perspective relaxation of a node in a frame: piecewise Newton, certified bounds |
-//! | [`branching`] | which feature to split on |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
-pub(crate) mod branching;
 pub(crate) mod frame;
-pub(crate) mod newton;
 pub(crate) mod root;
 pub(crate) mod swaps;
 pub(crate) mod tree;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::branching;
-use super::frame::Frame;
-use super::newton::{Goal, Newton, Sets};
+use super::frame::{Frame, FrameModel};
 use super::root::Root;
 use super::swaps;
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
+use crate::relaxation::branching;
+use crate::relaxation::newton::{Goal, Newton, Sets};
 use crate::search::{Context, Expansion, Node, Tree};
 
 /// Re-frame when at most this share of a frame's columns is left.
@@ -221,11 +221,10 @@ impl GramTree {
             cut: reference,
             tolerance: ROOT_TOLERANCE * reference,
             tight: 1e-12 * reference,
-            ceiling: f64::INFINITY,
         };
         let sets = self.load(&node);
-        self.newton
-            .solve(&node.frame, &sets, &goal, &context.limits);
+        let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
+        self.newton.solve(&mut model, &sets, &goal, &context.limits);
         self.newton.restore_best(&sets);
         let frame = &node.frame;
         let mut x: Vec<(usize, f64)> = Vec::new();
@@ -358,13 +357,12 @@ impl GramTree {
 
     /// Decides every free feature whose other side is ruled out; returns the bounds that the children would get, or
     /// `None` when too many features would have to be in.
-    fn fix(&mut self, frame: &Frame, sets: &mut Sets, cut: f64, context: &mut Context) {
+    fn fix(&mut self, model: &FrameModel, sets: &mut Sets, cut: f64, context: &mut Context) {
         let m = sets.budget;
         if m == 0 || m >= sets.free.len() {
             return;
         }
-        let error = self.newton.child_error(frame);
-        let (bound, u) = (self.newton.bound, &self.newton.best_u);
+        let u = &self.newton.best_u;
         let atom = |i: usize| 0.5 * u[i] * u[i];
         let mut order: Vec<(f64, usize)> = sets.free.iter().map(|i| (atom(*i), *i)).collect();
         order.select_nth_unstable_by(m - 1, |a, b| b.0.total_cmp(&a.0));
@@ -373,7 +371,7 @@ impl GramTree {
         let mut free = Vec::with_capacity(sets.free.len());
         for (rank, (q, i)) in order.iter().enumerate() {
             let rise = if rank < m { q - first_out } else { last_in - q };
-            let child = Certified::from_frame((bound + rise).min(self.ceiling), error);
+            let child = model.child(rise);
             if child.value() < cut {
                 free.push(*i);
                 continue;
@@ -389,10 +387,14 @@ impl GramTree {
     }
 
     /// The certified bounds of the children "i in" and "i out".
-    fn children_bounds(&self, frame: &Frame, sets: &Sets, split: usize) -> (Certified, Certified) {
+    fn children_bounds(
+        &self,
+        model: &FrameModel,
+        sets: &Sets,
+        split: usize,
+    ) -> (Certified, Certified) {
         let m = sets.budget;
-        let (bound, u) = (self.newton.bound, &self.newton.best_u);
-        let error = self.newton.child_error(frame);
+        let u = &self.newton.best_u;
         let atom = |i: usize| 0.5 * u[i] * u[i];
         let mut order: Vec<f64> = sets.free.iter().map(|i| atom(*i)).collect();
         order.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -400,10 +402,8 @@ impl GramTree {
         let first_out = order.get(m).copied().unwrap_or(0.0);
         let q = atom(split);
         // In top both formulas agree with the table: one of the two rises is zero.
-        let inside = bound + (last_in - q).max(0.0);
-        let outside = bound + (q - first_out).max(0.0);
-        let certify = |value: f64| Certified::from_frame(value.min(self.ceiling), error);
-        (certify(inside), certify(outside))
+        let (inside, outside) = ((last_in - q).max(0.0), (q - first_out).max(0.0));
+        (model.child(inside), model.child(outside))
     }
 
     /// A smaller frame with a larger lift, when that is worth its price; x is carried over.
@@ -450,6 +450,7 @@ impl Tree for GramTree {
     ) -> Expansion {
         let mut sets = self.load(node);
         let mut frame = Arc::clone(&node.frame);
+        let mut model = FrameModel::new(Arc::clone(&frame), self.ceiling);
         let mut low = node.low;
         for round in 0..MAX_FRAMES {
             if sets.budget == 0 || sets.free.len() <= sets.budget {
@@ -466,14 +467,13 @@ impl Tree for GramTree {
                 cut: best - context.allowed(),
                 tolerance: share.max(1e-13 * best),
                 tight: (0.3 * context.allowed()).min(share).max(1e-14 * best),
-                ceiling: self.ceiling,
             };
             context.counters.calls += 1;
-            self.newton.solve(&frame, &sets, &goal, &context.limits);
+            let bound = self.newton.solve(&mut model, &sets, &goal, &context.limits);
             if let Some(status) = context.limits.reached() {
                 return Expansion::Stopped(status);
             }
-            low = low.or(self.newton.certified(&frame, &goal));
+            low = low.or(bound);
             if low.value() >= goal.cut {
                 context.discard(low);
                 return Expansion::Split;
@@ -485,7 +485,7 @@ impl Tree for GramTree {
                 context.discard(low);
                 return Expansion::Split;
             }
-            self.fix(&frame, &mut sets, cut, context);
+            self.fix(&model, &mut sets, cut, context);
             if round + 1 == MAX_FRAMES {
                 break;
             }
@@ -493,11 +493,12 @@ impl Tree for GramTree {
                 break;
             };
             sets = Sets {
-                inside: Vec::new(),
                 free: (0..smaller.size()).collect(),
                 budget: smaller.budget,
+                ..Sets::default()
             };
             frame = Arc::new(smaller);
+            model = FrameModel::new(Arc::clone(&frame), self.ceiling);
         }
         if sets.budget == 0 || sets.free.len() <= sets.budget {
             self.close_leaf(&frame, &sets, context);
@@ -505,8 +506,9 @@ impl Tree for GramTree {
         }
 
         let gap = (context.best() - low.value()).max(1e-300);
-        let split = branching::choose(&frame, &sets, &self.newton.x, &self.newton.best_u, gap);
-        let (with, without) = self.children_bounds(&frame, &sets, split);
+        let (x, u) = (&self.newton.x, &self.newton.best_u);
+        let split = branching::choose(&mut model, &sets, x, u, gap);
+        let (with, without) = self.children_bounds(&model, &sets, split);
         let x = &self.newton.x;
         let active = sets
             .inside

@@ -25,6 +25,7 @@ impl Diht {
             },
             cut: f64::INFINITY,
             scale: problem.null_value,
+            low: 0.0,
             limits: &limits,
         };
         let mut sga = Sga::new(problem, EPSILON);

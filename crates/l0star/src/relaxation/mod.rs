@@ -1,6 +1,9 @@
 //! What a node is worth: a certified lower bound, a candidate support, a warm start for its children.
 
+pub(crate) mod branching;
+pub(crate) mod newton;
 pub mod pdal;
+pub mod rows;
 pub mod sga;
 pub(crate) mod topk;
 
@@ -17,6 +20,8 @@ pub struct Task<'a> {
     pub cut: f64,
     /// The scale of the stopping rule, the paper's P_min.
     pub scale: f64,
+    /// The bound that the node came with.
+    pub low: f64,
     /// Checked in every iteration.
     pub limits: &'a Limits,
 }
@@ -67,11 +72,17 @@ pub trait Relaxation {
     /// The bounds of all children of the node solved last.
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children;
 
-    /// The primal iterate of the node solved last at a column.
-    fn primal(&self, column: usize) -> f64;
+    /// The free feature to split the node solved last on; `gap` is what is left to close there.
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize;
 
     /// What the children of the node solved last should start from.
     fn warm_start(&self) -> WarmStart;
+}
+
+/// The column of largest score; the first of them in a tie.
+pub(crate) fn largest_one(columns: &[usize], score: impl Fn(usize) -> f64) -> usize {
+    let order = |i: &usize, j: &usize| score(*i).total_cmp(&score(*j)).then(j.cmp(i));
+    columns.iter().copied().max_by(order).unwrap_or(0)
 }
 
 /// The `k` columns of largest score, zero scores left out, in column order.

@@ -5,7 +5,7 @@
 //! enforces by a few Newton steps on their multipliers, so that convergence is that of the problem without them.
 
 use super::topk::Prox;
-use super::{Exit, Relaxation, Task, WarmStart, largest};
+use super::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
@@ -296,8 +296,9 @@ impl Relaxation for Pdal {
         self.current.point.children(problem, node)
     }
 
-    fn primal(&self, column: usize) -> f64 {
-        self.current.x[column]
+    /// The largest share of the budget: leaving it out costs most, and forcing it in closes fast.
+    fn branch(&mut self, _problem: &Problem, node: &Subproblem, _gap: f64) -> usize {
+        largest_one(node.free, |j| self.current.x[j].abs())
     }
 
     fn warm_start(&self) -> WarmStart {

@@ -3,7 +3,7 @@
 //! `D(β)` has the supergradient `A x̃(β) + o - ∇L*(β)`, where x̃ keeps the m largest free entries of `-Aᵀβ/λ`. Steps
 //! double after every success and halve until D does not fall; β is projected on the domain of D.
 
-use super::{Exit, Relaxation, Task, WarmStart, largest};
+use super::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::problem::Problem;
 
@@ -180,11 +180,14 @@ impl Relaxation for Sga {
         self.current.children(problem, node)
     }
 
-    fn primal(&self, column: usize) -> f64 {
-        self.x
-            .iter()
-            .find(|(j, _)| *j == column)
-            .map_or(0.0, |(_, x)| *x)
+    fn branch(&mut self, _problem: &Problem, node: &Subproblem, _gap: f64) -> usize {
+        let x = |j: usize| {
+            self.x
+                .iter()
+                .find(|(i, _)| *i == j)
+                .map_or(0.0, |(_, x)| *x)
+        };
+        largest_one(node.free, |j| x(j).abs())
     }
 
     fn warm_start(&self) -> WarmStart {

@@ -103,6 +103,7 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
             },
             cut: context.best() - context.allowed(),
             scale: context.best().min(problem.null_value),
+            low: node.low.value(),
             limits: &limits,
         };
         self.relaxation
@@ -145,15 +146,13 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
             return Expansion::Split;
         }
 
-        // The largest share of the budget that is not decided: leaving it out costs most, forcing it in closes fast.
-        let split = free
-            .iter()
-            .copied()
-            .max_by(|i, j| {
-                let size = |j: usize| self.relaxation.primal(j).abs();
-                size(*i).total_cmp(&size(*j)).then(j.cmp(i))
-            })
-            .unwrap_or(free[0]);
+        let left = Subproblem {
+            included: &included,
+            free: &free,
+            budget,
+        };
+        let gap = (context.best() - low.value()).max(f64::MIN_POSITIVE);
+        let split = self.relaxation.branch(problem, &left, gap);
         let (inside, outside) = bounds.of(split);
         let warm = Some(Arc::new(self.relaxation.warm_start()));
         free.retain(|j| *j != split);

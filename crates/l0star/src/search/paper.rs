@@ -115,6 +115,7 @@ impl<R: Relaxation> OrderedTree<R> {
             node,
             cut,
             scale,
+            low: parent.value(),
             limits: &limits,
         };
         let (low, exit) = self.relaxation.solve(problem, &task);

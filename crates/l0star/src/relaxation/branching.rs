@@ -9,12 +9,11 @@
 //!
 //! Estimates only: nothing is pruned by them.
 
-use super::frame::Frame;
-use super::newton::{Sets, support_norm};
+use super::newton::{Model, Sets, support_norm};
 use crate::linalg::cholesky::Cholesky;
 
-/// The free feature to split on (an index of the frame); `gap` is what is left to close.
-pub(crate) fn choose(frame: &Frame, sets: &Sets, x: &[f64], u: &[f64], gap: f64) -> usize {
+/// The free feature to split on; `gap` is what is left to close, x and u those of the relaxed optimum.
+pub(crate) fn choose(model: &mut dyn Model, sets: &Sets, x: &[f64], u: &[f64], gap: f64) -> usize {
     let mut active: Vec<(f64, usize)> = sets
         .free
         .iter()
@@ -28,7 +27,7 @@ pub(crate) fn choose(frame: &Frame, sets: &Sets, x: &[f64], u: &[f64], gap: f64)
     let kappa = sets.budget.saturating_sub(whole);
     if shared.len() >= 2
         && kappa > 0
-        && let Some(best) = by_gain(frame, sets, &active[..whole], shared, kappa, x, gap)
+        && let Some(best) = by_gain(model, sets, &active[..whole], shared, kappa, x, gap)
     {
         return best;
     }
@@ -42,7 +41,7 @@ pub(crate) fn choose(frame: &Frame, sets: &Sets, x: &[f64], u: &[f64], gap: f64)
 }
 
 fn by_gain(
-    frame: &Frame,
+    model: &mut dyn Model,
     sets: &Sets,
     whole: &[(f64, usize)],
     shared: &[(f64, usize)],
@@ -50,7 +49,9 @@ fn by_gain(
     x: &[f64],
     gap: f64,
 ) -> Option<usize> {
-    let mut set = sets.inside.clone();
+    let mut set = sets.unpenalised.clone();
+    let bare = set.len();
+    set.extend_from_slice(&sets.inside);
     set.extend(whole.iter().map(|(_, j)| *j));
     let first = set.len();
     set.extend(shared.iter().map(|(_, j)| *j));
@@ -58,20 +59,18 @@ fn by_gain(
     let kappa = kappa as f64;
     let mut factor = Cholesky::new();
     let rows = factor.start(size);
+    model.hessian(&set, rows);
     for (r, i) in set.iter().enumerate() {
-        let g = frame.row(*i);
-        for (c, j) in set[..=r].iter().enumerate() {
-            let coupling = if r >= first && c >= first {
-                x[*i].signum() * x[*j].signum() / kappa
-            } else {
-                0.0
-            };
-            rows[r * size + c] = g[*j] + coupling;
+        if r >= first {
+            for (c, j) in set[..=r].iter().enumerate().skip(first) {
+                rows[r * size + c] += x[*i].signum() * x[*j].signum() / kappa;
+            }
         }
-        rows[r * size + r] += if r < first {
+        let diagonal = &mut rows[r * size + r];
+        *diagonal += if (bare..first).contains(&r) {
             1.0
         } else {
-            1e-13 * (1.0 + g[*i])
+            1e-13 * (1.0 + *diagonal)
         };
     }
     if !factor.factor() {

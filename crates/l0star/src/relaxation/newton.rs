@@ -1,22 +1,50 @@
-//! The relaxation of a node in a frame: piecewise Newton, with certified bounds from every iterate.
+//! Piecewise Newton for the perspective relaxation of a node, over any smooth convex model.
 //!
-//! All ridges are 1. For any point y of the frame, `u = c - Gy`, `q_i = u_i²/2`:
+//! All ridges are 1 (columns are scaled). For any point y, `u = -∇f(y)`, `q_i = u_i²/2`:
 //!
 //! ```text
-//! P(x) ≥ D(y) = c0 - ½ yᵀ(c - u) - Σ_S q_i - top_m(q_F)      for every x of the node,
+//! P(x) ≥ D(y) = f(y) + uᵀy - Σ_S q_i - top_m(q_F)      for every x of the node,
 //! max_y D = min_x R(x),   R(x) = f(x) + ½|x_S|² + Ω_m(x_F),
 //! Ω_m(v) = ½ Σ_J v_i² + (Σ_E |v_i|)²/2κ,   κ = m - |J|.
 //! ```
 //!
-//! On a piece (J, E, signs σ) R is a quadratic, minimised by one linear system; a prox step proposes the next piece.
+//! On a piece (J, E, signs σ) the regulariser is a quadratic, so that a Newton step is one linear system; a prox step
+//! proposes the next piece. A [`Model`] knows f, its rounding and how a bound is certified.
 
-use super::frame::Frame;
+use super::topk::{Prox, top_sum};
 use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
-use crate::linalg::kernels;
-use crate::linalg::rounding::gamma;
-use crate::relaxation::topk::{Prox, top_sum};
 use crate::search::limits::Limits;
+
+/// A smooth convex f in coordinates of ridge 1, and the certificate of its bounds.
+pub(crate) trait Model {
+    /// Columns, decided or not.
+    fn size(&self) -> usize;
+
+    /// `(f(x), f(x) + uᵀx)` and `u = -∇f(x)` on the columns of the node; x vanishes outside `support`.
+    fn evaluate(&mut self, x: &[f64], support: &[usize], sets: &Sets, u: &mut [f64]) -> (f64, f64);
+
+    /// The lower triangle of `∇²f` on `set` at the point evaluated last, by rows.
+    fn hessian(&mut self, set: &[usize], rows: &mut [f64]);
+
+    /// `u + ∇²f x` on `set`, for the point evaluated last.
+    fn right_side(&self, u: &[f64], set: &[usize], out: &mut Vec<f64>);
+
+    /// Looks along a direction from the point evaluated last.
+    fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]);
+
+    /// `f(x + a d)` along it.
+    fn along(&mut self, a: f64) -> f64;
+
+    /// Keeps the point evaluated last as the one to be certified; `dual` is its D, `top` the sum of its m largest u².
+    fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64);
+
+    /// The certified bound of the point kept last.
+    fn certify(&mut self, sets: &Sets) -> Certified;
+
+    /// `(mean diagonal, largest eigenvalue)` of `∇²f`, roughly: step lengths only.
+    fn curvatures(&self) -> (f64, f64);
+}
 
 const MAX_ROUNDS: usize = 200;
 
@@ -29,35 +57,44 @@ pub(crate) struct Goal {
     pub tolerance: f64,
     /// The same when the relaxed point is a model itself: then only rounding should be left.
     pub tight: f64,
-    /// A bound is never claimed above this.
-    pub ceiling: f64,
 }
 
-/// Which columns of the frame are in S, in F.
+/// Which columns are in S, in F, and which have no ridge at all.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sets {
+    pub unpenalised: Vec<usize>,
     pub inside: Vec<usize>,
     pub free: Vec<usize>,
     pub budget: usize,
 }
 
+impl Sets {
+    /// Every column that can be non-zero.
+    fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let decided = self.unpenalised.iter().chain(&self.inside);
+        decided.chain(&self.free).copied()
+    }
+
+    /// How many columns a model of this node may have.
+    fn model_size(&self) -> usize {
+        self.unpenalised.len() + self.inside.len() + self.budget
+    }
+}
+
 /// The solver, with its buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Newton {
-    /// The iterate over the columns of the frame, and where it may be non-zero.
+    /// The iterate over the columns, and where it may be non-zero.
     pub x: Vec<f64>,
     support: Vec<usize>,
     u: Vec<f64>,
     /// u at the iterate of the best bound.
     pub best_u: Vec<f64>,
-    /// The best certified bound, and the error terms of its point.
+    /// The best D, before its errors are taken off.
     pub bound: f64,
-    best_error: f64,
-    best_step_error: f64,
+    certified: Option<Certified>,
     best_primal: f64,
     best_x: Vec<f64>,
-    /// Evaluations of u.
-    pub evaluations: u64,
     factor: Cholesky,
     prox: Prox,
     scratch: Vec<f64>,
@@ -67,71 +104,67 @@ pub(crate) struct Newton {
     solution: Vec<f64>,
     target: Vec<f64>,
     direction: Vec<(usize, f64)>,
+    along: Vec<f64>,
+    before: Vec<f64>,
     momentum: Vec<f64>,
+    entering: Vec<(f64, usize, f64)>,
 }
 
-/// The numbers of one evaluation.
+/// R of an evaluation.
 #[derive(Debug, Clone, Copy)]
 struct Value {
-    smooth: f64,
     primal: f64,
 }
 
 impl Newton {
     /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends.
-    pub(crate) fn solve(&mut self, frame: &Frame, sets: &Sets, goal: &Goal, limits: &Limits) {
-        self.start(frame, sets);
-        let mut value = self.evaluate(frame, sets);
-        if self.support.len() < sets.inside.len() + sets.budget {
-            value = self.first_order(frame, sets, value, 4);
+    pub(crate) fn solve(
+        &mut self,
+        model: &mut dyn Model,
+        sets: &Sets,
+        goal: &Goal,
+        limits: &Limits,
+    ) -> Certified {
+        self.start(model, sets);
+        let mut value = self.evaluate(model, sets);
+        if self.support.len() < sets.model_size() {
+            value = self.first_order(model, sets, value, 4);
         }
-        let mean: f64 =
-            (0..frame.size()).map(|i| frame.row(i)[i]).sum::<f64>() / frame.size() as f64;
+        let (mean, lipschitz) = model.curvatures();
         let longest = 1.0 / mean.max(1e-300);
+        let shortest = 1e-3 / lipschitz;
         let mut t = longest;
         let mut failures = 0;
         for _ in 0..MAX_ROUNDS {
-            if self.done(frame, sets, goal) || limits.reached().is_some() {
-                return;
+            if self.done(model, sets, goal) || limits.reached().is_some() || failures > 60 {
+                break;
             }
-            let step = if self.piece(frame, sets, t) {
-                self.search(frame, sets, value)
+            let step = if self.piece(model, sets, t) {
+                self.search(model, sets, value)
             } else {
                 None
             };
             match step {
                 Some((a, next)) => {
                     // A step that gains nothing more than rounding will not gain anything later.
-                    if next.primal >= value.primal && a > 0.0 {
+                    if next.primal >= value.primal {
                         failures += 1;
                     }
                     value = next;
                     if a < 0.3 {
-                        t = (0.3 * t).max(1e-3 / frame.lipschitz);
+                        t = (0.3 * t).max(shortest);
                     } else if a == 1.0 {
                         t = (2.0 * t).min(longest);
                     }
                 }
                 None => {
                     failures += 1;
-                    t = (0.1 * t).max(1e-3 / frame.lipschitz);
-                    value = self.first_order(frame, sets, value, 5 + 2 * failures.min(20));
+                    t = (0.1 * t).max(shortest);
+                    value = self.first_order(model, sets, value, 5 + 2 * failures.min(20));
                 }
             }
-            if failures > 60 {
-                return;
-            }
         }
-    }
-
-    /// D of the best point, lowered by every error: of its own evaluation and of the frame.
-    pub(crate) fn certified(&self, frame: &Frame, goal: &Goal) -> Certified {
-        Certified::from_frame(self.bound.min(goal.ceiling), self.best_error + frame.error)
-    }
-
-    /// What lowers the bound of a child: its selection of atoms may differ from that of D.
-    pub(crate) fn child_error(&self, frame: &Frame) -> f64 {
-        self.best_error + self.best_step_error + frame.error
+        self.certify(model, sets)
     }
 
     /// R - D of the best points.
@@ -139,83 +172,70 @@ impl Newton {
         self.best_primal - self.bound
     }
 
-    fn done(&self, frame: &Frame, sets: &Sets, goal: &Goal) -> bool {
-        if self.bound - self.best_error - frame.error >= goal.cut {
+    fn certify(&mut self, model: &mut dyn Model, sets: &Sets) -> Certified {
+        match self.certified {
+            Some(certified) => certified,
+            None => {
+                let certified = model.certify(sets);
+                self.certified = Some(certified);
+                certified
+            }
+        }
+    }
+
+    fn done(&mut self, model: &mut dyn Model, sets: &Sets, goal: &Goal) -> bool {
+        if self.bound >= goal.cut && self.certify(model, sets).value() >= goal.cut {
             return true;
         }
         let non_zero = self.support.iter().filter(|j| self.x[**j] != 0.0).count();
-        let model = non_zero <= sets.inside.len() + sets.budget;
-        let tolerance = if model { goal.tight } else { goal.tolerance };
+        let tolerance = if non_zero <= sets.model_size() {
+            goal.tight
+        } else {
+            goal.tolerance
+        };
         self.open_gap() <= tolerance
     }
 
-    fn start(&mut self, frame: &Frame, sets: &Sets) {
-        let d = frame.size();
+    fn start(&mut self, model: &dyn Model, sets: &Sets) {
+        let d = model.size();
         self.x.resize(d, 0.0);
         self.u.resize(d, 0.0);
         self.best_u.resize(d, 0.0);
         self.best_x.resize(d, 0.0);
+        self.along.clear();
+        self.along.resize(d, 0.0);
         self.bound = f64::NEG_INFINITY;
         self.best_primal = f64::INFINITY;
-        self.best_error = 0.0;
-        self.best_step_error = 0.0;
+        self.certified = None;
         self.collect(sets);
     }
 
     fn collect(&mut self, sets: &Sets) {
         let x = &self.x;
         self.support.clear();
-        let columns = sets.inside.iter().chain(&sets.free);
-        self.support.extend(columns.filter(|j| x[**j] != 0.0));
+        self.support.extend(sets.columns().filter(|j| x[*j] != 0.0));
     }
 
-    /// u, D with its error, R at x.
-    fn evaluate(&mut self, frame: &Frame, sets: &Sets) -> Value {
-        self.evaluations += 1;
-        self.u.copy_from_slice(&frame.c);
-        let (mut length, mut product, mut absolute) = (0.0, 0.0, 0.0);
-        for j in &self.support {
-            kernels::axpy(-self.x[*j], frame.row(*j), &mut self.u);
-        }
-        for j in &self.support {
-            let (x, pull) = (self.x[*j], frame.c[*j] - self.u[*j]);
-            length += x.abs();
-            product += x * pull;
-            absolute += (x * pull).abs();
-        }
-        let base = frame.c0 - 0.5 * product;
+    /// u, D, R at x.
+    fn evaluate(&mut self, model: &mut dyn Model, sets: &Sets) -> Value {
+        let (smooth, base) = model.evaluate(&self.x, &self.support, sets, &mut self.u);
         let u = &self.u;
-        let (mut inside, mut slopes) = (0.0, 0.0);
-        for j in &sets.inside {
-            inside += u[*j] * u[*j];
-            slopes += u[*j].abs();
-        }
+        let inside: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
         let squares = sets.free.iter().map(|j| u[*j] * u[*j]);
         let top = top_sum(squares, sets.budget, &mut self.scratch);
         let dual = base - 0.5 * (inside + top);
         if dual > self.bound {
-            // Section 10 of the notes: U₁ ≤ Σ_S|u| + √(m top), U₂ = Σ_S u² + top.
-            let terms = sets.inside.len() + sets.budget;
-            let step = gamma(self.support.len() + 2) * (frame.sizes.0 + frame.sizes.1 * length);
-            let first = slopes + (sets.budget as f64 * top).sqrt();
-            let error = step * (0.5 * length + first)
-                + terms as f64 * step * step
-                + gamma(self.support.len() + terms + 8)
-                    * (frame.c0.abs() + 0.5 * absolute + 0.5 * (inside + top));
             self.bound = dual;
-            self.best_error = error * (1.0 + 1e-6);
-            let steepest = frame.sizes.0 + frame.sizes.1 * length;
-            self.best_step_error = 2.0 * (step * steepest + step * step) * (1.0 + 1e-6);
+            self.certified = None;
             self.best_u.copy_from_slice(u);
+            model.keep(&self.x, &self.support, u, sets, dual, top);
         }
-        let pull: f64 = self.support.iter().map(|j| u[*j] * self.x[*j]).sum();
-        let smooth = base - pull;
         let primal = smooth + self.regular(sets, |x, j| x[j]);
         if primal < self.best_primal {
             self.best_primal = primal;
             self.best_x.copy_from_slice(&self.x);
         }
-        Value { smooth, primal }
+        Value { primal }
     }
 
     /// `½|x_S|² + Ω_m(x_F)` of `at(x, j)`.
@@ -234,16 +254,17 @@ impl Newton {
 
     /// The piece that a prox step of length t proposes: W = S ∪ J ∪ E into `set`, and the minimiser on it into
     /// `solution`. False when the system cannot be solved.
-    fn piece(&mut self, frame: &Frame, sets: &Sets, t: f64) -> bool {
+    fn piece(&mut self, model: &mut dyn Model, sets: &Sets, t: f64) -> bool {
         let m = sets.budget;
         self.target.clear();
         let (x, u) = (&self.x, &self.u);
         self.target
             .extend(sets.free.iter().map(|j| x[*j] + t * u[*j]));
         let piece = self.prox.run(self.target.iter().copied(), m, t);
-        self.set.clone_from(&sets.inside);
+        self.set.clone_from(&sets.unpenalised);
+        self.set.extend_from_slice(&sets.inside);
         self.signs.clear();
-        self.signs.resize(sets.inside.len(), 0.0);
+        self.signs.resize(self.set.len(), 0.0);
         let mut whole = 0;
         for (j, v) in sets.free.iter().zip(&self.target) {
             if v.abs() >= piece.full && *v != 0.0 && whole < m {
@@ -254,7 +275,8 @@ impl Newton {
         }
         let kappa = m - whole;
         if kappa > 0 {
-            let mut entering: Vec<(f64, usize, f64)> = Vec::new();
+            let entering = &mut self.entering;
+            entering.clear();
             for (j, v) in sets.free.iter().zip(&self.target) {
                 if v.abs() < piece.full && v.abs() > piece.threshold {
                     if x[*j] != 0.0 {
@@ -270,13 +292,13 @@ impl Newton {
                 entering.select_nth_unstable_by(most - 1, |a, b| b.0.total_cmp(&a.0));
                 entering.truncate(most);
             }
-            for (_, j, sign) in entering {
-                self.set.push(j);
-                self.signs.push(sign);
+            for (_, j, sign) in &*entering {
+                self.set.push(*j);
+                self.signs.push(*sign);
             }
         }
         for _ in 0..4 {
-            if !self.solve_piece(frame, kappa) {
+            if !self.solve_piece(model, sets.unpenalised.len(), kappa) {
                 return false;
             }
             // An entering variable must move the way its gradient points.
@@ -302,35 +324,39 @@ impl Newton {
         true
     }
 
-    /// `[G_WW + I_{S∪J} + (1/κ)σσᵀ_E] x = c_W`.
-    fn solve_piece(&mut self, frame: &Frame, kappa: usize) -> bool {
+    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first `bare` of W have no ridge.
+    fn solve_piece(&mut self, model: &mut dyn Model, bare: usize, kappa: usize) -> bool {
         let size = self.set.len();
         let rows = self.factor.start(size);
+        model.hessian(&self.set, rows);
         let share = if kappa > 0 { 1.0 / kappa as f64 } else { 0.0 };
-        for (r, i) in self.set.iter().enumerate() {
-            let g = frame.row(*i);
+        for r in 0..size {
             let sign = self.signs[r];
-            for (c, j) in self.set[..=r].iter().enumerate() {
-                rows[r * size + c] = g[*j] + share * sign * self.signs[c];
+            if sign != 0.0 {
+                for c in 0..=r {
+                    rows[r * size + c] += share * sign * self.signs[c];
+                }
             }
-            // Collinear columns of E leave the system singular without a trace of ridge.
-            rows[r * size + r] += if sign == 0.0 {
+            // Collinear columns of E (or a bare one without curvature) need a trace of ridge to be solvable.
+            let ridged = sign == 0.0 && r >= bare;
+            let diagonal = &mut rows[r * size + r];
+            *diagonal += if ridged {
                 1.0
             } else {
-                1e-13 * (1.0 + g[*i])
+                1e-13 * (1.0 + *diagonal)
             };
         }
         if !self.factor.factor() {
             return false;
         }
         self.solution.clear();
-        self.solution.extend(self.set.iter().map(|j| frame.c[*j]));
+        model.right_side(&self.u, &self.set, &mut self.solution);
         self.factor.solve(&mut self.solution);
         self.solution.iter().all(|x| x.is_finite())
     }
 
     /// The best of a few step lengths towards `solution`, by the true R; `None` when none helps.
-    fn search(&mut self, frame: &Frame, sets: &Sets, value: Value) -> Option<(f64, Value)> {
+    fn search(&mut self, model: &mut dyn Model, sets: &Sets, value: Value) -> Option<(f64, Value)> {
         self.direction.clear();
         for (j, x) in self.set.iter().zip(&self.solution) {
             self.direction.push((*j, x - self.x[*j]));
@@ -340,85 +366,83 @@ impl Newton {
                 self.direction.push((*j, -self.x[*j]));
             }
         }
-        let mut slope = 0.0;
-        let mut curve = 0.0;
-        for (i, d) in &self.direction {
-            slope -= self.u[*i] * d;
-            let row = frame.row(*i);
-            let inner: f64 = self.direction.iter().map(|(j, e)| row[*j] * e).sum();
-            curve += d * inner;
-        }
-        let before = self.x.clone();
-        let mut along = vec![0.0; frame.size()];
+        model.aim(&self.u, &self.direction);
+        let mut along = std::mem::take(&mut self.along);
         self.direction.iter().for_each(|(j, d)| along[*j] = *d);
-        let r = |newton: &mut Self, a: f64| {
-            let regular = newton.regular(sets, |x, j| x[j] + a * along[j]);
-            value.smooth + a * slope + 0.5 * a * a * curve + regular
+        let mut r = |newton: &mut Self, a: f64| {
+            model.along(a) + newton.regular(sets, |x, j| x[j] + a * along[j])
         };
-        let whole = r(self, 1.0);
-        let mut best = (1.0, whole);
+        let mut best = (1.0, r(self, 1.0));
+        let crosses = |(j, d): &&(usize, f64)| {
+            let x = self.x[*j];
+            x != 0.0 && x * (x + d) < 0.0
+        };
         let mut crossings: Vec<f64> = self
             .direction
             .iter()
-            .filter(|(j, d)| self.x[*j] != 0.0 && self.x[*j] * (self.x[*j] + d) < 0.0)
+            .filter(crosses)
             .map(|(j, d)| -self.x[*j] / d)
             .collect();
-        if !crossings.is_empty() || whole > value.primal {
-            crossings.sort_unstable_by(f64::total_cmp);
-            let stride = crossings.len().div_ceil(11).max(1);
-            let tries = crossings.iter().step_by(stride).copied();
-            for a in tries.chain([0.5, 0.2, 0.05, 0.01]) {
+        crossings.sort_unstable_by(f64::total_cmp);
+        let stride = crossings.len().div_ceil(11).max(1);
+        let whole = crossings.is_empty() && best.1 <= value.primal;
+        if !whole {
+            let crossings = crossings.into_iter().step_by(stride);
+            for a in crossings.chain([0.5, 0.2, 0.05, 0.01]) {
                 let at = r(self, a);
-                if at < best.1 {
+                if at < best.1 || best.1.is_nan() {
                     best = (a, at);
                 }
             }
         }
-        if best.1 > value.primal + 1e-15 * value.primal.abs() {
+        self.direction.iter().for_each(|(j, _)| along[*j] = 0.0);
+        self.along = along;
+        let (a, primal) = best;
+        if primal.is_nan() || primal > value.primal + 1e-15 * value.primal.abs() {
             return None;
-        }
-        let a = best.0;
-        for (j, d) in &self.direction {
-            self.x[*j] = if a == 1.0 {
-                before[*j] + d
-            } else {
-                before[*j] + a * d
-            };
         }
         if a == 1.0 {
             // Exactly the solution, not x + (solution - x).
-            for j in &self.support {
-                self.x[*j] = 0.0;
-            }
+            self.support.iter().for_each(|j| self.x[*j] = 0.0);
             for (j, x) in self.set.iter().zip(&self.solution) {
                 self.x[*j] = *x;
             }
         } else {
-            for j in self.direction.iter().map(|(j, _)| *j) {
-                let crossed = before[j] != 0.0 && self.x[j].abs() <= 1e-14 * before[j].abs();
-                if crossed {
-                    self.x[j] = 0.0;
-                }
+            for (j, d) in &self.direction {
+                let before = self.x[*j];
+                let after = before + a * d;
+                // The step may end where this coordinate crosses zero: what rounding leaves of it is dropped.
+                let crossed = before != 0.0 && after.abs() <= 1e-14 * before.abs();
+                self.x[*j] = if crossed { 0.0 } else { after };
             }
         }
         self.collect(sets);
-        Some((a, self.evaluate(frame, sets)))
+        Some((a, self.evaluate(model, sets)))
     }
 
     /// A few accelerated proximal-gradient steps, restarted when R rises.
-    fn first_order(&mut self, frame: &Frame, sets: &Sets, value: Value, steps: usize) -> Value {
-        let t = 1.0 / frame.lipschitz;
+    fn first_order(
+        &mut self,
+        model: &mut dyn Model,
+        sets: &Sets,
+        value: Value,
+        steps: usize,
+    ) -> Value {
+        let t = 1.0 / model.curvatures().1;
         let mut value = value;
         let mut weight: f64 = 1.0;
         self.momentum.clone_from(&self.x);
         for step in 0..steps {
-            // `momentum` holds the point before; x the point at which u was evaluated.
-            let before = self.x.clone();
+            let last = step + 1 == steps;
+            self.before.clone_from(&self.x);
             self.target.clear();
             let (x, u) = (&self.x, &self.u);
             self.target
                 .extend(sets.free.iter().map(|j| x[*j] + t * u[*j]));
             let piece = self.prox.run(self.target.iter().copied(), sets.budget, t);
+            for j in &sets.unpenalised {
+                self.x[*j] += t * self.u[*j];
+            }
             for j in &sets.inside {
                 self.x[*j] = (self.x[*j] + t * self.u[*j]) / (1.0 + t);
             }
@@ -426,23 +450,21 @@ impl Newton {
                 self.x[*j] = piece.apply(*v, t);
             }
             let next = 0.5 * (1.0 + (1.0 + 4.0 * weight * weight).sqrt());
-            let factor = (weight - 1.0) / next;
-            let plain = self.x.clone();
-            if step + 1 < steps && factor > 0.0 {
-                for j in sets.inside.iter().chain(&sets.free) {
-                    self.x[*j] += factor * (plain[*j] - self.momentum[*j]);
-                }
+            let factor = if last { 0.0 } else { (weight - 1.0) / next };
+            // `momentum` holds the prox point before; x moves on from the new one.
+            for j in sets.columns() {
+                let plain = self.x[j];
+                self.x[j] = plain + factor * (plain - self.momentum[j]);
+                self.momentum[j] = plain;
             }
-            self.momentum = plain;
             self.collect(sets);
-            let after = self.evaluate(frame, sets);
+            let after = self.evaluate(model, sets);
             if after.primal > value.primal {
                 weight = 1.0;
-                if step + 1 == steps {
-                    self.x = before;
+                if last {
+                    std::mem::swap(&mut self.x, &mut self.before);
                     self.collect(sets);
-                    value = self.evaluate(frame, sets);
-                    break;
+                    return self.evaluate(model, sets);
                 }
             } else {
                 weight = next;
