@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use common::{Random, random_case};
 use l0star::relaxation::pdal::{self, Pdal};
+use l0star::relaxation::rows::NewtonRows;
 use l0star::relaxation::sga::Sga;
 use l0star::restricted::Restricted;
 use l0star::search::binary::BinaryTree;
@@ -323,8 +324,8 @@ fn an_interrupted_search_can_be_stepped_on_to_the_same_optimum() {
     stop_and_step_on(&problem, &ordered, OrderedTree::new(pdal, true, true));
     // The engine takes quadratic problems over from this tree.
     let labels = hard("logistic");
-    let pdal = Pdal::new(&labels, pdal::EPSILON);
-    stop_and_step_on(&labels, &binary, BinaryTree::new(pdal));
+    let tree = BinaryTree::new(NewtonRows::new(&labels));
+    stop_and_step_on(&labels, &binary, tree);
 }
 
 /// Steps a search by hand: the bound only rises, and never above the objective in the end.

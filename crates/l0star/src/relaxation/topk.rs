@@ -263,7 +263,8 @@ mod tests {
             let found = prox(&v, m, lambda);
             for (rank, i) in order.iter().enumerate() {
                 let moreau = u[rank] - expected[rank];
-                prop_assert!((found[*i].abs() - moreau).abs() <= 1e-9 * (1.0 + u[0]),
+                // The reference compares objective values, which are flat at the minimum: half the digits.
+                prop_assert!((found[*i].abs() - moreau).abs() <= 1e-6 * (1.0 + u[0]),
                     "entry {}: {} against {}", i, found[*i], moreau);
             }
         }
