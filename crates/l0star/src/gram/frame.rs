@@ -131,9 +131,14 @@ impl FrameModel {
         }
     }
 
+    /// A bound of the error of D at the point kept, that of the frame included.
+    pub(crate) fn kept_error(&self) -> f64 {
+        self.errors.0 + self.frame.error
+    }
+
     /// The bound of a child whose D is higher than that of the point kept by `rise`.
     pub(crate) fn child(&self, rise: f64) -> Certified {
-        let error = self.errors.0 + self.errors.1 + self.frame.error;
+        let error = self.kept_error() + self.errors.1;
         Certified::from_frame((self.kept + rise).min(self.ceiling), error)
     }
 }
@@ -217,8 +222,7 @@ impl Model for FrameModel {
     }
 
     fn certify(&mut self, _sets: &Sets) -> Certified {
-        let error = self.errors.0 + self.frame.error;
-        Certified::from_frame(self.kept.min(self.ceiling), error)
+        Certified::from_frame(self.kept.min(self.ceiling), self.kept_error())
     }
 
     fn curvatures(&self) -> (f64, f64) {

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
+//! | [`mixed`] | Huber's rows: which of them are quadratic for every model that matters |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
 pub(crate) mod frame;
+pub(crate) mod mixed;
 pub(crate) mod root;
 pub(crate) mod swaps;
 pub(crate) mod tree;

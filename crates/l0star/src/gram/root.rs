@@ -30,7 +30,9 @@ pub(crate) struct Root {
 
 impl Root {
     /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept.
-    pub(crate) fn new(problem: &Problem) -> Option<Self> {
+    ///
+    /// `rows`: only these rows count (the others have their own place); then there must be no intercept.
+    pub(crate) fn new(problem: &Problem, rows: Option<&[bool]>) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
             return None;
@@ -41,7 +43,15 @@ impl Root {
         if d == 0 || d > MAX_COLUMNS {
             return None;
         }
-        let p = &problem.p;
+        let masked: Vec<f64>;
+        let p = match rows {
+            None => &problem.p,
+            Some(rows) => {
+                let kept = problem.p.iter().zip(rows);
+                masked = kept.map(|(p, keep)| if *keep { *p } else { 0.0 }).collect();
+                &masked
+            }
+        };
         let total: f64 = p.iter().sum();
         // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
         let shift = |v: &[f64]| -> f64 {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::frame::{Frame, FrameModel};
+use super::mixed::MixedModel;
 use super::root::Root;
 use super::swaps;
 use crate::bound::{Certified, DualPoint, Subproblem};
@@ -20,6 +21,8 @@ const SMALL: usize = 8;
 const NODE_TOLERANCE: f64 = 1e-3;
 /// The root to this share of the incumbent.
 const ROOT_TOLERANCE: f64 = 1e-7;
+/// Rounds of certifying Huber rows.
+const MAX_ROW_ROUNDS: usize = 5;
 /// Rounds of solve, fix and re-frame at one node.
 const MAX_FRAMES: usize = 6;
 
@@ -118,7 +121,7 @@ impl GramTree {
         if context.limits.reached().is_some() {
             return None;
         }
-        let root = Root::new(problem)?;
+        let root = Root::new(problem, None)?;
         let k = problem.support_size();
         let mut chosen = swaps::greedy(&root, k);
         swaps::improve(&root, &mut chosen, 10 * k + 20);
@@ -211,6 +214,7 @@ impl GramTree {
     ///
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
+    /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
     fn certify_rows(&mut self, chosen: &[usize], problem: &Problem, context: &Context) -> bool {
         let reference = context.best();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
@@ -256,14 +260,72 @@ impl GramTree {
         point.dots(problem, &whole);
         let bound = point.bound(problem, &whole, &mut Vec::new()).value();
         let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
-        let certain = rows.into_iter().all(|((alpha, b), p)| {
-            let room = problem.loss.domain(*b).1 - alpha.abs();
-            bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
-        });
-        if certain {
-            self.ceiling = reference;
+        let mut certain: Vec<bool> = rows
+            .map(|((alpha, b), p)| {
+                let room = problem.loss.domain(*b).1 - alpha.abs();
+                bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
+            })
+            .collect();
+        let explicit_allowed = !problem.has_intercept && problem.penalised.is_empty();
+        if explicit_allowed {
+            self.certify_more_rows(&mut certain, chosen, problem, context);
         }
-        certain
+        if !certain.iter().all(|certain| *certain) {
+            return false;
+        }
+        self.ceiling = reference;
+        true
+    }
+
+    /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes.
+    fn certify_more_rows(
+        &mut self,
+        certain: &mut [bool],
+        chosen: &[usize],
+        problem: &Problem,
+        context: &Context,
+    ) {
+        let reference = context.best();
+        for _ in 0..MAX_ROW_ROUNDS {
+            let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
+            if open.is_empty() || open.len() > certain.len() / 2 {
+                return;
+            }
+            let Some(root) = Root::new(problem, Some(certain)) else {
+                return;
+            };
+            let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
+            let k = chosen.len();
+            let Some(mut frame) = Frame::new(&root, &[], &columns, k, reference, true) else {
+                return;
+            };
+            let least = frame.scale * frame.scale * (1.0 - 1e-6);
+            frame.error += root.error(k, least, reference);
+            let frame = Arc::new(frame);
+            let sets = Sets {
+                free: (0..frame.size()).collect(),
+                budget: k,
+                ..Sets::default()
+            };
+            let goal = Goal {
+                cut: f64::INFINITY,
+                tolerance: ROOT_TOLERANCE * reference,
+                tight: ROOT_TOLERANCE * reference,
+            };
+            let x = &mut self.newton.x;
+            x.clear();
+            x.resize(frame.size(), 0.0);
+            for (i, value) in self.warm_from(chosen, &frame) {
+                self.newton.x[i as usize] = f64::from(value);
+            }
+            let mut model = MixedModel::new(problem, &root.columns, frame, open);
+            self.newton.solve(&mut model, &sets, &goal, &context.limits);
+            let proved = model.certified_rows(&sets, reference);
+            if proved.is_empty() {
+                return;
+            }
+            proved.iter().for_each(|i| certain[*i] = true);
+        }
     }
 
     /// Tries a support given by root indices; makes it the incumbent when it is better.

@@ -1,0 +1,237 @@
+//! Huber at the root: rows that are proved quadratic are in a lifted Gram matrix, the others stay as they are.
+//!
+//! ```text
+//! f(x) = c0 - cᵀx + ½ xᵀGx + Σ_{i∈U} p_i h(a_iᵀx + o_i - b_i)
+//! ```
+//!
+//! exceeds the true P only where a row of the Gram part leaves ±δ, which no improving x does. The rows of U are
+//! linearised one by one, so its bound also has room for them: `P(x) ≥ D + p_i ½(δ - |α_i|)²` for every x whose residual i
+//! is beyond δ. If that is at least the incumbent, row i is quadratic too.
+
+use std::sync::Arc;
+
+use super::frame::{Frame, FrameModel};
+use crate::bound::Certified;
+use crate::linalg::kernels;
+use crate::linalg::rounding::gamma;
+use crate::problem::Problem;
+use crate::relaxation::newton::{Model, Sets};
+
+/// A frame over the certified rows, with the other rows beside it.
+pub(crate) struct MixedModel<'p> {
+    problem: &'p Problem,
+    gram: FrameModel,
+    frame: Arc<Frame>,
+    /// The rows that stay explicit.
+    pub rows: Vec<usize>,
+    /// Their entries, scaled, column after column of the frame.
+    entries: Vec<f64>,
+    /// `max_j |ã_ij|` and `|b_i| + |o_i|` of each.
+    sizes: Vec<(f64, f64)>,
+    p: Vec<f64>,
+    b: Vec<f64>,
+    offset: Vec<f64>,
+    z: Vec<f64>,
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    curvature: Vec<f64>,
+    dz: Vec<f64>,
+    moved: Vec<f64>,
+    smooth: f64,
+    kept: Kept,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    dual: f64,
+    error: f64,
+    /// |α_i| of the explicit rows, rounded up.
+    slopes: Vec<f64>,
+}
+
+impl<'p> MixedModel<'p> {
+    pub(crate) fn new(
+        problem: &'p Problem,
+        columns: &[usize],
+        frame: Arc<Frame>,
+        rows: Vec<usize>,
+    ) -> Self {
+        let mut entries = Vec::with_capacity(rows.len() * frame.size());
+        for j in &frame.columns {
+            let column = problem.design.column(columns[*j as usize]);
+            entries.extend(rows.iter().map(|i| column[*i] / frame.scale));
+        }
+        let count = rows.len();
+        let pick = |v: &[f64]| -> Vec<f64> {
+            rows.iter()
+                .map(|i| v.get(*i).copied().unwrap_or(0.0))
+                .collect()
+        };
+        let (b, offset) = (pick(&problem.b), pick(&problem.offset));
+        let sizes = (0..count)
+            .map(|r| {
+                let row = entries.iter().skip(r).step_by(count);
+                let largest = row.fold(0.0, |m: f64, a| m.max(a.abs()));
+                (largest, b[r].abs() + offset[r].abs())
+            })
+            .collect();
+        Self {
+            problem,
+            gram: FrameModel::new(Arc::clone(&frame), f64::INFINITY),
+            entries,
+            sizes,
+            p: pick(&problem.p),
+            b,
+            offset,
+            z: vec![0.0; count],
+            alpha: vec![0.0; count],
+            beta: vec![0.0; count],
+            curvature: vec![0.0; count],
+            dz: vec![0.0; count],
+            moved: vec![0.0; count],
+            smooth: 0.0,
+            kept: Kept::default(),
+            frame,
+            rows,
+        }
+    }
+
+    /// The explicit rows that the point kept proves to be quadratic for every x with `P(x) < reference`.
+    pub(crate) fn certified_rows(&mut self, sets: &Sets, reference: f64) -> Vec<usize> {
+        let bound = self.certify(sets).value();
+        let rows = self.rows.iter().enumerate();
+        let proved = rows.filter(|(r, _)| {
+            let room = (self.problem.loss.domain(self.b[*r]).1 - self.kept.slopes[*r]).max(0.0);
+            bound + 0.5 * self.p[*r] * room * room * (1.0 - 1e-12) >= reference
+        });
+        proved.map(|(_, i)| *i).collect()
+    }
+
+    fn column(&self, j: usize) -> &[f64] {
+        let count = self.rows.len();
+        &self.entries[j * count..(j + 1) * count]
+    }
+}
+
+impl Model for MixedModel<'_> {
+    fn size(&self) -> usize {
+        self.frame.size()
+    }
+
+    fn evaluate(&mut self, x: &[f64], support: &[usize], sets: &Sets, u: &mut [f64]) -> (f64, f64) {
+        let (smooth, base) = self.gram.evaluate(x, support, sets, u);
+        let count = self.rows.len();
+        let mut z = std::mem::take(&mut self.z);
+        z.copy_from_slice(&self.offset);
+        for j in support {
+            kernels::axpy(x[*j], self.column(*j), &mut z);
+        }
+        self.z = z;
+        let loss = &self.problem.loss;
+        let value = loss.total(&self.p, &self.z, &self.b);
+        loss.slopes(&self.z, &self.b, &mut self.alpha);
+        for ((beta, alpha), p) in self.beta.iter_mut().zip(&self.alpha).zip(&self.p) {
+            *beta = alpha * p;
+        }
+        let mut pull = 0.0;
+        for (j, u) in u.iter_mut().enumerate() {
+            let part = kernels::dot(&self.entries[j * count..(j + 1) * count], &self.beta);
+            *u -= part;
+            pull -= x[j] * part;
+        }
+        self.smooth = smooth + value;
+        (self.smooth, base + value + pull)
+    }
+
+    fn hessian(&mut self, set: &[usize], rows: &mut [f64]) {
+        self.gram.hessian(set, rows);
+        let loss = &self.problem.loss;
+        loss.weighted_curvatures(&self.p, &self.z, &self.b, &mut self.curvature);
+        let size = set.len();
+        for (r, i) in set.iter().enumerate() {
+            for (c, j) in set[..=r].iter().enumerate() {
+                rows[r * size + c] +=
+                    kernels::weighted_dot(&self.curvature, self.column(*i), self.column(*j));
+            }
+        }
+    }
+
+    /// `c - Ãᵀβ + Ãᵀ diag(p h'')(z - o)` on the set.
+    fn right_side(&self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
+        self.gram.right_side(u, set, out);
+        let pull: Vec<f64> = (0..self.rows.len())
+            .map(|r| self.curvature[r] * (self.z[r] - self.offset[r]) - self.beta[r])
+            .collect();
+        for (out, j) in out.iter_mut().zip(set) {
+            *out += kernels::dot(self.column(*j), &pull);
+        }
+    }
+
+    fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]) {
+        // The Gram part needs its own gradient: u without what the rows took off.
+        let mut own = u.to_vec();
+        let mut dz = std::mem::take(&mut self.dz);
+        dz.fill(0.0);
+        for (j, d) in direction {
+            own[*j] += kernels::dot(self.column(*j), &self.beta);
+            kernels::axpy(*d, self.column(*j), &mut dz);
+        }
+        self.dz = dz;
+        self.gram.aim(&own, direction);
+    }
+
+    fn along(&mut self, a: f64) -> f64 {
+        self.moved.copy_from_slice(&self.z);
+        kernels::axpy(a, &self.dz, &mut self.moved);
+        self.gram.along(a) + self.problem.loss.total(&self.p, &self.moved, &self.b)
+    }
+
+    /// The error of the Gram part, and of the rows: with `|ẑ_i - z_i| ≤ e_i`, the values move by `p(|α|e + e²/2)`, every
+    /// u_j by `Σ p max|ã_i| (e + γ|α|)`; both enter D with `|x|₁ + U₁`.
+    fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64) {
+        self.gram.keep(x, support, u, sets, dual, top);
+        let length: f64 = support.iter().map(|j| x[*j].abs()).sum();
+        let count = self.rows.len();
+        let (per_entry, per_row) = (gamma(support.len() + 6), gamma(count + 8));
+        let (mut value, mut slope) = (0.0, 0.0);
+        self.kept.slopes.clear();
+        for r in 0..count {
+            let (largest, constant) = self.sizes[r];
+            let e = per_entry * (largest * length + constant);
+            let alpha = self.alpha[r].abs();
+            self.kept.slopes.push(alpha + e);
+            let residual = (self.z[r] - self.b[r]).abs();
+            value += self.p[r] * (alpha * e + e * e + per_row * alpha * residual);
+            slope += self.p[r] * largest * (e + per_row * alpha);
+        }
+        let terms = (sets.inside.len() + sets.budget) as f64;
+        let inside: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
+        let first = inside + (sets.budget as f64 * top).sqrt();
+        let pull: f64 = support.iter().map(|j| (u[*j] * x[*j]).abs()).sum();
+        let rounding = gamma(support.len() + 12) * (self.smooth.abs() + dual.abs() + pull);
+        self.kept.dual = dual;
+        self.kept.error = (value
+            + slope * (length + first)
+            + 2.0 * terms * slope * slope
+            + slope * slope * terms
+            + rounding)
+            * (1.0 + 1e-3);
+    }
+
+    fn certify(&mut self, _sets: &Sets) -> Certified {
+        let error = self.gram.kept_error() + self.kept.error;
+        Certified::from_frame(self.kept.dual, error * (1.0 + 1e-3))
+    }
+
+    fn curvatures(&self) -> (f64, f64) {
+        let (mean, largest) = self.gram.curvatures();
+        // Every explicit row adds at most p|ã_i|² to the trace.
+        let rows: f64 = (0..self.rows.len())
+            .map(|r| {
+                let row = self.entries.iter().skip(r).step_by(self.rows.len());
+                self.p[r] * row.map(|a| a * a).sum::<f64>()
+            })
+            .sum();
+        (mean + rows / self.frame.size() as f64, largest + rows)
+    }
+}
