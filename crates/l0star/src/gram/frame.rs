@@ -115,6 +115,8 @@ pub(crate) struct FrameModel {
     kept: f64,
     /// Bound of the error of D at the point kept, and of what another selection of atoms can add to it.
     errors: (f64, f64),
+    /// The bound ε of the error of every entry of u at the point kept.
+    slope_error: f64,
     line: (f64, f64, f64),
     smooth: f64,
 }
@@ -126,6 +128,7 @@ impl FrameModel {
             ceiling,
             kept: f64::NEG_INFINITY,
             errors: (f64::INFINITY, 0.0),
+            slope_error: 0.0,
             line: (0.0, 0.0, 0.0),
             smooth: 0.0,
         }
@@ -134,6 +137,16 @@ impl FrameModel {
     /// A bound of the error of D at the point kept, that of the frame included.
     pub(crate) fn kept_error(&self) -> f64 {
         self.errors.0 + self.frame.error
+    }
+
+    /// The bound ε of the error of every entry of u at the point kept.
+    pub(crate) fn slope_error(&self) -> f64 {
+        self.slope_error
+    }
+
+    /// What another selection of atoms than that of D can add to the error.
+    pub(crate) fn selection_error(&self) -> f64 {
+        self.errors.1
     }
 
     /// The bound of a child whose D is higher than that of the point kept by `rise`.
@@ -215,6 +228,7 @@ impl Model for FrameModel {
             + terms as f64 * step * step
             + rounding * (frame.c0.abs() + 0.5 * absolute + 0.5 * (inside + top));
         self.kept = dual;
+        self.slope_error = step;
         self.errors = (
             error * (1.0 + 1e-6),
             2.0 * (step * steepest + step * step) * (1.0 + 1e-6),

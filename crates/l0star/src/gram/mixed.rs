@@ -39,12 +39,16 @@ pub(crate) struct MixedModel<'p> {
     moved: Vec<f64>,
     smooth: f64,
     kept: Kept,
+    /// Bounds are claimed up to this only.
+    ceiling: f64,
 }
 
 #[derive(Debug, Default)]
 struct Kept {
     dual: f64,
     error: f64,
+    /// What another selection of atoms can add to the error.
+    selection: f64,
     /// |α_i| of the explicit rows, rounded up.
     slopes: Vec<f64>,
 }
@@ -55,6 +59,7 @@ impl<'p> MixedModel<'p> {
         columns: &[usize],
         frame: Arc<Frame>,
         rows: Vec<usize>,
+        ceiling: f64,
     ) -> Self {
         let mut entries = Vec::with_capacity(rows.len() * frame.size());
         for j in &frame.columns {
@@ -91,6 +96,7 @@ impl<'p> MixedModel<'p> {
             moved: vec![0.0; count],
             smooth: 0.0,
             kept: Kept::default(),
+            ceiling,
             frame,
             rows,
         }
@@ -105,6 +111,13 @@ impl<'p> MixedModel<'p> {
             bound + 0.5 * self.p[*r] * room * room * (1.0 - 1e-12) >= reference
         });
         proved.map(|(_, i)| *i).collect()
+    }
+
+    /// The bound of a child whose D is higher than that of the point kept by `rise`.
+    pub(crate) fn child(&self, rise: f64) -> Certified {
+        let error = self.gram.kept_error() + self.gram.selection_error() + self.kept.error;
+        let error = (error + self.kept.selection) * (1.0 + 1e-3);
+        Certified::from_frame((self.kept.dual + rise).min(self.ceiling), error)
     }
 
     fn column(&self, j: usize) -> &[f64] {
@@ -193,7 +206,9 @@ impl Model for MixedModel<'_> {
         let length: f64 = support.iter().map(|j| x[*j].abs()).sum();
         let count = self.rows.len();
         let (per_entry, per_row) = (gamma(support.len() + 6), gamma(count + 8));
-        let (mut value, mut slope) = (0.0, 0.0);
+        let steepest = u.iter().fold(0.0, |m: f64, u| m.max(u.abs()));
+        // `slope` bounds the error of every u_j; taking the rows' part off u rounds once more.
+        let (mut value, mut slope, mut pulls) = (0.0, gamma(3) * steepest, 0.0);
         self.kept.slopes.clear();
         for r in 0..count {
             let (largest, constant) = self.sizes[r];
@@ -203,24 +218,28 @@ impl Model for MixedModel<'_> {
             let residual = (self.z[r] - self.b[r]).abs();
             value += self.p[r] * (alpha * e + e * e + per_row * alpha * residual);
             slope += self.p[r] * largest * (e + per_row * alpha);
+            pulls += self.p[r] * largest * alpha;
         }
+        slope *= 1.0 + gamma(count + 8);
         let terms = (sets.inside.len() + sets.budget) as f64;
         let inside: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
         let first = inside + (sets.budget as f64 * top).sqrt();
         let pull: f64 = support.iter().map(|j| (u[*j] * x[*j]).abs()).sum();
-        let rounding = gamma(support.len() + 12) * (self.smooth.abs() + dual.abs() + pull);
+        let sizes = self.smooth.abs() + dual.abs() + pull + length * pulls;
         self.kept.dual = dual;
+        self.kept.selection = 2.0 * slope * (steepest + slope);
+        // The Gram part's own error counts its ε once with ε²; the sum of both errors needs the cross term too.
+        let gram = self.gram.slope_error();
         self.kept.error = (value
             + slope * (length + first)
-            + 2.0 * terms * slope * slope
-            + slope * slope * terms
-            + rounding)
+            + terms * slope * (slope + 2.0 * gram)
+            + gamma(support.len() + 16) * sizes)
             * (1.0 + 1e-3);
     }
 
     fn certify(&mut self, _sets: &Sets) -> Certified {
-        let error = self.gram.kept_error() + self.kept.error;
-        Certified::from_frame(self.kept.dual, error * (1.0 + 1e-3))
+        let error = (self.gram.kept_error() + self.kept.error) * (1.0 + 1e-3);
+        Certified::from_frame(self.kept.dual.min(self.ceiling), error)
     }
 
     fn curvatures(&self) -> (f64, f64) {

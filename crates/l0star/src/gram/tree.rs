@@ -10,7 +10,7 @@ use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
-use crate::relaxation::newton::{Goal, Newton, Sets};
+use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::search::{Context, Expansion, Node, Tree};
 
 /// Re-frame when at most this share of a frame's columns is left.
@@ -21,6 +21,8 @@ const SMALL: usize = 8;
 const NODE_TOLERANCE: f64 = 1e-3;
 /// The root to this share of the incumbent.
 const ROOT_TOLERANCE: f64 = 1e-7;
+/// At most this share of the rows may stay explicit.
+const MAX_EXPLICIT: f64 = 0.5;
 /// Rounds of certifying Huber rows.
 const MAX_ROW_ROUNDS: usize = 5;
 /// Rounds of solve, fix and re-frame at one node.
@@ -98,10 +100,14 @@ impl Node for GramNode {
     }
 }
 
-/// The engine's tree for one quadratic problem, or for a Huber problem all of whose rows are proved to stay in their
+/// The engine's tree for one quadratic problem, or for a Huber problem most of whose rows are proved to stay in their
 /// quadratic part.
-pub(crate) struct GramTree {
+pub(crate) struct GramTree<'p> {
+    problem: &'p Problem,
+    /// The quadratic over all rows: incumbents, and frames when no row is explicit.
     root: Root,
+    /// The quadratic over the certified rows, and the rows that stay explicit (Huber).
+    mixed: Option<(Root, Vec<usize>)>,
     first: Option<GramNode>,
     newton: Newton,
     root_error: f64,
@@ -111,9 +117,32 @@ pub(crate) struct GramTree {
     factor: Cholesky,
 }
 
-impl GramTree {
+/// The model of a node: its frame alone, or with explicit rows beside it.
+enum NodeModel<'p> {
+    Pure(FrameModel),
+    Mixed(Box<MixedModel<'p>>),
+}
+
+impl NodeModel<'_> {
+    fn as_model(&mut self) -> &mut dyn Model {
+        match self {
+            Self::Pure(model) => model,
+            Self::Mixed(model) => &mut **model,
+        }
+    }
+
+    /// The bound of a child whose D is higher by `rise`.
+    fn child(&self, rise: f64) -> Certified {
+        match self {
+            Self::Pure(model) => model.child(rise),
+            Self::Mixed(model) => model.child(rise),
+        }
+    }
+}
+
+impl<'p> GramTree<'p> {
     /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply.
-    pub(crate) fn prepare(problem: &Problem, context: &mut Context) -> Option<Self> {
+    pub(crate) fn prepare(problem: &'p Problem, context: &mut Context) -> Option<Self> {
         let huber = problem.loss.name() == "huber";
         if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
             return None;
@@ -126,7 +155,9 @@ impl GramTree {
         let mut chosen = swaps::greedy(&root, k);
         swaps::improve(&root, &mut chosen, 10 * k + 20);
         let mut tree = Self {
+            problem,
             root,
+            mixed: None,
             first: None,
             newton: Newton::default(),
             root_error: 0.0,
@@ -135,7 +166,7 @@ impl GramTree {
             factor: Cholesky::new(),
         };
         tree.offer(&chosen, context);
-        if huber && !tree.certify_rows(&chosen, problem, context) {
+        if huber && !tree.certify_rows(&chosen, context) {
             return None;
         }
         tree.first = Some(tree.root_node(&chosen, true, context.best())?);
@@ -144,7 +175,7 @@ impl GramTree {
 
     /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
     /// nothing is counted: it is part of the caller's own call.
-    pub(crate) fn closes_root(context: &mut Context) -> bool {
+    pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
         let mark = context.mark();
         let calls = context.counters.calls;
         let problem = context.problem;
@@ -165,8 +196,8 @@ impl GramTree {
 
     /// The node that contains every support.
     fn root_node(&mut self, chosen: &[usize], lifted: bool, best: f64) -> Option<GramNode> {
-        let root = &self.root;
-        let k = chosen.len();
+        let root = self.frame_root();
+        let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
         let mut frame = Frame::new(root, &inside, &columns, k, best, lifted)?;
@@ -177,8 +208,9 @@ impl GramTree {
         } else {
             ridge
         };
-        self.root_error = root.error(k + inside.len(), least * (1.0 - 1e-6), best);
-        frame.error += self.root_error;
+        let error = root.error(k + inside.len(), least * (1.0 - 1e-6), best);
+        frame.error += error;
+        self.root_error = error;
         let warm = self.warm_from(chosen, &frame);
         let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
         Some(GramNode::new(
@@ -189,6 +221,24 @@ impl GramTree {
             &warm.into(),
             0,
         ))
+    }
+
+    /// The quadratic that frames are built from.
+    fn frame_root(&self) -> &Root {
+        self.mixed.as_ref().map_or(&self.root, |(root, _)| root)
+    }
+
+    fn model(&self, frame: &Arc<Frame>) -> NodeModel<'p> {
+        match &self.mixed {
+            None => NodeModel::Pure(FrameModel::new(Arc::clone(frame), self.ceiling)),
+            Some((root, rows)) => NodeModel::Mixed(Box::new(MixedModel::new(
+                self.problem,
+                &root.columns,
+                Arc::clone(frame),
+                rows.clone(),
+                self.ceiling,
+            ))),
+        }
     }
 
     /// The model of a support as a starting point of a frame.
@@ -210,12 +260,14 @@ impl GramTree {
             .collect()
     }
 
-    /// Whether every row of a Huber problem stays quadratic for each x that is better than the incumbent.
+    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent; false when
+    /// the Gram form does not pay.
     ///
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
     /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
-    fn certify_rows(&mut self, chosen: &[usize], problem: &Problem, context: &Context) -> bool {
+    fn certify_rows(&mut self, chosen: &[usize], context: &Context) -> bool {
+        let problem = self.problem;
         let reference = context.best();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let Some(node) = self.root_node(chosen, false, reference) else {
@@ -239,86 +291,48 @@ impl GramTree {
                 x.push((column, value / frame.scale));
             }
         }
-        let mut z = vec![0.0; problem.rows()];
-        problem.predict_into(&x, &mut z);
-        if problem.has_intercept {
-            // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
-            let residual: f64 = (0..z.len())
-                .map(|i| problem.p[i] * (problem.b[i] - z[i]))
-                .sum();
-            let mean = residual / problem.p.iter().sum::<f64>();
-            z.iter_mut().for_each(|z| *z += mean);
-        }
-        let mut point = DualPoint::new(problem);
-        problem.loss.slopes(&z, &problem.b, &mut point.alpha);
-        point.update(problem);
-        let whole = Subproblem {
-            included: &problem.penalised,
-            free: &problem.selectable,
-            budget: problem.support_size(),
-        };
-        point.dots(problem, &whole);
-        let bound = point.bound(problem, &whole, &mut Vec::new()).value();
-        let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
-        let mut certain: Vec<bool> = rows
-            .map(|((alpha, b), p)| {
-                let room = problem.loss.domain(*b).1 - alpha.abs();
-                bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
-            })
-            .collect();
-        let explicit_allowed = !problem.has_intercept && problem.penalised.is_empty();
-        if explicit_allowed {
-            self.certify_more_rows(&mut certain, chosen, problem, context);
-        }
-        if !certain.iter().all(|certain| *certain) {
-            return false;
+        let mut certain = quadratic_rows(problem, &x, reference);
+        // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
+        if !problem.has_intercept && problem.penalised.is_empty() {
+            self.certify_more_rows(&mut certain, chosen, context);
         }
         self.ceiling = reference;
-        true
+        let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
+        if open.is_empty() {
+            return true;
+        }
+        if problem.has_intercept
+            || !problem.penalised.is_empty()
+            || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64
+        {
+            return false;
+        }
+        self.mixed = Root::new(problem, Some(&certain)).map(|root| (root, open));
+        self.mixed.is_some()
     }
 
     /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes.
-    fn certify_more_rows(
-        &mut self,
-        certain: &mut [bool],
-        chosen: &[usize],
-        problem: &Problem,
-        context: &Context,
-    ) {
+    fn certify_more_rows(&mut self, certain: &mut [bool], chosen: &[usize], context: &Context) {
         let reference = context.best();
         for _ in 0..MAX_ROW_ROUNDS {
             let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-            if open.is_empty() || open.len() > certain.len() / 2 {
+            if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
                 return;
             }
-            let Some(root) = Root::new(problem, Some(certain)) else {
+            self.mixed = Root::new(self.problem, Some(certain)).map(|root| (root, open));
+            let node = self.root_node(chosen, true, reference);
+            let (Some(node), Some((root, open))) = (node, self.mixed.take()) else {
                 return;
             };
-            let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
-            let k = chosen.len();
-            let Some(mut frame) = Frame::new(&root, &[], &columns, k, reference, true) else {
-                return;
-            };
-            let least = frame.scale * frame.scale * (1.0 - 1e-6);
-            frame.error += root.error(k, least, reference);
-            let frame = Arc::new(frame);
-            let sets = Sets {
-                free: (0..frame.size()).collect(),
-                budget: k,
-                ..Sets::default()
-            };
+            let sets = self.load(&node);
             let goal = Goal {
                 cut: f64::INFINITY,
                 tolerance: ROOT_TOLERANCE * reference,
                 tight: ROOT_TOLERANCE * reference,
             };
-            let x = &mut self.newton.x;
-            x.clear();
-            x.resize(frame.size(), 0.0);
-            for (i, value) in self.warm_from(chosen, &frame) {
-                self.newton.x[i as usize] = f64::from(value);
-            }
-            let mut model = MixedModel::new(problem, &root.columns, frame, open);
+            let frame = Arc::clone(&node.frame);
+            let mut model =
+                MixedModel::new(self.problem, &root.columns, frame, open, f64::INFINITY);
             self.newton.solve(&mut model, &sets, &goal, &context.limits);
             let proved = model.certified_rows(&sets, reference);
             if proved.is_empty() {
@@ -387,8 +401,12 @@ impl GramTree {
         self.last_candidate.clone_from(&chosen);
         let value = swaps::value(&self.root, &chosen, &mut self.factor);
         let best = context.best();
-        if value < best - 1e-10 * best.abs() {
-            swaps::improve(&self.root, &mut chosen, 1000);
+        // With rows beyond ±δ the quadratic is above P: a candidate a little too high may still be better.
+        let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
+        if value < best + margin * best.abs() {
+            if self.mixed.is_none() {
+                swaps::improve(&self.root, &mut chosen, 1000);
+            }
             self.offer(&chosen, context);
         }
     }
@@ -417,9 +435,8 @@ impl GramTree {
         context.discard(evidence);
     }
 
-    /// Decides every free feature whose other side is ruled out; returns the bounds that the children would get, or
-    /// `None` when too many features would have to be in.
-    fn fix(&mut self, model: &FrameModel, sets: &mut Sets, cut: f64, context: &mut Context) {
+    /// Decides every free feature whose other side is ruled out.
+    fn fix(&mut self, model: &NodeModel, sets: &mut Sets, cut: f64, context: &mut Context) {
         let m = sets.budget;
         if m == 0 || m >= sets.free.len() {
             return;
@@ -451,7 +468,7 @@ impl GramTree {
     /// The certified bounds of the children "i in" and "i out".
     fn children_bounds(
         &self,
-        model: &FrameModel,
+        model: &NodeModel,
         sets: &Sets,
         split: usize,
     ) -> (Certified, Certified) {
@@ -468,8 +485,8 @@ impl GramTree {
         (model.child(inside), model.child(outside))
     }
 
-    /// A smaller frame with a larger lift, when that is worth its price; x is carried over.
-    fn reframe(&mut self, frame: &Frame, sets: &Sets, best: f64) -> Option<Frame> {
+    /// A smaller frame with a larger lift, when that is worth its price, and the node's sets in it; x is carried over.
+    fn reframe(&mut self, frame: &Frame, sets: &Sets, best: f64) -> Option<(Frame, Sets)> {
         let left = sets.free.len();
         if frame.size() < SMALL
             || left as f64 > REFRAME * frame.size() as f64
@@ -477,22 +494,71 @@ impl GramTree {
         {
             return None;
         }
-        let inside = Self::decided(frame, sets);
-        let columns: Vec<u32> = sets.free.iter().map(|i| frame.columns[*i]).collect();
-        let mut smaller = Frame::new(&self.root, &inside, &columns, sets.budget, best, true)?;
+        // Explicit rows see the features that are in: those stay as columns. Else they are condensed away.
+        let explicit = if self.mixed.is_some() {
+            &sets.inside[..]
+        } else {
+            &[]
+        };
+        if (left + explicit.len()) as f64 > REFRAME * frame.size() as f64 {
+            return None;
+        }
+        let kept: Vec<usize> = explicit.iter().chain(&sets.free).copied().collect();
+        let columns: Vec<u32> = kept.iter().map(|i| frame.columns[*i]).collect();
+        let inside = if self.mixed.is_some() {
+            Vec::new()
+        } else {
+            Self::decided(frame, sets)
+        };
+        let budget = sets.budget + explicit.len();
+        let root = self.frame_root();
+        let mut smaller = Frame::new(root, &inside, &columns, budget, best, true)?;
         smaller.error += self.root_error;
         let factor = smaller.scale / frame.scale;
-        let x: Vec<f64> = sets
-            .free
-            .iter()
-            .map(|i| self.newton.x[*i] * factor)
-            .collect();
+        let x: Vec<f64> = kept.iter().map(|i| self.newton.x[*i] * factor).collect();
         self.newton.x = x;
-        Some(smaller)
+        let sets = Sets {
+            inside: (0..explicit.len()).collect(),
+            free: (explicit.len()..smaller.size()).collect(),
+            budget: sets.budget,
+            ..Sets::default()
+        };
+        Some((smaller, sets))
     }
 }
 
-impl Tree for GramTree {
+/// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
+/// `P(x) < reference`.
+fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], reference: f64) -> Vec<bool> {
+    let mut z = vec![0.0; problem.rows()];
+    problem.predict_into(x, &mut z);
+    if problem.has_intercept {
+        // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
+        let residual: f64 = (0..z.len())
+            .map(|i| problem.p[i] * (problem.b[i] - z[i]))
+            .sum();
+        let mean = residual / problem.p.iter().sum::<f64>();
+        z.iter_mut().for_each(|z| *z += mean);
+    }
+    let mut point = DualPoint::new(problem);
+    problem.loss.slopes(&z, &problem.b, &mut point.alpha);
+    point.update(problem);
+    let whole = Subproblem {
+        included: &problem.penalised,
+        free: &problem.selectable,
+        budget: problem.support_size(),
+    };
+    point.dots(problem, &whole);
+    let bound = point.bound(problem, &whole, &mut Vec::new()).value();
+    let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
+    rows.map(|((alpha, b), p)| {
+        let room = problem.loss.domain(*b).1 - alpha.abs();
+        bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
+    })
+    .collect()
+}
+
+impl Tree for GramTree<'_> {
     type Node = GramNode;
 
     fn root(&mut self, _context: &mut Context, children: &mut Vec<GramNode>) -> Expansion {
@@ -512,7 +578,7 @@ impl Tree for GramTree {
     ) -> Expansion {
         let mut sets = self.load(node);
         let mut frame = Arc::clone(&node.frame);
-        let mut model = FrameModel::new(Arc::clone(&frame), self.ceiling);
+        let mut model = self.model(&frame);
         let mut low = node.low;
         for round in 0..MAX_FRAMES {
             if sets.budget == 0 || sets.free.len() <= sets.budget {
@@ -531,7 +597,8 @@ impl Tree for GramTree {
                 tight: (0.3 * context.allowed()).min(share).max(1e-14 * best),
             };
             context.counters.calls += 1;
-            let bound = self.newton.solve(&mut model, &sets, &goal, &context.limits);
+            let limits = &context.limits;
+            let bound = self.newton.solve(model.as_model(), &sets, &goal, limits);
             if let Some(status) = context.limits.reached() {
                 return Expansion::Stopped(status);
             }
@@ -551,16 +618,12 @@ impl Tree for GramTree {
             if round + 1 == MAX_FRAMES {
                 break;
             }
-            let Some(smaller) = self.reframe(&frame, &sets, context.best()) else {
+            let Some((smaller, left)) = self.reframe(&frame, &sets, context.best()) else {
                 break;
             };
-            sets = Sets {
-                free: (0..smaller.size()).collect(),
-                budget: smaller.budget,
-                ..Sets::default()
-            };
+            sets = left;
             frame = Arc::new(smaller);
-            model = FrameModel::new(Arc::clone(&frame), self.ceiling);
+            model = self.model(&frame);
         }
         if sets.budget == 0 || sets.free.len() <= sets.budget {
             self.close_leaf(&frame, &sets, context);
@@ -569,7 +632,7 @@ impl Tree for GramTree {
 
         let gap = (context.best() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        let split = branching::choose(&mut model, &sets, x, u, gap);
+        let split = branching::choose(model.as_model(), &sets, x, u, gap);
         let (with, without) = self.children_bounds(&model, &sets, split);
         let x = &self.newton.x;
         let active = sets
