@@ -22,17 +22,15 @@ pub(crate) struct Root {
     pub c: Vec<f64>,
     pub c0: f64,
     pub ridge: Vec<f64>,
-    /// Rows of the data, for the rounding of sums over them.
-    rows: usize,
+    /// Roundings in an entry, and the largest diagonal entry and c0 that they are relative to.
+    rounding: (usize, f64, f64),
     /// What centring in floating point left of the means: (of the response, largest of the columns).
     means: (f64, f64),
 }
 
 impl Root {
     /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept.
-    ///
-    /// `rows`: only these rows count (the others have their own place); then there must be no intercept.
-    pub(crate) fn new(problem: &Problem, rows: Option<&[bool]>) -> Option<Self> {
+    pub(crate) fn new(problem: &Problem) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
             return None;
@@ -43,15 +41,7 @@ impl Root {
         if d == 0 || d > MAX_COLUMNS {
             return None;
         }
-        let masked: Vec<f64>;
-        let p = match rows {
-            None => &problem.p,
-            Some(rows) => {
-                let kept = problem.p.iter().zip(rows);
-                masked = kept.map(|(p, keep)| if *keep { *p } else { 0.0 }).collect();
-                &masked
-            }
-        };
+        let p = &problem.p;
         let total: f64 = p.iter().sum();
         // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
         let shift = |v: &[f64]| -> f64 {
@@ -120,6 +110,7 @@ impl Root {
             .map(|column| kernels::dot(column, &b))
             .collect();
         let c0 = 0.5 * kernels::weighted_dot(p, &b, &b);
+        let steepest = (0..d).map(|i| h[i * d + i]).fold(0.0, f64::max);
         let fine = c0.is_finite() && h.iter().chain(&c).all(|v| v.is_finite());
         fine.then_some(Self {
             columns,
@@ -128,9 +119,40 @@ impl Root {
             c,
             c0,
             ridge,
-            rows: n,
+            rounding: (n, steepest, c0),
             means: (response_mean * (1.0 + 1e-6), largest_mean * (1.0 + 1e-6)),
         })
+    }
+
+    /// The same without some rows (only where there is no intercept): their share is taken off again.
+    ///
+    /// The entries of the whole bound the terms that are added and taken off, so its sizes stay the measure of rounding.
+    pub(crate) fn without_rows(&self, problem: &Problem, rows: &[usize]) -> Self {
+        let d = self.size();
+        let (mut h, mut c, mut c0) = (self.h.clone(), self.c.clone(), self.c0);
+        let mut row = vec![0.0; d];
+        for i in rows {
+            let p = problem.p[*i];
+            let b = problem.b[*i] - problem.offset.get(*i).copied().unwrap_or(0.0);
+            for (a, j) in row.iter_mut().zip(&self.columns) {
+                *a = problem.design.column(*j)[*i];
+            }
+            for (a, h) in row.iter().zip(h.chunks_exact_mut(d)) {
+                kernels::axpy(-p * a, &row, h);
+            }
+            kernels::axpy(-p * b, &row, &mut c);
+            c0 -= 0.5 * p * b * b;
+        }
+        let (roundings, steepest, whole) = self.rounding;
+        Self {
+            columns: self.columns.clone(),
+            h,
+            c,
+            c0: c0.max(0.0),
+            ridge: self.ridge.clone(),
+            rounding: (roundings + 3 * rows.len() + 3, steepest, whole),
+            ..*self
+        }
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -144,7 +166,8 @@ impl Root {
 
     /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
     pub(crate) fn reach(&self, reference: f64) -> f64 {
-        ((2.0 * self.c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
+        let (_, _, c0) = self.rounding;
+        ((2.0 * c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
     }
 
     /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
@@ -154,13 +177,12 @@ impl Root {
     /// `|ΔH_ij| ≤ γ √(H_ii H_jj)`, `|Δc_i| ≤ γ √(2 c0 H_ii)`, `|Δc0| ≤ γ c0`, and `Σ √H_ii |x_i| ≤ √(κk) Y`.
     /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
     pub(crate) fn error(&self, k: usize, least: f64, reference: f64) -> f64 {
-        let d = self.size();
-        let steepest = (0..d).map(|i| self.h[i * d + i]).fold(0.0, f64::max);
+        let (roundings, steepest, c0) = self.rounding;
         let y = self.reach(reference);
         let spread = (steepest / least * k as f64).sqrt() * y;
-        let sum = (2.0 * self.c0).sqrt() + spread;
+        let sum = (2.0 * c0).sqrt() + spread;
         let (response, column) = self.means;
         let left = response + column * (k as f64 / least).sqrt() * y;
-        gamma(self.rows + 14) * sum * sum + left * left
+        gamma(roundings + 14) * sum * sum + left * left
     }
 }

@@ -150,7 +150,7 @@ impl<'p> GramTree<'p> {
         if context.limits.reached().is_some() {
             return None;
         }
-        let root = Root::new(problem, None)?;
+        let root = Root::new(problem)?;
         let k = problem.support_size();
         let mut chosen = swaps::greedy(&root, k);
         swaps::improve(&root, &mut chosen, 10 * k + 20);
@@ -307,8 +307,8 @@ impl<'p> GramTree<'p> {
         {
             return false;
         }
-        self.mixed = Root::new(problem, Some(&certain)).map(|root| (root, open));
-        self.mixed.is_some()
+        self.mixed = Some((self.root.without_rows(problem, &open), open));
+        true
     }
 
     /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes.
@@ -319,7 +319,7 @@ impl<'p> GramTree<'p> {
             if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
                 return;
             }
-            self.mixed = Root::new(self.problem, Some(certain)).map(|root| (root, open));
+            self.mixed = Some((self.root.without_rows(self.problem, &open), open));
             let node = self.root_node(chosen, true, reference);
             let (Some(node), Some((root, open))) = (node, self.mixed.take()) else {
                 return;
