@@ -418,12 +418,20 @@ impl<'p> GramTree<'p> {
         inside
     }
 
-    /// At most one support is left: its own optimum closes it.
-    fn close_leaf(&mut self, frame: &Frame, sets: &Sets, context: &mut Context) {
-        let mut left = Self::decided(frame, sets);
+    /// At most one support is left: every feature that may be in it is in, and nothing is free.
+    fn settle(&mut self, sets: &mut Sets) {
+        let free = std::mem::take(&mut sets.free);
         if sets.budget > 0 {
-            left.extend(sets.free.iter().map(|i| frame.columns[*i]));
+            sets.inside.extend(free);
+            sets.budget = 0;
+        } else {
+            free.iter().for_each(|i| self.newton.x[*i] = 0.0);
         }
+    }
+
+    /// A settled node that the frame's bound does not close: its own optimum, in doubled precision, does.
+    fn close_leaf(&mut self, frame: &Frame, sets: &Sets, context: &mut Context) {
+        let left = Self::decided(frame, sets);
         let always = self.root.selectable as u32;
         let chosen: Vec<usize> = left
             .iter()
@@ -581,9 +589,9 @@ impl Tree for GramTree<'_> {
         let mut model = self.model(&frame);
         let mut low = node.low;
         for round in 0..MAX_FRAMES {
-            if sets.budget == 0 || sets.free.len() <= sets.budget {
-                self.close_leaf(&frame, &sets, context);
-                return Expansion::Split;
+            let leaf = sets.budget == 0 || sets.free.len() <= sets.budget;
+            if leaf {
+                self.settle(&mut sets);
             }
             let best = context.best();
             let share = if node.depth == 0 {
@@ -607,6 +615,10 @@ impl Tree for GramTree<'_> {
                 context.discard(low);
                 return Expansion::Split;
             }
+            if leaf {
+                self.close_leaf(&frame, &sets, context);
+                return Expansion::Split;
+            }
             self.newton.restore_best(&sets);
             self.candidate(&frame, &sets, context);
             let cut = context.best() - context.allowed();
@@ -615,7 +627,11 @@ impl Tree for GramTree<'_> {
                 return Expansion::Split;
             }
             self.fix(&model, &mut sets, cut, context);
-            if round + 1 == MAX_FRAMES {
+            if sets.budget == 0 || sets.free.len() <= sets.budget {
+                // One support is left: once more through the loop, which closes it.
+                continue;
+            }
+            if round + 2 >= MAX_FRAMES {
                 break;
             }
             let Some((smaller, left)) = self.reframe(&frame, &sets, context.best()) else {
@@ -625,11 +641,6 @@ impl Tree for GramTree<'_> {
             frame = Arc::new(smaller);
             model = self.model(&frame);
         }
-        if sets.budget == 0 || sets.free.len() <= sets.budget {
-            self.close_leaf(&frame, &sets, context);
-            return Expansion::Split;
-        }
-
         let gap = (context.best() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let split = branching::choose(model.as_model(), &sets, x, u, gap);
