@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper`, `cargo xtask soak`,
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine`, `cargo xtask soak`,
 //! `cargo xtask deny`.
 
 mod bench;
@@ -37,17 +37,47 @@ enum Command {
     #[command(hide = true)]
     SoakInner { cases: u64, seed: u64 },
     /// Measure, in the release profile
-    Bench { suite: Suite },
+    Bench(Bench),
     /// What `bench` runs in the release profile
     #[command(hide = true)]
-    BenchInner { suite: Suite },
+    BenchInner(Bench),
 }
 
 /// What to measure.
+#[derive(Debug, clap::Args)]
+struct Bench {
+    suite: Suite,
+    /// Only the families whose name contains this
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+/// A table.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Suite {
     /// The paper's method on the paper's instances
     Paper,
+    /// The default method against the paper's, and harder instances
+    Engine,
+}
+
+impl Bench {
+    /// Re-runs itself optimised.
+    fn run(&self) -> Result<(), String> {
+        let suite = match self.suite {
+            Suite::Paper => "paper",
+            Suite::Engine => "engine",
+        };
+        let arguments = ["bench-inner", suite, "--only", &self.only];
+        step::in_release(&format!("bench {suite}"), &arguments)
+    }
+
+    fn inner(&self) -> Result<(), String> {
+        match self.suite {
+            Suite::Paper => bench::paper(&self.only),
+            Suite::Engine => bench::engine(&self.only),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -56,12 +86,8 @@ fn main() -> ExitCode {
         Command::Deny => checks::deny(),
         Command::Soak { cases, seed } => soak::run(cases, seed),
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),
-        Command::Bench {
-            suite: Suite::Paper,
-        } => step::in_release("bench paper", &["bench-inner", "paper"]),
-        Command::BenchInner {
-            suite: Suite::Paper,
-        } => bench::paper(),
+        Command::Bench(bench) => bench.run(),
+        Command::BenchInner(bench) => bench.inner(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -51,17 +51,27 @@ impl Root {
                 0.0
             }
         };
-        let mut centred = Vec::with_capacity(n * d);
         let mut largest_mean: f64 = 0.0;
-        for j in &columns {
-            let column = problem.design.column(*j);
-            let mean = shift(column);
-            let start = centred.len();
-            centred.extend(column.iter().map(|a| a - mean));
-            if problem.has_intercept {
-                largest_mean = largest_mean.max(kernels::dot(p, &centred[start..]).abs());
+        let mut centred = Vec::new();
+        let in_order = !problem.has_intercept && columns.iter().copied().eq(0..d);
+        if !in_order {
+            centred.reserve_exact(n * d);
+            for j in &columns {
+                let column = problem.design.column(*j);
+                let mean = shift(column);
+                let start = centred.len();
+                centred.extend(column.iter().map(|a| a - mean));
+                if problem.has_intercept {
+                    largest_mean = largest_mean.max(kernels::dot(p, &centred[start..]).abs());
+                }
             }
         }
+        // Without an intercept the data themselves are used, no copy.
+        let centred: &[f64] = if in_order {
+            &problem.design.values()[..n * d]
+        } else {
+            &centred
+        };
         let mut b: Vec<f64> = problem.b.clone();
         let mut low = vec![0.0; n];
         if !problem.offset.is_empty() {
@@ -79,13 +89,13 @@ impl Root {
             0.0
         };
 
-        let mut weighted = centred.clone();
+        let mut weighted = centred.to_vec();
         for column in weighted.chunks_exact_mut(n) {
             column.iter_mut().zip(p).for_each(|(a, p)| *a *= p);
         }
         let mut h = vec![0.0; d * d];
         let left = faer::MatRef::from_row_major_slice(&weighted, d, n);
-        let right = faer::MatRef::from_column_major_slice(&centred, n, d);
+        let right = faer::MatRef::from_column_major_slice(centred, n, d);
         matmul(
             faer::MatMut::from_column_major_slice_mut(&mut h, d, d),
             BlockStructure::TriangularLower,

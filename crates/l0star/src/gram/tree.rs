@@ -169,7 +169,9 @@ impl<'p> GramTree<'p> {
         if huber && !tree.certify_rows(&chosen, context) {
             return None;
         }
-        tree.first = Some(tree.root_node(&chosen, true, context.best())?);
+        if tree.first.is_none() {
+            tree.first = Some(tree.root_node(&chosen, true, context.best())?);
+        }
         Some(tree)
     }
 
@@ -307,11 +309,14 @@ impl<'p> GramTree<'p> {
         {
             return false;
         }
-        self.mixed = Some((self.root.without_rows(problem, &open), open));
+        if self.mixed.is_none() {
+            self.mixed = Some((self.root.without_rows(problem, &open), open));
+        }
         true
     }
 
-    /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes.
+    /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
+    /// frame is that of the search.
     fn certify_more_rows(&mut self, certain: &mut [bool], chosen: &[usize], context: &Context) {
         let reference = context.best();
         for _ in 0..MAX_ROW_ROUNDS {
@@ -321,7 +326,7 @@ impl<'p> GramTree<'p> {
             }
             self.mixed = Some((self.root.without_rows(self.problem, &open), open));
             let node = self.root_node(chosen, true, reference);
-            let (Some(node), Some((root, open))) = (node, self.mixed.take()) else {
+            let (Some(mut node), Some((root, open))) = (node, self.mixed.take()) else {
                 return;
             };
             let sets = self.load(&node);
@@ -336,6 +341,10 @@ impl<'p> GramTree<'p> {
             self.newton.solve(&mut model, &sets, &goal, &context.limits);
             let proved = model.certified_rows(&sets, reference);
             if proved.is_empty() {
+                self.newton.restore_best(&sets);
+                node.warm = self.warm(&sets);
+                self.mixed = Some((root, model.rows));
+                self.first = Some(node);
                 return;
             }
             proved.iter().for_each(|i| certain[*i] = true);
@@ -370,6 +379,14 @@ impl<'p> GramTree<'p> {
             }
         }
         sets
+    }
+
+    /// The iterate as a warm start.
+    fn warm(&self, sets: &Sets) -> Arc<[(u32, f32)]> {
+        let x = &self.newton.x;
+        let columns = sets.inside.iter().chain(&sets.free);
+        let active = columns.filter(|i| x[**i] != 0.0);
+        active.map(|i| (*i as u32, x[*i] as f32)).collect()
     }
 
     /// The candidate of a relaxed point: S and the m largest free coefficients, refitted if it looks better.
@@ -645,13 +662,7 @@ impl Tree for GramTree<'_> {
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let split = branching::choose(model.as_model(), &sets, x, u, gap);
         let (with, without) = self.children_bounds(&model, &sets, split);
-        let x = &self.newton.x;
-        let active = sets
-            .inside
-            .iter()
-            .chain(&sets.free)
-            .filter(|i| x[**i] != 0.0);
-        let warm: Arc<[(u32, f32)]> = active.map(|i| (*i as u32, x[*i] as f32)).collect();
+        let warm = self.warm(&sets);
         let mut inside = Bits::new(frame.size());
         let mut outside = Bits::new(frame.size());
         let mut free = vec![false; frame.size()];

@@ -62,6 +62,11 @@ impl Design {
         &self.values[j * self.rows..(j + 1) * self.rows]
     }
 
+    /// All columns, end to end.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The first entry that is not finite: (row, column, value).
     pub(crate) fn find_not_finite(&self) -> Option<(usize, usize, f64)> {
         let at = self.values.iter().position(|v| !v.is_finite())?;

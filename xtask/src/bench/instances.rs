@@ -1,0 +1,182 @@
+//! The instances of the benchmarks: seeded, the same on every machine.
+
+use std::ops::RangeInclusive;
+
+use l0star::{Design, Problem, loss};
+use l0star_data::generate::{self, default_k, default_n};
+use l0star_data::{RealData, Table, real_instance};
+
+use super::text;
+
+/// Where a problem comes from. Ridge, k and n are the paper's unless they are given.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// A real data set with interactions and squares, k = 10; there is only one of each.
+    Real(RealData),
+    /// The paper's Huber family.
+    Huber { d: usize, n: Option<usize> },
+    /// The paper's logistic family.
+    Logistic { d: usize },
+    /// Quadratic loss, `Σ_ij = ρ^|i-j|`, k = 10, SNR 5, ridge weight 0.1 on the sum of squares.
+    Ar { d: usize, n: usize, rho: f64 },
+}
+
+impl Source {
+    pub fn problem(self, seed: u64) -> Result<Problem, String> {
+        match self {
+            Self::Real(data) => {
+                let table = real_instance(data).map_err(text)?;
+                problem(&table, "quadratic", 1e-3, 10)
+            }
+            Self::Huber { d, n } => {
+                let k = default_k(d);
+                let n = n.unwrap_or_else(|| default_n(d, k));
+                let instance = generate::huber(d, k, n, seed).map_err(text)?;
+                problem(instance.table(), "huber", 1e-3, k)
+            }
+            Self::Logistic { d } => {
+                let k = default_k(d);
+                let instance = generate::logistic(d, k, default_n(d, k), seed).map_err(text)?;
+                problem(instance.table(), "logistic", 2e-4, k)
+            }
+            Self::Ar { d, n, rho } => {
+                let k = 10;
+                let instance = generate::ar(d, k, n, rho, 5.0, seed).map_err(text)?;
+                // Our P is ‖b - Ax‖²/2n + ridge/2 ‖x‖².
+                problem(instance.table(), "quadratic", 0.1 / n as f64, k)
+            }
+        }
+    }
+
+    /// How often a problem is timed: a family of one instance more often.
+    pub fn repeats(self) -> usize {
+        match self {
+            Self::Real(_) => 9,
+            _ => 3,
+        }
+    }
+}
+
+/// The table's last column is the response; no intercept, as in the paper.
+fn problem(table: &Table, loss: &str, ridge: f64, k: usize) -> Result<Problem, String> {
+    let (design, response) = table.split_last();
+    let design = Design::dense(table.rows(), table.columns() - 1, design.to_vec()).map_err(text)?;
+    Problem::builder(design, response.to_vec())
+        .loss(loss::by_name(loss, 1.0).map_err(text)?)
+        .ridge(ridge)
+        .k(k)
+        .build()
+        .map_err(text)
+}
+
+/// What `design.md` has seen to be possible: calls or nodes, and milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Reference {
+    pub count: f64,
+    pub ms: f64,
+}
+
+/// A family of instances, its seeds in each suite, and its references.
+pub struct Family {
+    pub name: &'static str,
+    pub source: Source,
+    pub paper_seeds: RangeInclusive<u64>,
+    pub engine_seeds: RangeInclusive<u64>,
+    /// The paper's search: solver calls.
+    pub paper: Reference,
+    /// The best engine of the study (its last row): nodes.
+    pub engine: Reference,
+}
+
+/// The paper's families, in the order of `design.md`.
+pub const FAMILIES: &[Family] = &[
+    Family {
+        name: "Boston",
+        source: Source::Real(RealData::Boston),
+        paper_seeds: 1..=1,
+        engine_seeds: 1..=1,
+        paper: seen(6366.0, 61.0),
+        engine: seen(133.0, 6.0),
+    },
+    Family {
+        name: "Diabetes",
+        source: Source::Real(RealData::Diabetes),
+        paper_seeds: 1..=1,
+        engine_seeds: 1..=1,
+        paper: seen(1209.0, 8.8),
+        engine: seen(25.0, 1.5),
+    },
+    Family {
+        name: "Huber 100",
+        source: Source::Huber { d: 100, n: None },
+        paper_seeds: 1..=9,
+        engine_seeds: 1..=9,
+        paper: seen(590.0, 3.7),
+        engine: seen(1.1, 0.7),
+    },
+    Family {
+        name: "Huber 200",
+        source: Source::Huber { d: 200, n: None },
+        paper_seeds: 1..=9,
+        engine_seeds: 1..=5,
+        paper: seen(3404.0, 67.0),
+        engine: seen(2.3, 6.0),
+    },
+    Family {
+        name: "Huber 300",
+        source: Source::Huber { d: 300, n: None },
+        paper_seeds: 1..=3,
+        engine_seeds: 1..=5,
+        paper: seen(19535.0, 894.0),
+        engine: seen(2.7, 20.0),
+    },
+    Family {
+        name: "logistic 50",
+        source: Source::Logistic { d: 50 },
+        paper_seeds: 1..=9,
+        engine_seeds: 1..=9,
+        paper: seen(2003.0, 123.0),
+        engine: seen(19.0, 7.0),
+    },
+    Family {
+        name: "logistic 100",
+        source: Source::Logistic { d: 100 },
+        paper_seeds: 1..=3,
+        engine_seeds: 1..=9,
+        paper: seen(8118.0, 482.0),
+        engine: seen(23.0, 30.0),
+    },
+];
+
+const fn seen(count: f64, ms: f64) -> Reference {
+    Reference { count, ms }
+}
+
+/// (name, source, seeds): beyond the paper's own instances.
+pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
+    (
+        "Huber d=100 k=10 n=100",
+        Source::Huber {
+            d: 100,
+            n: Some(100),
+        },
+        1..=2,
+    ),
+    (
+        "Huber d=200 k=20 n=200",
+        Source::Huber {
+            d: 200,
+            n: Some(200),
+        },
+        1..=2,
+    ),
+    ("AR d=1000 n=2000 ρ=0.1", ar(1000, 2000, 0.1), 1..=1),
+    ("AR d=1000 n=2000 ρ=0.5", ar(1000, 2000, 0.5), 1..=1),
+    ("AR d=1000 n=2000 ρ=0.9", ar(1000, 2000, 0.9), 1..=1),
+    ("AR d=200 n=200 ρ=0.5", ar(200, 200, 0.5), 1..=1),
+    ("logistic d=300 k=30", Source::Logistic { d: 300 }, 1..=1),
+];
+
+const fn ar(d: usize, n: usize, rho: f64) -> Source {
+    Source::Ar { d, n, rho }
+}

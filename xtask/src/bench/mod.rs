@@ -1,0 +1,188 @@
+//! `cargo xtask bench paper` and `cargo xtask bench engine`: Markdown tables, single thread.
+
+mod instances;
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use instances::{FAMILIES, HARDER, Source};
+use l0star::{Method, Problem, Settings, Solution, solve};
+
+/// A harder instance is left after this.
+const HARD_LIMIT: Duration = Duration::from_secs(60);
+
+/// The paper's method on the paper's instances, against what is known to be possible.
+pub fn paper(only: &str) -> Result<(), String> {
+    header(&[
+        "family",
+        "seeds",
+        "calls (mean)",
+        "calls (median)",
+        "ms (mean)",
+        "ms (median)",
+        "reference calls",
+        "reference ms",
+        "calls ratio",
+        "ms ratio",
+    ]);
+    for family in FAMILIES.iter().filter(|family| family.name.contains(only)) {
+        let runs = measure_seeds(family.source, &family.paper_seeds, Method::Paper)?;
+        let calls = column(&runs, |run| run.solution.solver_calls as f64);
+        let ms = column(&runs, |run| run.ms);
+        row(&[
+            family.name.to_owned(),
+            runs.len().to_string(),
+            format!("{:.0}", mean(&calls)),
+            format!("{:.0}", median(&calls)),
+            format!("{:.2}", mean(&ms)),
+            format!("{:.2}", median(&ms)),
+            family.paper.count.to_string(),
+            family.paper.ms.to_string(),
+            format!("{:.2}", mean(&calls) / family.paper.count),
+            format!("{:.2}", mean(&ms) / family.paper.ms),
+        ]);
+    }
+    Ok(())
+}
+
+/// The default method against the paper's in the same run; then harder instances on its own.
+pub fn engine(only: &str) -> Result<(), String> {
+    header(&[
+        "family",
+        "seeds",
+        "nodes (mean)",
+        "nodes (median)",
+        "calls (median)",
+        "best-first ms",
+        "paper ms",
+        "ratio",
+        "reference nodes",
+        "reference ms",
+    ]);
+    for family in FAMILIES.iter().filter(|family| family.name.contains(only)) {
+        let seeds = &family.engine_seeds;
+        let own = measure_seeds(family.source, seeds, Method::BestFirst)?;
+        let paper = measure_seeds(family.source, seeds, Method::Paper)?;
+        let nodes = column(&own, |run| run.solution.nodes as f64);
+        let calls = column(&own, |run| run.solution.solver_calls as f64);
+        let ratios: Vec<f64> = own
+            .iter()
+            .zip(&paper)
+            .map(|(own, paper)| paper.ms / own.ms)
+            .collect();
+        row(&[
+            family.name.to_owned(),
+            own.len().to_string(),
+            format!("{:.1}", mean(&nodes)),
+            format!("{:.0}", median(&nodes)),
+            format!("{:.0}", median(&calls)),
+            format!("{:.2}", median(&column(&own, |run| run.ms))),
+            format!("{:.2}", median(&column(&paper, |run| run.ms))),
+            format!("{:.1}", median(&ratios)),
+            family.engine.count.to_string(),
+            family.engine.ms.to_string(),
+        ]);
+    }
+    println!();
+    header(&["instance", "seed", "status", "nodes", "ms", "relative gap"]);
+    for (name, source, seeds) in HARDER.iter().filter(|(name, ..)| name.contains(only)) {
+        for seed in seeds.clone() {
+            let settings = Settings {
+                time_limit: Some(HARD_LIMIT),
+                ..Settings::new(Method::BestFirst)
+            };
+            let run = measure(&source.problem(seed)?, &settings, 1)?;
+            row(&[
+                (*name).to_owned(),
+                seed.to_string(),
+                run.solution.status.to_string(),
+                run.solution.nodes.to_string(),
+                format!("{:.0}", run.ms),
+                format!(
+                    "{:.1e}",
+                    run.solution.relative_gap().unwrap_or(f64::INFINITY)
+                ),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+/// One problem, solved several times.
+struct Run {
+    solution: Solution,
+    /// The median.
+    ms: f64,
+}
+
+fn measure_seeds(
+    source: Source,
+    seeds: &RangeInclusive<u64>,
+    method: Method,
+) -> Result<Vec<Run>, String> {
+    let settings = Settings::new(method);
+    seeds
+        .clone()
+        .map(|seed| measure(&source.problem(seed)?, &settings, source.repeats()))
+        .collect()
+}
+
+fn measure(problem: &Problem, settings: &Settings, repeats: usize) -> Result<Run, String> {
+    let mut times = Vec::with_capacity(repeats);
+    loop {
+        let start = Instant::now();
+        let solution = solve(problem, settings).map_err(text)?;
+        times.push(1e3 * start.elapsed().as_secs_f64());
+        if times.len() >= repeats {
+            return Ok(Run {
+                solution,
+                ms: median(&times),
+            });
+        }
+    }
+}
+
+fn column(runs: &[Run], of: impl Fn(&Run) -> f64) -> Vec<f64> {
+    runs.iter().map(of).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The middle one, or the mean of the two in the middle.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[half]
+    } else {
+        0.5 * (sorted[half - 1] + sorted[half])
+    }
+}
+
+fn header(names: &[&str]) {
+    println!("| {} |", names.join(" | "));
+    println!("|---|{}", "---:|".repeat(names.len() - 1));
+}
+
+fn row(cells: &[String]) {
+    println!("| {} |", cells.join(" | "));
+}
+
+fn text(error: impl Display) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+}
