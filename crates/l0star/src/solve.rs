@@ -1,6 +1,7 @@
 //! One call from a problem to a solution.
 
 use crate::error::Result;
+use crate::gram::root::MAX_COLUMNS;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::problem::Problem;
@@ -60,11 +61,17 @@ fn run<'p>(
         if let Some(tree) = GramTree::prepare(problem, &mut context) {
             return Ok(search(context, settings, tree));
         }
-        return Ok(search(
-            context,
-            settings,
-            BinaryTree::new(NewtonRows::new(problem)),
-        ));
+        if context.incumbent().is_none() {
+            first_incumbent(&mut context);
+        }
+        // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the
+        // root than a Newton system should have.
+        if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
+            let tree = BinaryTree::new(Pdal::new(problem, pdal::EPSILON));
+            return Ok(search(context, settings, tree));
+        }
+        let tree = BinaryTree::new(NewtonRows::new(problem));
+        return Ok(search(context, settings, tree));
     }
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     Ok(match settings.relaxation {
@@ -97,6 +104,17 @@ fn search<T: Tree>(context: Context, settings: &Settings, tree: T) -> Solution {
     search
         .into_context()
         .solution(settings, stopped, Some(bound))
+}
+
+/// What matching pursuit finds within the limits.
+pub(crate) fn first_incumbent(context: &mut Context) {
+    let limits = context.limits.clone();
+    let supports = heuristic::Omp::new(context.problem);
+    let last = supports.take_while(|_| limits.reached().is_none()).last();
+    if let Some(support) = last {
+        context.counters.calls += 1;
+        context.try_support(&support);
+    }
 }
 
 /// The paper counts an inexact method as one solver call.

@@ -9,6 +9,7 @@ use common::random_case;
 use l0star::search::Event;
 use l0star::{Method, Problem, RelaxationKind, Settings, Status, loss, solve, solve_observed};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// Rounding of the brute-force objective itself: relative, and the square of the rounding of a perfect fit.
 fn slack(problem: &Problem, objective: f64) -> f64 {
@@ -66,12 +67,22 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
     Ok(())
 }
 
+/// The same cases in every run: a failure is a change of the code, never luck. `cargo xtask soak` draws new ones.
+fn config(cases: u32, seed: u64) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
 fn losses() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(loss::NAMES)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(config(600, 1))]
 
     #[test]
     fn best_first_equals_brute_force(seed in any::<u64>(), loss in losses()) {
@@ -87,7 +98,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(config(300, 2))]
 
     #[test]
     fn paper_with_any_switch_equals_brute_force(
@@ -111,5 +122,30 @@ proptest! {
         let method = if paper { Method::Paper } else { Method::BestFirst };
         let settings = Settings { method, gap: share * null, ..Settings::default() };
         check(&case.problem, &settings, &case.words)?;
+    }
+}
+
+/// What random cases found once and must not find again.
+#[test]
+fn cases_that_failed_once_pass() {
+    let unpruned = Settings {
+        warm_start: false,
+        pruning: false,
+        ..Settings::new(Method::Paper)
+    };
+    let default = Settings::new(Method::BestFirst);
+    for (seed, loss, settings) in [
+        (18131259715019378551, "squared-hinge", &unpruned),
+        (465423984847223106, "squared-hinge", &unpruned),
+        (12358497040691344033, "quadratic", &default),
+        (
+            12358497040691344033,
+            "quadratic",
+            &Settings::new(Method::Paper),
+        ),
+        (3759271398665458615, "quadratic", &default),
+    ] {
+        let case = random_case(seed, loss);
+        check(&case.problem, settings, &case.words).unwrap();
     }
 }

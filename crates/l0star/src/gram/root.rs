@@ -30,12 +30,14 @@ pub(crate) struct Root {
 
 impl Root {
     /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept.
-    pub(crate) fn new(problem: &Problem) -> Option<Self> {
+    ///
+    /// `selectable`: the features that are not yet out.
+    pub(crate) fn new(problem: &Problem, selectable: &[usize]) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
             return None;
         }
-        let mut columns = problem.selectable.clone();
+        let mut columns = selectable.to_vec();
         columns.extend_from_slice(&problem.penalised);
         let (n, d) = (problem.rows(), columns.len());
         if d == 0 || d > MAX_COLUMNS {
@@ -124,7 +126,7 @@ impl Root {
         let fine = c0.is_finite() && h.iter().chain(&c).all(|v| v.is_finite());
         fine.then_some(Self {
             columns,
-            selectable: problem.selectable.len(),
+            selectable: selectable.len(),
             h,
             c,
             c0,

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::frame::{Frame, FrameModel};
 use super::mixed::MixedModel;
-use super::root::Root;
+use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
-use crate::search::{Context, Expansion, Node, Tree};
+use crate::search::{Context, Expansion, Node, Tree, screening};
 
 /// Re-frame when at most this share of a frame's columns is left.
 const REFRAME: f64 = 0.8;
@@ -150,8 +150,19 @@ impl<'p> GramTree<'p> {
         if context.limits.reached().is_some() {
             return None;
         }
-        let root = Root::new(problem)?;
         let k = problem.support_size();
+        let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
+        let screened: Vec<usize>;
+        let selectable = if wide {
+            screened = screening::screen(context, MAX_COLUMNS / 2);
+            &screened
+        } else {
+            &problem.selectable
+        };
+        if selectable.len() < k {
+            return None;
+        }
+        let root = Root::new(problem, selectable)?;
         let mut chosen = swaps::greedy(&root, k);
         swaps::improve(&root, &mut chosen, 10 * k + 20);
         let mut tree = Self {

@@ -105,6 +105,11 @@ impl Pdal {
         }
     }
 
+    /// Another ε from here on.
+    pub(crate) fn set_epsilon(&mut self, epsilon: f64) {
+        self.epsilon = epsilon;
+    }
+
     /// `β ← prox_{τL*}(β + τ(Ax + o))`, restricted to `Uᵀβ = 0`; then everything that hangs on β.
     fn dual_step(&mut self, problem: &Problem, node: &Subproblem) {
         let current = &mut self.current;

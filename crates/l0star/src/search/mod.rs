@@ -8,6 +8,7 @@ pub mod context;
 pub mod exhaustive;
 pub mod limits;
 pub mod paper;
+pub(crate) mod screening;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
