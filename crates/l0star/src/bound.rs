@@ -43,8 +43,11 @@ impl Certified {
         Self(self.0.min(other.0))
     }
 
-    /// A bound evaluated in a [frame](crate::gram), with the proved bound of all its errors.
-    pub(crate) fn from_frame(value: f64, error: f64) -> Self {
+    /// A bound evaluated in a [frame](crate::gram), with the proved bound of all its errors; nothing above `ceiling` is
+    /// claimed.
+    pub(crate) fn from_frame(value: f64, ceiling: f64, error: f64) -> Self {
+        // Not `f64::min`, which would turn a NaN into the ceiling.
+        let value = if value > ceiling { ceiling } else { value };
         Self::new(value - error - 4.0 * U * (value.abs() + error) - TINY)
     }
 
@@ -142,7 +145,7 @@ impl DualPoint {
     ) -> Certified {
         let atom = |j: usize| {
             let v = self.v[j].abs() + self.error * problem.norms[j];
-            v * v / (2.0 * problem.ridge[j])
+            v * (v / (2.0 * problem.ridge[j]))
         };
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
         let top = top_sum(node.free.iter().map(|j| atom(*j)), node.budget, scratch);
@@ -184,7 +187,7 @@ impl DualPoint {
         let m = node.budget;
         let atom = |j: usize| {
             let v = self.v[j].abs() + self.error * problem.norms[j];
-            v * v / (2.0 * problem.ridge[j])
+            v * (v / (2.0 * problem.ridge[j]))
         };
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
         let mut order: Vec<(f64, usize)> = node.free.iter().map(|j| (atom(*j), *j)).collect();
@@ -225,7 +228,9 @@ fn cap(problem: &Problem, value: f64) -> Certified {
     if problem.unpenalised.is_empty() {
         return Certified::new(value);
     }
-    Certified::new(value.min(problem.null_value * (1.0 + 1e-7)))
+    let ceiling = problem.null_value * (1.0 + 1e-7);
+    // Not `f64::min`, which would turn a NaN (an overflow) into a certificate.
+    Certified::new(if value > ceiling { ceiling } else { value })
 }
 
 /// The bound of a leaf (all of `included` may be non-zero, nothing else) in doubled precision.
@@ -246,7 +251,7 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
             size += p[i] * (alpha * o).abs();
         }
     }
-    let mut slack = total.error() + 10.0 * U * size * (1.0 + gamma(2 * alpha.len() + 4));
+    let mut slack = total.error() + 18.0 * U * size * (1.0 + gamma(2 * alpha.len() + 4));
     let mut beta = vec![0.0; alpha.len()];
     problem.weigh(alpha, &mut beta);
     let length = kernels::norm(&beta) * (1.0 + gamma(alpha.len() + 4));
@@ -258,7 +263,7 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
         }
         // 2U |a|ᵀ|β| is the rounding of β_i = p_i α_i itself.
         let v_above = v.value().abs() + v.error() + 2.0 * U * problem.norms[*j] * length;
-        atoms += v_above * v_above / (2.0 * problem.ridge[*j]);
+        atoms += v_above * (v_above / (2.0 * problem.ridge[*j]));
     }
     atoms *= 1.0 + gamma(included.len() + 10);
     slack += problem.unpenalised.residue_cost(problem, alpha);

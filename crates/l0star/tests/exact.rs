@@ -7,7 +7,9 @@ use std::cell::Cell;
 
 use common::random_case;
 use l0star::search::Event;
-use l0star::{Method, Problem, RelaxationKind, Settings, Status, loss, solve, solve_observed};
+use l0star::{
+    Design, Method, Problem, RelaxationKind, Settings, Status, loss, solve, solve_observed,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -148,4 +150,93 @@ fn cases_that_failed_once_pass() {
         let case = random_case(seed, loss);
         check(&case.problem, settings, &case.words).unwrap();
     }
+}
+
+/// Every method of one small problem.
+fn all_exact(problem: &Problem) -> Vec<l0star::Solution> {
+    let sga = Settings {
+        relaxation: RelaxationKind::Sga,
+        ..Settings::new(Method::Paper)
+    };
+    [
+        Settings::new(Method::Exhaustive),
+        Settings::new(Method::BestFirst),
+        Settings::new(Method::Paper),
+        sga,
+    ]
+    .iter()
+    .map(|settings| solve(problem, settings).unwrap())
+    .collect()
+}
+
+#[test]
+fn an_overflow_never_becomes_a_bound() {
+    for n in [2, 4, 20] {
+        let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+        let columns = (0..2 * n).map(|i| sign(i / 2 + i)).collect();
+        let design = Design::dense(n, 2, columns).unwrap();
+        let b = (0..n).map(|i| 9e153 * sign(i)).collect();
+        let problem = Problem::builder(design, b).intercept(true).build().unwrap();
+        let found = all_exact(&problem);
+        let optimum = found
+            .iter()
+            .map(|s| s.objective)
+            .fold(f64::INFINITY, f64::min);
+        for solution in found {
+            assert!(solution.lower_bound.unwrap() <= optimum * (1.0 + 1e-12));
+            if solution.status == Status::Optimal {
+                assert!(solution.objective <= optimum * (1.0 + 1e-9));
+            }
+        }
+    }
+}
+
+#[test]
+fn nearly_dependent_columns_still_count_as_k_features() {
+    // The greedy start finds no use for the second column; the search has to.
+    let tiny = [3.1e-8, -9.7e-8, 5.3e-8, -2.9e-8, 8.8e-8];
+    let mut columns = vec![1.0; 5];
+    columns.extend(tiny.map(|t| 1.0 + t));
+    let design = Design::dense(5, 2, columns).unwrap();
+    let b: Vec<f64> = tiny.iter().map(|t| 1.0 + 1e7 * t).collect();
+    let problem = Problem::builder(design, b)
+        .ridge(1e-16)
+        .k(2)
+        .build()
+        .unwrap();
+    let found = all_exact(&problem);
+    let optimum = found
+        .iter()
+        .map(|s| s.objective)
+        .fold(f64::INFINITY, f64::min);
+    for solution in found {
+        assert!(solution.lower_bound.unwrap() <= optimum * (1.0 + 1e-9));
+        if solution.status == Status::Optimal {
+            assert!(solution.objective <= optimum * (1.0 + 1e-8), "{solution:?}");
+        }
+    }
+}
+
+#[test]
+fn a_response_far_from_zero_costs_no_digits() {
+    // b = 1e6 + r with an intercept: the objective is that of r, whose digits survive only in doubled precision.
+    let mut random = common::Random::new(5);
+    let n = 50;
+    let columns: Vec<f64> = (0..3 * n).map(|_| random.normal()).collect();
+    // Multiples of 2⁻²⁰, so that adding the shift is exact.
+    let grid = |v: f64| (v * f64::from(1 << 20)).round() / f64::from(1 << 20);
+    let r: Vec<f64> = (0..n).map(|_| grid(1e-3 * random.normal())).collect();
+    let objective = |shift: f64| {
+        let design = Design::dense(n, 3, columns.clone()).unwrap();
+        let b = r.iter().map(|r| r + shift).collect();
+        let builder = Problem::builder(design, b).intercept(true).k(2);
+        solve(&builder.build().unwrap(), &Settings::default())
+            .unwrap()
+            .objective
+    };
+    let (near, far) = (objective(0.0), objective(1048576.0));
+    assert!(
+        (near - far).abs() <= 1e-10 * near,
+        "{near:e} against {far:e}"
+    );
 }

@@ -89,7 +89,7 @@ fn check_stopped(problem: &Problem, found: &Solution, truth: &Solution, status: 
         truth.objective
     );
     assert!(
-        found.objective <= problem.objective(&[]),
+        found.objective <= problem.objective(&[]) * (1.0 + 1e-12),
         "{status}: {} above the null model",
         found.objective
     );
@@ -162,7 +162,8 @@ fn a_time_limit_of_zero_returns_the_null_model_at_once() {
         let found = solve(&problem, &settings).unwrap();
         check_stopped(&problem, &found, &truth, Status::TimeLimit);
         assert_eq!((found.nodes, found.support.len()), (0, 0));
-        assert_eq!(found.objective, problem.objective(&[]));
+        let null = problem.objective(&[]);
+        assert!((found.objective - null).abs() <= 1e-12 * null);
         assert_eq!(found.lower_bound, Some(0.0));
     }
 }
@@ -477,7 +478,9 @@ fn every_announced_incumbent_is_the_objective_of_its_support() {
         for (objective, support) in seen {
             assert!(support.len() <= problem.k(), "{support:?}");
             let fit = Restricted::new(&problem).fit(&support);
-            assert_eq!(fit.objective, objective, "{support:?}");
+            // Incumbents are evaluated in doubled precision, a fit in plain floats.
+            let rounding = 1e-12 * objective;
+            assert!((fit.objective - objective).abs() <= rounding, "{support:?}");
         }
     }
 }

@@ -81,6 +81,12 @@ impl Frame {
             .map(|j| root.ridge[*j as usize])
             .fold(f64::INFINITY, f64::min);
         let (g, square) = condensed.lift(ridge, lifted)?;
+        // |x̃| ≤ Y needs H' ⪰ s²I of the true H', not only of the float one: s² has to stand well above their difference.
+        let roundings = root.roundings() + 3 * inside.len() + 30;
+        let noise = gamma(roundings) * d as f64 * condensed.weight * condensed.weight;
+        if noise > 0.25 * square {
+            return None;
+        }
         let scale = square.sqrt();
         let c: Vec<f64> = condensed.c.iter().map(|c| c / scale).collect();
         let y = root.reach(reference);
@@ -152,7 +158,7 @@ impl FrameModel {
     /// The bound of a child whose D is higher than that of the point kept by `rise`.
     pub(crate) fn child(&self, rise: f64) -> Certified {
         let error = self.kept_error() + self.errors.1;
-        Certified::from_frame((self.kept + rise).min(self.ceiling), error)
+        Certified::from_frame(self.kept + rise, self.ceiling, error)
     }
 }
 
@@ -236,7 +242,7 @@ impl Model for FrameModel {
     }
 
     fn certify(&mut self, _sets: &Sets) -> Certified {
-        Certified::from_frame(self.kept.min(self.ceiling), self.kept_error())
+        Certified::from_frame(self.kept, self.ceiling, self.kept_error())
     }
 
     fn curvatures(&self) -> (f64, f64) {

@@ -105,6 +105,10 @@ impl<'p> MixedModel<'p> {
     /// The explicit rows that the point kept proves to be quadratic for every x with `P(x) < reference`.
     pub(crate) fn certified_rows(&mut self, sets: &Sets, reference: f64) -> Vec<usize> {
         let bound = self.certify(sets).value();
+        if self.kept.slopes.len() != self.rows.len() {
+            // No point was ever kept: every D overflowed.
+            return Vec::new();
+        }
         let rows = self.rows.iter().enumerate();
         let proved = rows.filter(|(r, _)| {
             let room = (self.problem.loss.domain(self.b[*r]).1 - self.kept.slopes[*r]).max(0.0);
@@ -117,7 +121,7 @@ impl<'p> MixedModel<'p> {
     pub(crate) fn child(&self, rise: f64) -> Certified {
         let error = self.gram.kept_error() + self.gram.selection_error() + self.kept.error;
         let error = (error + self.kept.selection) * (1.0 + 1e-3);
-        Certified::from_frame((self.kept.dual + rise).min(self.ceiling), error)
+        Certified::from_frame(self.kept.dual + rise, self.ceiling, error)
     }
 
     fn column(&self, j: usize) -> &[f64] {
@@ -239,7 +243,7 @@ impl Model for MixedModel<'_> {
 
     fn certify(&mut self, _sets: &Sets) -> Certified {
         let error = (self.gram.kept_error() + self.kept.error) * (1.0 + 1e-3);
-        Certified::from_frame(self.kept.dual.min(self.ceiling), error)
+        Certified::from_frame(self.kept.dual, self.ceiling, error)
     }
 
     fn curvatures(&self) -> (f64, f64) {

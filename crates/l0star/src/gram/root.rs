@@ -176,6 +176,19 @@ impl Root {
         &self.h[i * d..(i + 1) * d]
     }
 
+    /// Roundings in an entry.
+    pub(crate) fn roundings(&self) -> usize {
+        self.rounding.0
+    }
+
+    /// A lower bound of the least eigenvalue of the true H, given that `H ⪰ square I` is proved of the float one.
+    pub(crate) fn least(&self, square: f64) -> f64 {
+        let d = self.size();
+        let trace = self.rounding.1 * d as f64;
+        let ridge = self.ridge.iter().copied().fold(f64::INFINITY, f64::min);
+        ridge.max(square - 2.0 * gamma(self.rounding.0 + 14) * trace)
+    }
+
     /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
     pub(crate) fn reach(&self, reference: f64) -> f64 {
         let (_, _, c0) = self.rounding;

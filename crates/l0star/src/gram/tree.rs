@@ -214,12 +214,11 @@ impl<'p> GramTree<'p> {
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
         let mut frame = Frame::new(root, &inside, &columns, k, best, lifted)?;
-        let ridge = root.ridge.iter().copied().fold(f64::INFINITY, f64::min);
         // H ⪰ s²I is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
         let least = if inside.is_empty() {
-            frame.scale * frame.scale
+            root.least(frame.scale * frame.scale)
         } else {
-            ridge
+            root.least(0.0)
         };
         let error = root.error(k + inside.len(), least * (1.0 - 1e-6), best);
         frame.error += error;

@@ -23,8 +23,8 @@ pub(crate) fn top_sum(
     scratch.extend(values.by_ref().take(m));
     scratch.sort_unstable_by(|a, b| a.total_cmp(b));
     for value in values {
-        // A NaN must not hide: it enters nothing, but the sum of the q it came from is checked by the caller.
-        if value > scratch[0] {
+        // A NaN must not hide: it enters, and makes the sum a NaN.
+        if value > scratch[0] || value.is_nan() {
             let mut at = 0;
             while at + 1 < m && scratch[at + 1] < value {
                 scratch[at] = scratch[at + 1];

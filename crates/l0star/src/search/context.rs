@@ -11,6 +11,9 @@ const PROMISE: f64 = 1e-9;
 /// … and the search works to a little less, so that rounding in the last comparison cannot break the promise.
 const WORKING: f64 = 0.9e-9;
 
+/// Models this close to the incumbent (relatively) are compared in doubled precision.
+const CLOSE: f64 = 1e-5;
+
 /// The best model so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Incumbent {
@@ -123,9 +126,16 @@ impl<'p> Context<'p> {
 
     /// Fits a support (at most k selectable columns) and makes it the incumbent when it is better.
     pub fn try_support(&mut self, support: &[usize]) -> f64 {
-        let fit = self.restricted.fit(support);
+        let mut fit = self.restricted.fit(support);
+        let best = self.best();
+        if fit.objective < best + CLOSE * best.abs() || best.is_infinite() {
+            let precise = self.restricted.precise_objective();
+            if precise.is_finite() {
+                fit.objective = precise;
+            }
+        }
         let objective = fit.objective;
-        if objective < self.best() {
+        if objective < best {
             self.incumbent = Some(Incumbent {
                 support: support.to_vec(),
                 fit,
