@@ -12,8 +12,8 @@
 
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
+use crate::linalg::select::top_sum;
 use crate::problem::Problem;
-use crate::relaxation::topk::top_sum;
 
 /// Covers underflow in the few thousand products that a bound adds up.
 const TINY: f64 = 1e-290;

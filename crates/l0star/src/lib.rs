@@ -9,12 +9,13 @@
 //! | module | its one job |
 //! |---|---|
 //! | [`error`], [`settings`] | what can be wrong; what is asked for and what comes back |
+//! | [`limits`] | when to stop |
 //! | [`linalg`] | kernels, Cholesky, rounding constants |
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
 //! | [`bound`] | the dual bound of a node, certified against rounding |
 //! | [`restricted`] | the minimum of P over a given support |
-//! | [`relaxation`] | what a node is worth: PDAL, SGA |
+//! | [`relaxation`] | what a node is worth: PDAL and SGA of the paper, piecewise Newton |
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
 //! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
@@ -24,6 +25,7 @@ pub mod bound;
 pub mod error;
 mod gram;
 pub mod heuristic;
+pub mod limits;
 pub mod linalg;
 pub mod loss;
 pub mod problem;

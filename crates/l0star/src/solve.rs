@@ -62,7 +62,7 @@ fn run<'p>(
             return Ok(search(context, settings, tree));
         }
         if context.incumbent().is_none() {
-            first_incumbent(&mut context);
+            heuristic::first_incumbent(&mut context);
         }
         // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the
         // root than a Newton system should have.
@@ -104,17 +104,6 @@ fn search<T: Tree>(context: Context, settings: &Settings, tree: T) -> Solution {
     search
         .into_context()
         .solution(settings, stopped, Some(bound))
-}
-
-/// What matching pursuit finds within the limits.
-pub(crate) fn first_incumbent(context: &mut Context) {
-    let limits = context.limits.clone();
-    let supports = heuristic::Omp::new(context.problem);
-    let last = supports.take_while(|_| limits.reached().is_none()).last();
-    if let Some(support) = last {
-        context.counters.calls += 1;
-        context.try_support(&support);
-    }
 }
 
 /// The paper counts an inexact method as one solver call.

@@ -172,7 +172,7 @@ fn all_exact(problem: &Problem) -> Vec<l0star::Solution> {
 #[test]
 fn an_overflow_never_becomes_a_bound() {
     for n in [2, 4, 20] {
-        let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         let columns = (0..2 * n).map(|i| sign(i / 2 + i)).collect();
         let design = Design::dense(n, 2, columns).unwrap();
         let b = (0..n).map(|i| 9e153 * sign(i)).collect();

@@ -1,9 +1,9 @@
 use super::EPSILON;
 use crate::bound::Subproblem;
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::relaxation::sga::Sga;
 use crate::relaxation::{Relaxation, Task, largest};
-use crate::search::limits::Limits;
 use crate::settings::Settings;
 
 /// Dual iterative hard thresholding (Liu et al. 2017): supergradient ascent on D, the support from the k largest

@@ -19,6 +19,7 @@ pub use omp::Omp;
 pub use thresholding::{Htp, Iht};
 
 use crate::problem::Problem;
+use crate::search::Context;
 use crate::settings::Method;
 
 /// The paper's ε for IHT, HTP, DIHT and SGA.
@@ -36,4 +37,15 @@ pub fn supports<'p>(
         Method::Diht => Box::new(Diht::new(problem)),
         Method::BestFirst | Method::Paper | Method::Exhaustive => return None,
     })
+}
+
+/// What matching pursuit finds within the limits.
+pub(crate) fn first_incumbent(context: &mut Context) {
+    let limits = context.limits.clone();
+    let supports = Omp::new(context.problem);
+    let last = supports.take_while(|_| limits.reached().is_none()).last();
+    if let Some(support) = last {
+        context.counters.calls += 1;
+        context.try_support(&support);
+    }
 }

@@ -3,3 +3,4 @@
 pub mod cholesky;
 pub mod kernels;
 pub mod rounding;
+pub(crate) mod select;

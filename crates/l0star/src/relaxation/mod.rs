@@ -8,8 +8,8 @@ pub mod sga;
 pub(crate) mod topk;
 
 use crate::bound::{Certified, Children, Subproblem};
+use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::search::limits::Limits;
 
 /// What a relaxation is asked to do at a node.
 #[derive(Debug, Clone, Copy)]

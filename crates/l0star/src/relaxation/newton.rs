@@ -11,10 +11,11 @@
 //! On a piece (J, E, signs σ) the regulariser is a quadratic, so that a Newton step is one linear system; a prox step
 //! proposes the next piece. A [`Model`] knows f, its rounding and how a bound is certified.
 
-use super::topk::{Prox, top_sum};
+use super::topk::Prox;
 use crate::bound::Certified;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
-use crate::search::limits::Limits;
+use crate::linalg::select::top_sum;
 
 /// A smooth convex f in coordinates of ridge 1, and the certificate of its bounds.
 pub(crate) trait Model {

@@ -1,40 +1,4 @@
-//! The top-m ℓ2 norm and the prox of its squared conjugate (Algorithm 4 of the paper).
-
-/// The sum of the `m` largest of some non-negative numbers, in O(d) expected.
-pub(crate) fn top_sum(
-    values: impl ExactSizeIterator<Item = f64>,
-    m: usize,
-    scratch: &mut Vec<f64>,
-) -> f64 {
-    if m == 0 {
-        return 0.0;
-    }
-    if m >= values.len() {
-        return values.sum();
-    }
-    scratch.clear();
-    if m > 48 {
-        scratch.extend(values);
-        scratch.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
-        return scratch[..m].iter().sum();
-    }
-    // For small m an ordered buffer of the best so far beats a selection: few values enter it.
-    let mut values = values;
-    scratch.extend(values.by_ref().take(m));
-    scratch.sort_unstable_by(|a, b| a.total_cmp(b));
-    for value in values {
-        // A NaN must not hide: it enters, and makes the sum a NaN.
-        if value > scratch[0] || value.is_nan() {
-            let mut at = 0;
-            while at + 1 < m && scratch[at + 1] < value {
-                scratch[at] = scratch[at + 1];
-                at += 1;
-            }
-            scratch[at] = value;
-        }
-    }
-    scratch.iter().sum()
-}
+//! The prox of the conjugate of the squared top-m ℓ2 norm (Algorithm 4 of the paper).
 
 /// What [`Prox::run`] finds: the piece of the solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -159,6 +123,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::select::top_sum;
     use proptest::prelude::*;
 
     /// Half the squared top-m norm.
@@ -241,16 +206,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn the_top_sum_is_that_of_a_sort(v in vectors(), m in 0usize..45) {
-            let squares: Vec<f64> = v.iter().map(|v| v * v).collect();
-            let mut sorted = squares.clone();
-            sorted.sort_by(|a, b| b.total_cmp(a));
-            let expected: f64 = sorted.iter().take(m).sum();
-            let found = top_sum(squares.into_iter(), m, &mut Vec::new());
-            prop_assert!((found - expected).abs() <= 1e-12 * (1.0 + expected));
-        }
-
         #[test]
         fn the_prox_agrees_with_algorithm_4(v in vectors(), m in 1usize..10, log in -3.0..3.0f64) {
             // Moreau with σ = 1: v = prox_Ω(v) + prox_{Ω*}(v), Ω* = (1/2λ)‖·‖²_m, μ = 1/λ.

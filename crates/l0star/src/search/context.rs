@@ -1,7 +1,7 @@
 //! What every search keeps: the incumbent, what was discarded and why that was allowed, counters, limits, events.
 
-use super::limits::Limits;
 use crate::bound::Certified;
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::restricted::{Fit, Restricted};
 use crate::settings::{Settings, Solution, Status};

@@ -6,7 +6,6 @@
 pub mod binary;
 pub mod context;
 pub mod exhaustive;
-pub mod limits;
 pub mod paper;
 pub(crate) mod screening;
 

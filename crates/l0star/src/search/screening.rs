@@ -5,9 +5,9 @@
 
 use super::Context;
 use crate::bound::Subproblem;
+use crate::heuristic::first_incumbent;
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::{Exit, Relaxation, Task};
-use crate::solve::first_incumbent;
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
