@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
-//! | [`mixed`] | Huber's rows: which of them are quadratic for every model that matters |
+//! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
+//! | [`mixed`] | a frame with the other rows beside it |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
 pub(crate) mod frame;
+pub(crate) mod huber;
 pub(crate) mod mixed;
 pub(crate) mod root;
 pub(crate) mod swaps;

@@ -6,7 +6,7 @@ use super::frame::{Frame, FrameModel};
 use super::mixed::MixedModel;
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
-use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
@@ -20,11 +20,7 @@ const SMALL: usize = 8;
 /// A node is solved to this share of its gap.
 const NODE_TOLERANCE: f64 = 1e-3;
 /// The root to this share of the incumbent.
-const ROOT_TOLERANCE: f64 = 1e-7;
-/// At most this share of the rows may stay explicit.
-const MAX_EXPLICIT: f64 = 0.5;
-/// Rounds of certifying Huber rows.
-const MAX_ROW_ROUNDS: usize = 5;
+pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
 /// Rounds of solve, fix and re-frame at one node.
 const MAX_FRAMES: usize = 6;
 
@@ -50,10 +46,10 @@ impl Bits {
 #[derive(Debug)]
 pub(crate) struct GramNode {
     low: Certified,
-    frame: Arc<Frame>,
+    pub(super) frame: Arc<Frame>,
     inside: Bits,
     outside: Bits,
-    warm: Arc<[(u32, f32)]>,
+    pub(super) warm: Arc<[(u32, f32)]>,
     depth: u32,
     bytes: u32,
 }
@@ -103,16 +99,16 @@ impl Node for GramNode {
 /// The engine's tree for one quadratic problem, or for a Huber problem most of whose rows are proved to stay in their
 /// quadratic part.
 pub(crate) struct GramTree<'p> {
-    problem: &'p Problem,
+    pub(super) problem: &'p Problem,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
-    root: Root,
+    pub(super) root: Root,
     /// The quadratic over the certified rows, and the rows that stay explicit (Huber).
-    mixed: Option<(Root, Vec<usize>)>,
-    first: Option<GramNode>,
-    newton: Newton,
+    pub(super) mixed: Option<(Root, Vec<usize>)>,
+    pub(super) first: Option<GramNode>,
+    pub(super) newton: Newton,
     root_error: f64,
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
-    ceiling: f64,
+    pub(super) ceiling: f64,
     last_candidate: Vec<usize>,
     factor: Cholesky,
 }
@@ -208,7 +204,12 @@ impl<'p> GramTree<'p> {
     }
 
     /// The node that contains every support.
-    fn root_node(&mut self, chosen: &[usize], lifted: bool, best: f64) -> Option<GramNode> {
+    pub(super) fn root_node(
+        &mut self,
+        chosen: &[usize],
+        lifted: bool,
+        best: f64,
+    ) -> Option<GramNode> {
         let root = self.frame_root();
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
@@ -272,95 +273,6 @@ impl<'p> GramTree<'p> {
             .collect()
     }
 
-    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent; false when
-    /// the Gram form does not pay.
-    ///
-    /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
-    /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
-    /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
-    fn certify_rows(&mut self, chosen: &[usize], context: &Context) -> bool {
-        let problem = self.problem;
-        let reference = context.best();
-        // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
-        let Some(node) = self.root_node(chosen, false, reference) else {
-            return false;
-        };
-        let goal = Goal {
-            cut: reference,
-            tolerance: ROOT_TOLERANCE * reference,
-            tight: 1e-12 * reference,
-        };
-        let sets = self.load(&node);
-        let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
-        self.newton.solve(&mut model, &sets, &goal, &context.limits);
-        self.newton.restore_best(&sets);
-        let frame = &node.frame;
-        let mut x: Vec<(usize, f64)> = Vec::new();
-        for j in &sets.free {
-            let value = self.newton.x[*j];
-            if value != 0.0 {
-                let column = self.root.columns[frame.columns[*j] as usize];
-                x.push((column, value / frame.scale));
-            }
-        }
-        let mut certain = quadratic_rows(problem, &x, reference);
-        // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
-        if !problem.has_intercept && problem.penalised.is_empty() {
-            self.certify_more_rows(&mut certain, chosen, context);
-        }
-        self.ceiling = reference;
-        let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-        if open.is_empty() {
-            return true;
-        }
-        if problem.has_intercept
-            || !problem.penalised.is_empty()
-            || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64
-        {
-            return false;
-        }
-        if self.mixed.is_none() {
-            self.mixed = Some((self.root.without_rows(problem, &open), open));
-        }
-        true
-    }
-
-    /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
-    /// frame is that of the search.
-    fn certify_more_rows(&mut self, certain: &mut [bool], chosen: &[usize], context: &Context) {
-        let reference = context.best();
-        for _ in 0..MAX_ROW_ROUNDS {
-            let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-            if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
-                return;
-            }
-            self.mixed = Some((self.root.without_rows(self.problem, &open), open));
-            let node = self.root_node(chosen, true, reference);
-            let (Some(mut node), Some((root, open))) = (node, self.mixed.take()) else {
-                return;
-            };
-            let sets = self.load(&node);
-            let goal = Goal {
-                cut: f64::INFINITY,
-                tolerance: ROOT_TOLERANCE * reference,
-                tight: ROOT_TOLERANCE * reference,
-            };
-            let frame = Arc::clone(&node.frame);
-            let mut model =
-                MixedModel::new(self.problem, &root.columns, frame, open, f64::INFINITY);
-            self.newton.solve(&mut model, &sets, &goal, &context.limits);
-            let proved = model.certified_rows(&sets, reference);
-            if proved.is_empty() {
-                self.newton.restore_best(&sets);
-                node.warm = self.warm(&sets);
-                self.mixed = Some((root, model.rows));
-                self.first = Some(node);
-                return;
-            }
-            proved.iter().for_each(|i| certain[*i] = true);
-        }
-    }
-
     /// Tries a support given by root indices; makes it the incumbent when it is better.
     fn offer(&mut self, chosen: &[usize], context: &mut Context) {
         let mut support: Vec<usize> = chosen.iter().map(|i| self.root.columns[*i]).collect();
@@ -370,7 +282,7 @@ impl<'p> GramTree<'p> {
     }
 
     /// The node's sets, its warm start in the solver.
-    fn load(&mut self, node: &GramNode) -> Sets {
+    pub(super) fn load(&mut self, node: &GramNode) -> Sets {
         let d = node.frame.size();
         let mut sets = Sets::default();
         for i in 0..d {
@@ -392,7 +304,7 @@ impl<'p> GramTree<'p> {
     }
 
     /// The iterate as a warm start.
-    fn warm(&self, sets: &Sets) -> Arc<[(u32, f32)]> {
+    pub(super) fn warm(&self, sets: &Sets) -> Arc<[(u32, f32)]> {
         let x = &self.newton.x;
         let columns = sets.inside.iter().chain(&sets.free);
         let active = columns.filter(|i| x[**i] != 0.0);
@@ -560,37 +472,6 @@ impl<'p> GramTree<'p> {
         };
         Some((smaller, sets))
     }
-}
-
-/// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
-/// `P(x) < reference`.
-fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], reference: f64) -> Vec<bool> {
-    let mut z = vec![0.0; problem.rows()];
-    problem.predict_into(x, &mut z);
-    if problem.has_intercept {
-        // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
-        let residual: f64 = (0..z.len())
-            .map(|i| problem.p[i] * (problem.b[i] - z[i]))
-            .sum();
-        let mean = residual / problem.p.iter().sum::<f64>();
-        z.iter_mut().for_each(|z| *z += mean);
-    }
-    let mut point = DualPoint::new(problem);
-    problem.loss.slopes(&z, &problem.b, &mut point.alpha);
-    point.update(problem);
-    let whole = Subproblem {
-        included: &problem.penalised,
-        free: &problem.selectable,
-        budget: problem.support_size(),
-    };
-    point.dots(problem, &whole);
-    let bound = point.bound(problem, &whole, &mut Vec::new()).value();
-    let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
-    rows.map(|((alpha, b), p)| {
-        let room = problem.loss.domain(*b).1 - alpha.abs();
-        bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
-    })
-    .collect()
 }
 
 impl Tree for GramTree<'_> {

@@ -1,0 +1,138 @@
+//! Which rows of a Huber problem are quadratic for every model that matters.
+
+use std::sync::Arc;
+
+use super::frame::FrameModel;
+use super::mixed::MixedModel;
+use super::tree::{GramTree, ROOT_TOLERANCE};
+use crate::bound::{DualPoint, Subproblem};
+use crate::problem::Problem;
+use crate::relaxation::newton::Goal;
+use crate::search::Context;
+
+/// At most this share of the rows may stay explicit.
+const MAX_EXPLICIT: f64 = 0.5;
+/// Rounds of certifying rows.
+const MAX_ROW_ROUNDS: usize = 5;
+
+impl GramTree<'_> {
+    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent; false when
+    /// the Gram form does not pay.
+    ///
+    /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
+    /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
+    /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
+    pub(super) fn certify_rows(&mut self, chosen: &[usize], context: &Context) -> bool {
+        let problem = self.problem;
+        let reference = context.best();
+        // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
+        let Some(node) = self.root_node(chosen, false, reference) else {
+            return false;
+        };
+        let goal = Goal {
+            cut: reference,
+            tolerance: ROOT_TOLERANCE * reference,
+            tight: 1e-12 * reference,
+        };
+        let sets = self.load(&node);
+        let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
+        self.newton.solve(&mut model, &sets, &goal, &context.limits);
+        self.newton.restore_best(&sets);
+        let frame = &node.frame;
+        let mut x: Vec<(usize, f64)> = Vec::new();
+        for j in &sets.free {
+            let value = self.newton.x[*j];
+            if value != 0.0 {
+                let column = self.root.columns[frame.columns[*j] as usize];
+                x.push((column, value / frame.scale));
+            }
+        }
+        let mut certain = quadratic_rows(problem, &x, reference);
+        // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
+        if !problem.has_intercept && problem.penalised.is_empty() {
+            self.certify_more_rows(&mut certain, chosen, context);
+        }
+        self.ceiling = reference;
+        let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
+        if open.is_empty() {
+            return true;
+        }
+        if problem.has_intercept
+            || !problem.penalised.is_empty()
+            || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64
+        {
+            return false;
+        }
+        if self.mixed.is_none() {
+            self.mixed = Some((self.root.without_rows(problem, &open), open));
+        }
+        true
+    }
+
+    /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
+    /// frame is that of the search.
+    fn certify_more_rows(&mut self, certain: &mut [bool], chosen: &[usize], context: &Context) {
+        let reference = context.best();
+        for _ in 0..MAX_ROW_ROUNDS {
+            let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
+            if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
+                return;
+            }
+            self.mixed = Some((self.root.without_rows(self.problem, &open), open));
+            let node = self.root_node(chosen, true, reference);
+            let (Some(mut node), Some((root, open))) = (node, self.mixed.take()) else {
+                return;
+            };
+            let sets = self.load(&node);
+            let goal = Goal {
+                cut: f64::INFINITY,
+                tolerance: ROOT_TOLERANCE * reference,
+                tight: ROOT_TOLERANCE * reference,
+            };
+            let frame = Arc::clone(&node.frame);
+            let mut model =
+                MixedModel::new(self.problem, &root.columns, frame, open, f64::INFINITY);
+            self.newton.solve(&mut model, &sets, &goal, &context.limits);
+            let proved = model.certified_rows(&sets, reference);
+            if proved.is_empty() {
+                self.newton.restore_best(&sets);
+                node.warm = self.warm(&sets);
+                self.mixed = Some((root, model.rows));
+                self.first = Some(node);
+                return;
+            }
+            proved.iter().for_each(|i| certain[*i] = true);
+        }
+    }
+}
+
+/// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
+/// `P(x) < reference`.
+fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], reference: f64) -> Vec<bool> {
+    let mut z = vec![0.0; problem.rows()];
+    problem.predict_into(x, &mut z);
+    if problem.has_intercept {
+        // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
+        let residual: f64 = (0..z.len())
+            .map(|i| problem.p[i] * (problem.b[i] - z[i]))
+            .sum();
+        let mean = residual / problem.p.iter().sum::<f64>();
+        z.iter_mut().for_each(|z| *z += mean);
+    }
+    let mut point = DualPoint::new(problem);
+    problem.loss.slopes(&z, &problem.b, &mut point.alpha);
+    point.update(problem);
+    let whole = Subproblem {
+        included: &problem.penalised,
+        free: &problem.selectable,
+        budget: problem.support_size(),
+    };
+    point.dots(problem, &whole);
+    let bound = point.bound(problem, &whole, &mut Vec::new()).value();
+    let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
+    rows.map(|((alpha, b), p)| {
+        let room = problem.loss.domain(*b).1 - alpha.abs();
+        bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
+    })
+    .collect()
+}
