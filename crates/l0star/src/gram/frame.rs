@@ -7,14 +7,15 @@
 //! H' = H_FF - H_FS Z,   c' = c_F - Zᵀ c_S,   c0' = c0 - ½ c_Sᵀ t
 //! ```
 //!
-//! and for any `s > 0` with `H' ⪰ s² I`, in the coordinates `x̃ = s x`,
+//! and for any `s > 0` with `H' ⪰ diag(s²)`, in the coordinates `x̃_i = s_i x_i`,
 //!
 //! ```text
-//! P = c0' - c̃ᵀx̃ + ½ x̃ᵀG̃x̃ + ½|x̃|²,   c̃ = c'/s,   G̃ = H'/s² - I ⪰ 0.
+//! P = c0' - c̃ᵀx̃ + ½ x̃ᵀG̃x̃ + ½|x̃|²,   c̃_i = c'_i/s_i,   G̃_ij = H'_ij/s_i s_j - [i = j],   G̃ ⪰ 0.
 //! ```
 //!
-//! That is a *lift*: s² = λ + μ with μ up to the least eigenvalue of `H' - λI`, a larger ridge for the same P and so a
-//! tighter perspective bound. The Cholesky certificate is run on the very array that evaluates nodes.
+//! That is a *lift*: `s_i² = λ_i + t (H'_ii - λ_i)`, a larger ridge for the same P and so a tighter perspective bound, t as
+//! large as a Cholesky certificate, run on the very array that evaluates nodes, allows. In proportion to the diagonal the
+//! lift does not depend on the units of the columns.
 
 use std::sync::Arc;
 
@@ -37,8 +38,8 @@ pub(crate) struct Frame {
     pub g: Vec<f64>,
     pub c: Vec<f64>,
     pub c0: f64,
-    /// The common scale s.
-    pub scale: f64,
+    /// The scale s_i of each column.
+    pub scale: Vec<f64>,
     /// `max |c̃|`, `max |G̃|`.
     pub sizes: (f64, f64),
     /// A bound of `|P - P̂|` for every improving x of the frame.
@@ -76,22 +77,21 @@ impl Frame {
     ) -> Option<Self> {
         let condensed = Condensed::new(root, inside, columns)?;
         let d = columns.len();
-        let ridge = columns
-            .iter()
-            .map(|j| root.ridge[*j as usize])
-            .fold(f64::INFINITY, f64::min);
-        let (g, square) = condensed.lift(ridge, lifted)?;
-        // |x̃| ≤ Y needs H' ⪰ s²I of the true H', not only of the float one: s² has to stand well above their difference.
+        let ridge: Vec<f64> = columns.iter().map(|j| root.ridge[*j as usize]).collect();
+        let (g, scale) = condensed.lift(&ridge, lifted)?;
+        let ratios = condensed.weights.iter().zip(&scale).map(|(w, s)| w / s);
+        // |x̃| ≤ Y needs H' ⪰ diag(s²) of the true H', not only of the float one: s² has to stand well above their
+        // difference, which in these coordinates is at most γ Σ (w_i/s_i)².
         let roundings = root.roundings() + 3 * inside.len() + 30;
-        let noise = gamma(roundings) * d as f64 * condensed.weight * condensed.weight;
-        if noise > 0.25 * square {
+        let squares: f64 = ratios.clone().map(|ratio| ratio * ratio).sum();
+        if gamma(roundings) * squares > 0.25 {
             return None;
         }
-        let scale = square.sqrt();
-        let c: Vec<f64> = condensed.c.iter().map(|c| c / scale).collect();
+        let steepest = ratios.fold(0.0, f64::max);
+        let c: Vec<f64> = condensed.c.iter().zip(&scale).map(|(c, s)| c / s).collect();
         let y = root.reach(reference);
         // E = γ (√2c0 + τ + Σ w_i|x_i|)², Σ w_i|x_i| ≤ max(w/s) √m Y; see the module `Condensed`.
-        let spread = condensed.weight / scale * (budget as f64).sqrt() * y;
+        let spread = steepest * (budget as f64).sqrt() * y;
         let sum = (2.0 * root.c0).sqrt() + condensed.tau + spread;
         let error = gamma(3 * inside.len() + 16) * sum * sum * (1.0 + 1e-3);
         let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
@@ -261,8 +261,8 @@ struct Condensed {
     h: Vec<f64>,
     c: Vec<f64>,
     c0: f64,
-    /// `max w_i`.
-    weight: f64,
+    /// `w_i`.
+    weights: Vec<f64>,
     tau: f64,
 }
 
@@ -295,7 +295,7 @@ impl Condensed {
 
         let mut h = vec![0.0; d * d];
         let mut c = vec![0.0; d];
-        let mut weight: f64 = 0.0;
+        let mut weights = Vec::with_capacity(d);
         let mut z = vec![0.0; s];
         for (r, i) in columns.iter().enumerate() {
             let row = root.row(*i as usize);
@@ -305,7 +305,7 @@ impl Condensed {
             if s > 0 {
                 factor.solve(&mut z);
             }
-            weight = weight.max(row[*i as usize].sqrt() + weigh(&z));
+            weights.push((row[*i as usize].sqrt() + weigh(&z)) * (1.0 + 1e-9));
             let out = &mut h[r * d..(r + 1) * d];
             for (out, j) in out.iter_mut().zip(columns) {
                 *out = row[*j as usize];
@@ -327,61 +327,97 @@ impl Condensed {
             h,
             c,
             c0,
-            weight: weight * (1.0 + 1e-9),
+            weights,
             tau: tau * (1.0 + 1e-9),
         })
     }
 
-    /// `(G̃, s²)` with `G̃ = H'/s² - I` proved positive semidefinite; s² as large as a few tries allow.
-    fn lift(&self, ridge: f64, lifted: bool) -> Option<(Vec<f64>, f64)> {
-        let least = if lifted {
-            self.least_eigenvalue().unwrap_or(ridge)
+    /// `(G̃, s)` with G̃ proved positive semidefinite; t as large as a few tries allow.
+    fn lift(&self, ridge: &[f64], lifted: bool) -> Option<(Vec<f64>, Vec<f64>)> {
+        let d = self.c.len();
+        // What is left of each diagonal entry above its ridge: the lift is in proportion to it.
+        let room: Vec<f64> = (0..d)
+            .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
+            .collect();
+        let most = if lifted {
+            self.largest_share(ridge, &room)
         } else {
-            ridge
+            0.0
         };
-        let lift = least - ridge;
         let mut tries: Vec<f64> = Vec::new();
-        if lift > 0.01 * ridge {
-            tries.extend([0.995, 0.97, 0.9, 0.7].map(|share| ridge + share * lift));
+        let worth = room
+            .iter()
+            .zip(ridge)
+            .any(|(room, l)| most * room > 0.01 * l);
+        if worth {
+            tries.extend([0.995, 0.97, 0.9, 0.7].map(|part| part * most));
         }
-        // H - λI is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
-        tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss| ridge * (1.0 - loss)));
+        // H - diag(λ) is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
+        tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
         let mut factor = Cholesky::new();
-        for square in tries {
-            let d = self.c.len();
-            let mut g: Vec<f64> = self.h.iter().map(|h| h / square).collect();
-            (0..d).for_each(|i| g[i * d + i] -= 1.0);
+        for share in tries {
+            let square = |i: usize| {
+                if share > 0.0 {
+                    // A column of zeros has nothing but its ridge: a trace of it makes the certificate's margin.
+                    ridge[i] * (1.0 - 1e-6) + share * room[i]
+                } else {
+                    ridge[i] * (1.0 + share)
+                }
+            };
+            let scale: Vec<f64> = (0..d).map(|i| square(i).sqrt()).collect();
+            let mut g = self.h.clone();
+            for (i, row) in g.chunks_exact_mut(d).enumerate() {
+                for (h, s) in row.iter_mut().zip(&scale) {
+                    *h /= s * scale[i];
+                }
+                row[i] -= 1.0;
+            }
             if proved_psd(&g, d, &mut factor) {
-                return Some((g, square));
+                return Some((g, scale));
             }
         }
         None
     }
 
-    /// The least eigenvalue of H' by inverse iteration: an estimate from above.
-    fn least_eigenvalue(&self) -> Option<f64> {
+    /// The largest t with `H' ⪰ diag(λ + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
+    /// `R½ (H' - diag λ)⁻¹ R½`, R the room, by power iteration (with a trace of H' kept so that it can be factorised).
+    fn largest_share(&self, ridge: &[f64], room: &[f64]) -> f64 {
         let d = self.c.len();
         let mut factor = Cholesky::new();
-        factor.start(d).copy_from_slice(&self.h);
-        if !factor.factor() {
-            return None;
+        let rows = factor.start(d);
+        rows.copy_from_slice(&self.h);
+        for i in 0..d {
+            // A trace of the ridge stays, so that a singular Gram matrix can still be factorised: t is then too small by
+            // as little.
+            rows[i * d + i] -= ridge[i] * (1.0 - 1e-3);
         }
+        if !factor.factor() {
+            return 0.0;
+        }
+        let root: Vec<f64> = room.iter().map(|room| room.sqrt()).collect();
         let mut v: Vec<f64> = (0..d).map(|i| 1.0 + 0.1 * ((i * 37) % 11) as f64).collect();
-        let mut value = f64::INFINITY;
+        let mut value: f64 = 0.0;
         for _ in 0..40 {
             let length = kernels::norm(&v);
-            v.iter_mut().for_each(|v| *v /= length);
+            if !(length > 0.0 && length.is_finite()) {
+                return 0.0;
+            }
+            v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r / length);
             let before = v.clone();
             factor.solve(&mut v);
-            // vᵀH⁻¹v ≤ 1/λ_min, and it converges to it.
-            let next = 1.0 / kernels::dot(&before, &v);
+            let next = kernels::dot(&before, &v);
+            v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r);
             let done = (value - next).abs() <= 2e-3 * next;
             value = next;
             if done {
                 break;
             }
         }
-        value.is_finite().then_some(value)
+        if value > 0.0 {
+            (1.0 / value).min(1.0)
+        } else {
+            0.0
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl GramTree<'_> {
             let value = self.newton.x[*j];
             if value != 0.0 {
                 let column = self.root.columns[frame.columns[*j] as usize];
-                x.push((column, value / frame.scale));
+                x.push((column, value / frame.scale[*j]));
             }
         }
         let mut certain = quadratic_rows(problem, &x, reference);

@@ -62,9 +62,9 @@ impl<'p> MixedModel<'p> {
         ceiling: f64,
     ) -> Self {
         let mut entries = Vec::with_capacity(rows.len() * frame.size());
-        for j in &frame.columns {
+        for (j, scale) in frame.columns.iter().zip(&frame.scale) {
             let column = problem.design.column(columns[*j as usize]);
-            entries.extend(rows.iter().map(|i| column[*i] / frame.scale));
+            entries.extend(rows.iter().map(|i| column[*i] / scale));
         }
         let count = rows.len();
         let pick = |v: &[f64]| -> Vec<f64> {

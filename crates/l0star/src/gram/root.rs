@@ -22,10 +22,12 @@ pub(crate) struct Root {
     pub c: Vec<f64>,
     pub c0: f64,
     pub ridge: Vec<f64>,
-    /// Roundings in an entry, and the largest diagonal entry and c0 that they are relative to.
-    rounding: (usize, f64, f64),
-    /// What centring in floating point left of the means: (of the response, largest of the columns).
-    means: (f64, f64),
+    /// Roundings in an entry, and the c0 that they are relative to.
+    rounding: (usize, f64),
+    /// The diagonal entries that roundings are relative to.
+    diagonal: Vec<f64>,
+    /// What centring in floating point left of the means: of the response, of each column.
+    means: (f64, Vec<f64>),
 }
 
 impl Root {
@@ -53,18 +55,18 @@ impl Root {
                 0.0
             }
         };
-        let mut largest_mean: f64 = 0.0;
+        let mut column_means = vec![0.0; d];
         let mut centred = Vec::new();
         let in_order = !problem.has_intercept && columns.iter().copied().eq(0..d);
         if !in_order {
             centred.reserve_exact(n * d);
-            for j in &columns {
+            for (j, left) in columns.iter().zip(&mut column_means) {
                 let column = problem.design.column(*j);
                 let mean = shift(column);
                 let start = centred.len();
                 centred.extend(column.iter().map(|a| a - mean));
                 if problem.has_intercept {
-                    largest_mean = largest_mean.max(kernels::dot(p, &centred[start..]).abs());
+                    *left = kernels::dot(p, &centred[start..]).abs() * (1.0 + 1e-6);
                 }
             }
         }
@@ -122,7 +124,7 @@ impl Root {
             .map(|column| kernels::dot(column, &b))
             .collect();
         let c0 = 0.5 * kernels::weighted_dot(p, &b, &b);
-        let steepest = (0..d).map(|i| h[i * d + i]).fold(0.0, f64::max);
+        let diagonal: Vec<f64> = (0..d).map(|i| h[i * d + i]).collect();
         let fine = c0.is_finite() && h.iter().chain(&c).all(|v| v.is_finite());
         fine.then_some(Self {
             columns,
@@ -131,8 +133,9 @@ impl Root {
             c,
             c0,
             ridge,
-            rounding: (n, steepest, c0),
-            means: (response_mean * (1.0 + 1e-6), largest_mean * (1.0 + 1e-6)),
+            rounding: (n, c0),
+            diagonal,
+            means: (response_mean * (1.0 + 1e-6), column_means),
         })
     }
 
@@ -155,14 +158,16 @@ impl Root {
             kernels::axpy(-p * b, &row, &mut c);
             c0 -= 0.5 * p * b * b;
         }
-        let (roundings, steepest, whole) = self.rounding;
+        let (roundings, whole) = self.rounding;
         Self {
             columns: self.columns.clone(),
             h,
             c,
             c0: c0.max(0.0),
             ridge: self.ridge.clone(),
-            rounding: (roundings + 3 * rows.len() + 3, steepest, whole),
+            rounding: (roundings + 3 * rows.len() + 3, whole),
+            diagonal: self.diagonal.clone(),
+            means: self.means.clone(),
             ..*self
         }
     }
@@ -181,33 +186,47 @@ impl Root {
         self.rounding.0
     }
 
-    /// A lower bound of the least eigenvalue of the true H, given that `H ⪰ square I` is proved of the float one.
-    pub(crate) fn least(&self, square: f64) -> f64 {
-        let d = self.size();
-        let trace = self.rounding.1 * d as f64;
-        let ridge = self.ridge.iter().copied().fold(f64::INFINITY, f64::min);
-        ridge.max(square - 2.0 * gamma(self.rounding.0 + 14) * trace)
-    }
-
     /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
     pub(crate) fn reach(&self, reference: f64) -> f64 {
-        let (_, _, c0) = self.rounding;
+        let (_, c0) = self.rounding;
         ((2.0 * c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
     }
 
     /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
-    /// float H, c, c0. `least` is a proved lower bound of `s²` with `H ⪰ s² I`.
+    /// float H, c, c0. `squares`: any s² with `H ⪰ diag(s²)` proved of the float H; the ridge where it is larger.
     ///
     /// Each entry is a sum over n rows of rounded products of columns centred with a relative error u:
-    /// `|ΔH_ij| ≤ γ √(H_ii H_jj)`, `|Δc_i| ≤ γ √(2 c0 H_ii)`, `|Δc0| ≤ γ c0`, and `Σ √H_ii |x_i| ≤ √(κk) Y`.
+    /// `|ΔH_ij| ≤ γ √(H_ii H_jj)`, `|Δc_i| ≤ γ √(2 c0 H_ii)`, `|Δc0| ≤ γ c0`, and `Σ √H_ii |x_i| ≤ √(κk) Y` with
+    /// `κ = max H_ii/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ H_ii/s_i² ≤ ½`; else the ridge is what is sure.
     /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
-    pub(crate) fn error(&self, k: usize, least: f64, reference: f64) -> f64 {
-        let (roundings, steepest, c0) = self.rounding;
+    pub(crate) fn error(&self, k: usize, squares: Option<&[f64]>, reference: f64) -> f64 {
+        let (roundings, diagonal, c0) = (self.rounding.0, &self.diagonal, self.rounding.1);
+        let noise = gamma(roundings + 14);
+        let ratio = |square: &dyn Fn(usize) -> f64| -> (f64, f64, f64) {
+            let (mut most, mut sum, mut mean) = (0.0_f64, 0.0, 0.0_f64);
+            for (i, h) in diagonal.iter().enumerate() {
+                most = most.max(h / square(i));
+                sum += h / square(i);
+                mean = mean.max(self.means.1[i] / square(i).sqrt());
+            }
+            (most, sum, mean)
+        };
+        let plain = ratio(&|i| self.ridge[i]);
+        let (steepest, mean) = match squares {
+            Some(squares) => {
+                let (most, sum, mean) = ratio(&|i| squares[i]);
+                if noise * sum <= 0.5 {
+                    (2.0 * most, 1.5 * mean)
+                } else {
+                    (plain.0, plain.2)
+                }
+            }
+            None => (plain.0, plain.2),
+        };
         let y = self.reach(reference);
-        let spread = (steepest / least * k as f64).sqrt() * y;
+        let spread = (steepest.min(plain.0) * k as f64).sqrt() * y;
         let sum = (2.0 * c0).sqrt() + spread;
-        let (response, column) = self.means;
-        let left = response + column * (k as f64 / least).sqrt() * y;
-        gamma(roundings + 14) * sum * sum + left * left
+        let left = self.means.0 + mean * (k as f64).sqrt() * y;
+        noise * sum * sum + left * left
     }
 }

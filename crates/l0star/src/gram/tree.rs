@@ -215,13 +215,10 @@ impl<'p> GramTree<'p> {
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
         let mut frame = Frame::new(root, &inside, &columns, k, best, lifted)?;
-        // H ⪰ s²I is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
-        let least = if inside.is_empty() {
-            root.least(frame.scale * frame.scale)
-        } else {
-            root.least(0.0)
-        };
-        let error = root.error(k + inside.len(), least * (1.0 - 1e-6), best);
+        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
+        let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
+        let proved = inside.is_empty().then_some(&squares[..]);
+        let error = root.error(k + inside.len(), proved, best);
         frame.error += error;
         self.root_error = error;
         let warm = self.warm_from(chosen, &frame);
@@ -269,7 +266,7 @@ impl<'p> GramTree<'p> {
         let mut x: Vec<f64> = chosen.iter().map(|i| self.root.c[*i]).collect();
         self.factor.solve(&mut x);
         let x = chosen.iter().zip(x);
-        x.map(|(i, x)| (*i as u32, (x * frame.scale) as f32))
+        x.map(|(i, x)| (*i as u32, (x * frame.scale[*i]) as f32))
             .collect()
     }
 
@@ -461,8 +458,10 @@ impl<'p> GramTree<'p> {
         let root = self.frame_root();
         let mut smaller = Frame::new(root, &inside, &columns, budget, best, true)?;
         smaller.error += self.root_error;
-        let factor = smaller.scale / frame.scale;
-        let x: Vec<f64> = kept.iter().map(|i| self.newton.x[*i] * factor).collect();
+        let scales = kept.iter().zip(&smaller.scale);
+        let x: Vec<f64> = scales
+            .map(|(i, scale)| self.newton.x[*i] * (scale / frame.scale[*i]))
+            .collect();
         self.newton.x = x;
         let sets = Sets {
             inside: (0..explicit.len()).collect(),

@@ -1,7 +1,7 @@
 //! Cholesky factorisation of small dense matrices.
 //!
 //! Supports have tens of columns; a plain loop over contiguous rows beats a blocked library there (the blocked one
-//! takes over above [`BLOCKED`]).
+//! takes over above `BLOCKED`).
 
 use super::kernels::{axpy, dot};
 
