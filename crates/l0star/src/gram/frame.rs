@@ -280,6 +280,18 @@ impl Condensed {
         if s > 0 && !factor.factor() {
             return None;
         }
+        // The proof needs φ = γ tr(M)/λ_min(M) ≤ 1, and the ridge is a lower bound of λ_min(M).
+        let trace: f64 = inside
+            .iter()
+            .map(|k| root.row(*k as usize)[*k as usize])
+            .sum();
+        let least = inside
+            .iter()
+            .map(|k| root.ridge[*k as usize])
+            .fold(f64::INFINITY, f64::min);
+        if gamma(3 * s + root.roundings() + 14) * trace > 0.5 * least {
+            return None;
+        }
         let lengths: Vec<f64> = inside
             .iter()
             .map(|k| root.row(*k as usize)[*k as usize].sqrt())

@@ -1,60 +1,63 @@
 use super::EPSILON;
-use crate::bound::Subproblem;
-use crate::limits::Limits;
+use crate::bound::{Certified, Subproblem};
 use crate::problem::Problem;
+use crate::relaxation::Relaxation;
 use crate::relaxation::sga::Sga;
-use crate::relaxation::{Relaxation, Task, largest};
-use crate::settings::Settings;
 
 /// Dual iterative hard thresholding (Liu et al. 2017): supergradient ascent on D, the support from the k largest
-/// `|a_jᵀβ|`. The paper's Algorithm 5 at the root is the same ascent; a step is one call of it.
+/// `|a_jᵀβ|`. It is the ascent of the paper's Algorithm 5 at the root, one step an iteration.
 #[derive(Debug)]
-pub struct Diht {
-    supports: std::vec::IntoIter<Vec<usize>>,
+pub struct Diht<'p> {
+    problem: &'p Problem,
+    sga: Sga,
+    bound: Certified,
+    step: f64,
+    done: bool,
 }
 
-impl Diht {
-    /// Runs the ascent; the supports are those of its iterates, repetitions left out.
-    pub fn new(problem: &Problem) -> Self {
-        let limits = Limits::new(&Settings::default());
-        let task = Task {
-            node: Subproblem {
-                included: &problem.penalised,
-                free: &problem.selectable,
-                budget: problem.support_size(),
-            },
-            cut: f64::INFINITY,
-            scale: problem.null_value,
-            low: 0.0,
-            limits: &limits,
-        };
+impl<'p> Diht<'p> {
+    /// Starts from β = 0 with step 1.
+    pub fn new(problem: &'p Problem) -> Self {
         let mut sga = Sga::new(problem, EPSILON);
-        sga.prepare(problem, &task.node, None);
-        let mut supports: Vec<Vec<usize>> = Vec::new();
-        let mut push = |support: Vec<usize>| {
-            if supports.last() != Some(&support) {
-                supports.push(support);
-            }
-        };
-        let k = problem.support_size();
-        sga.run(problem, &task, &mut |x| {
-            let selectable = x
-                .iter()
-                .filter(|(j, _)| problem.selectable.binary_search(j).is_ok());
-            push(largest(selectable.map(|(j, x)| (*j, x.abs())), k));
-            true
-        });
-        push(sga.candidate(problem, k));
+        let node = root(problem);
+        sga.prepare(problem, &node, None);
+        let bound = sga.restart(problem, &node);
         Self {
-            supports: supports.into_iter(),
+            problem,
+            sga,
+            bound,
+            step: 1.0,
+            done: false,
         }
     }
 }
 
-impl Iterator for Diht {
+fn root(problem: &Problem) -> Subproblem<'_> {
+    Subproblem {
+        included: &problem.penalised,
+        free: &problem.selectable,
+        budget: problem.support_size(),
+    }
+}
+
+impl Iterator for Diht<'_> {
     type Item = Vec<usize>;
 
     fn next(&mut self) -> Option<Vec<usize>> {
-        self.supports.next()
+        if self.done {
+            return None;
+        }
+        let (problem, node) = (self.problem, root(self.problem));
+        let before = self.bound;
+        match self.sga.ascend(problem, &node, before, &mut self.step) {
+            Some(bound) => {
+                self.bound = bound;
+                let gain = bound.value() - before.value();
+                self.done = gain <= EPSILON * problem.null_value;
+            }
+            None => self.done = true,
+        }
+        self.sga.primal(problem, &node);
+        Some(self.sga.candidate(problem, problem.support_size()))
     }
 }

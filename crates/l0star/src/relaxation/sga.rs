@@ -10,9 +10,6 @@ use crate::problem::Problem;
 const MAX_ITERATIONS: usize = 20_000;
 const MAX_HALVINGS: usize = 100;
 
-/// Sees the primal point of every iteration; false ends the ascent.
-pub(crate) type Watch<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
-
 /// Algorithm 5.
 #[derive(Debug)]
 pub struct Sga {
@@ -46,7 +43,7 @@ impl Sga {
     }
 
     /// `x̃(β)`: `-v_j/λ_j` on the included columns and the m free ones of largest `v_j²/λ_j`.
-    fn primal(&mut self, problem: &Problem, node: &Subproblem) {
+    pub(crate) fn primal(&mut self, problem: &Problem, node: &Subproblem) {
         let v = &self.current.v;
         let score = |j: usize| v[j] * v[j] / problem.ridge[j];
         let top = largest(node.free.iter().map(|j| (*j, score(*j))), node.budget);
@@ -60,7 +57,7 @@ impl Sga {
     }
 
     /// One ascent step; the bound before is `before`. `None` when no step helps.
-    fn ascend(
+    pub(crate) fn ascend(
         &mut self,
         problem: &Problem,
         node: &Subproblem,
@@ -103,16 +100,15 @@ impl Sga {
         None
     }
 
-    /// Runs the ascent; `each` sees the primal support after every step and may end it.
-    pub(crate) fn run(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        each: &mut Watch,
-    ) -> (Certified, Exit) {
-        let node = &task.node;
+    /// Back to the starting point; returns its bound.
+    pub(crate) fn restart(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
         self.current.copy_from(&self.start);
-        let mut bound = self.current.bound(problem, node, &mut self.scratch);
+        self.current.bound(problem, node, &mut self.scratch)
+    }
+
+    fn run(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let node = &task.node;
+        let mut bound = self.restart(problem, node);
         if bound.value() > task.cut {
             return (bound, Exit::Quit);
         }
@@ -132,7 +128,7 @@ impl Sga {
             if bound.value() > task.cut {
                 return (bound, Exit::Quit);
             }
-            if !each(&self.x) || gain <= self.epsilon * task.scale {
+            if gain <= self.epsilon * task.scale {
                 break;
             }
         }
@@ -164,7 +160,7 @@ impl Relaxation for Sga {
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         self.first_step = self.start_step;
-        self.run(problem, task, &mut |_| true)
+        self.run(problem, task)
     }
 
     /// The support of x̃(β): S and the k - s largest free ones.
