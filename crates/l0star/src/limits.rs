@@ -57,6 +57,11 @@ impl Limits {
         })
     }
 
+    /// Whether so many bytes of open nodes reach the memory limit.
+    pub fn is_short(&self, bytes: u64) -> bool {
+        bytes >= self.bytes
+    }
+
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()

@@ -116,7 +116,7 @@ impl Status {
 /// | `pruning` | true | for `paper`: drop nodes above the incumbent, and leave their relaxation at once | |
 /// | `time_limit` | none | wall-clock time | |
 /// | `node_limit` | none | nodes taken from the frontier | |
-/// | `memory_limit` | none | bytes of open nodes | |
+/// | `memory_limit` | none | bytes of open nodes; `best-first` then plunges depth first and goes on, and stops at twice that | |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
 #[derive(Debug, Clone)]
 pub struct Settings {

@@ -186,25 +186,46 @@ fn an_interrupt_set_beforehand_stops_at_once() {
     }
 }
 
+/// A run with this many bytes for open nodes.
+fn with_memory(problem: &Problem, base: &Settings, bytes: u64) -> Solution {
+    let settings = Settings {
+        memory_limit: Some(bytes),
+        ..base.clone()
+    };
+    solve(problem, &settings).unwrap()
+}
+
 #[test]
 fn a_tiny_memory_limit_stops_after_the_root() {
     let problem = hard("quadratic");
     for base in searches() {
         let truth = unlimited(&problem, &base);
-        let found = |limit: u64| {
-            let settings = Settings {
-                memory_limit: Some(limit),
-                ..base.clone()
-            };
-            solve(&problem, &settings).unwrap()
-        };
-        let tiny = found(1);
+        let tiny = with_memory(&problem, &base, 1);
         check_stopped(&problem, &tiny, &truth, Status::MemoryLimit);
         assert_eq!((tiny.nodes, tiny.peak_open_nodes), (0, 1));
-        let larger = found(15_000);
-        check_stopped(&problem, &larger, &truth, Status::MemoryLimit);
-        assert!(larger.nodes > 0);
-        assert!(larger.lower_bound >= tiny.lower_bound);
+    }
+    let truth = unlimited(&problem, &paper());
+    let larger = with_memory(&problem, &paper(), 15_000);
+    check_stopped(&problem, &larger, &truth, Status::MemoryLimit);
+    assert!(larger.nodes > 0);
+}
+
+#[test]
+fn short_of_memory_the_default_plunges_and_still_proves_the_optimum() {
+    for (name, bytes) in [("quadratic", 20_000), ("logistic", 5_000)] {
+        let problem = hard(name);
+        let base = Settings::new(Method::BestFirst);
+        let truth = unlimited(&problem, &base);
+        let short = with_memory(&problem, &base, bytes);
+        assert_eq!(short.status, Status::Optimal, "{name}");
+        assert!((short.objective - truth.objective).abs() <= 1e-9 * truth.objective);
+        assert!(short.lower_bound.unwrap() <= truth.objective * (1.0 + 1e-12));
+        assert!(
+            short.peak_open_nodes < truth.peak_open_nodes,
+            "{name}: {} open nodes with little memory, {} with all of it",
+            short.peak_open_nodes,
+            truth.peak_open_nodes
+        );
     }
 }
 

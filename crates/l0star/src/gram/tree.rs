@@ -475,6 +475,7 @@ impl<'p> GramTree<'p> {
 
 impl Tree for GramTree<'_> {
     type Node = GramNode;
+    const PLUNGES: bool = true;
 
     fn root(&mut self, _context: &mut Context, children: &mut Vec<GramNode>) -> Expansion {
         children.extend(self.first.take());

@@ -63,6 +63,7 @@ impl<R: Relaxation> BinaryTree<R> {
 
 impl<R: Relaxation> Tree for BinaryTree<R> {
     type Node = Lazy;
+    const PLUNGES: bool = true;
 
     fn root(&mut self, context: &mut Context, children: &mut Vec<Lazy>) -> Expansion {
         let problem = context.problem;

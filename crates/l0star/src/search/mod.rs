@@ -40,6 +40,9 @@ pub trait Tree {
     /// Its nodes.
     type Node: Node;
 
+    /// Whether its nodes may be taken in any order, so that the search can plunge when memory is short.
+    const PLUNGES: bool;
+
     /// The node that contains every support.
     fn root(&mut self, context: &mut Context, children: &mut Vec<Self::Node>) -> Expansion;
 
@@ -71,6 +74,8 @@ pub struct Search<'p, T: Tree> {
     context: Context<'p>,
     tree: T,
     frontier: BinaryHeap<Open<T::Node>>,
+    /// While memory is short: what is left of the subtree of one node, depth first.
+    plunge: Vec<T::Node>,
     children: Vec<T::Node>,
     started: bool,
     bytes: u64,
@@ -83,6 +88,7 @@ impl<'p, T: Tree> Search<'p, T> {
             context,
             tree,
             frontier: BinaryHeap::new(),
+            plunge: Vec::new(),
             children: Vec::new(),
             started: false,
             bytes: 0,
@@ -101,16 +107,15 @@ impl<'p, T: Tree> Search<'p, T> {
 
     /// Open nodes.
     pub fn open(&self) -> usize {
-        self.frontier.len()
+        self.frontier.len() + self.plunge.len()
     }
 
     /// A certified lower bound of the optimum, valid at any time.
     pub fn lower_bound(&self) -> Certified {
-        let open = match self.frontier.peek() {
-            Some(Open(node)) => Some(node.low()),
-            None if self.started => None,
-            None => Some(Certified::TRIVIAL),
-        };
+        let best = self.frontier.peek().map(|Open(node)| node.low());
+        let lows = best.into_iter().chain(self.plunge.iter().map(Node::low));
+        let open = lows.reduce(Certified::and);
+        let open = open.or((!self.started).then_some(Certified::TRIVIAL));
         self.context.lower_bound(open)
     }
 
@@ -129,21 +134,29 @@ impl<'p, T: Tree> Search<'p, T> {
                 }
             };
         }
-        let counters = &self.context.counters;
-        let limits = &self.context.limits;
-        if let Some(status) = limits.reached_between(counters.nodes, self.bytes) {
-            return if self.frontier.is_empty() {
+        if let Some(status) = self.limit() {
+            return if self.open() == 0 {
                 Progress::Done
             } else {
                 Progress::Stopped(status)
             };
         }
-        let Some(Open(node)) = self.frontier.pop() else {
+        let plunging = !self.plunge.is_empty();
+        let next = self.plunge.pop();
+        let Some(node) = next.or_else(|| self.frontier.pop().map(|Open(node)| node)) else {
             return Progress::Done;
         };
-        let bound = self.context.lower_bound(Some(node.low()));
-        self.context.announce_bound(bound, self.frontier.len() + 1);
+        if !plunging {
+            let bound = self.context.lower_bound(Some(node.low()));
+            self.context.announce_bound(bound, self.frontier.len() + 1);
+        }
         if self.tree.finished(&node, &self.context) {
+            if plunging {
+                // Only this node is settled; there are better ones in the frontier.
+                self.bytes -= node.bytes() as u64;
+                self.context.discard(node.low());
+                return Progress::Running;
+            }
             self.frontier.push(Open(node));
             return Progress::Done;
         }
@@ -159,10 +172,24 @@ impl<'p, T: Tree> Search<'p, T> {
             }
             Expansion::Stopped(status) => {
                 self.children.clear();
-                self.frontier.push(Open(node));
+                if plunging {
+                    self.plunge.push(node);
+                } else {
+                    self.frontier.push(Open(node));
+                }
                 Progress::Stopped(status)
             }
         }
+    }
+
+    /// The limit that ends the search now. Over the memory limit a tree that can plunges instead, and the search ends only
+    /// when a single plunge needs as much again.
+    fn limit(&self) -> Option<Status> {
+        let slack = if T::PLUNGES { 2 } else { 1 };
+        let nodes = self.context.counters.nodes;
+        self.context
+            .limits
+            .reached_between(nodes, self.bytes / slack)
     }
 
     /// Steps until it is over or a limit is reached.
@@ -176,11 +203,18 @@ impl<'p, T: Tree> Search<'p, T> {
     }
 
     fn push_children(&mut self) {
-        for node in self.children.drain(..) {
-            self.bytes += node.bytes() as u64;
-            self.frontier.push(Open(node));
+        let children = self.children.iter().map(|node| node.bytes() as u64);
+        self.bytes += children.sum::<u64>();
+        let short = T::PLUNGES && self.context.limits.is_short(self.bytes);
+        if short || !self.plunge.is_empty() {
+            // The last is taken first: the one with the smallest bound.
+            let order = |a: &T::Node, b: &T::Node| b.low().value().total_cmp(&a.low().value());
+            self.children.sort_by(order);
+            self.plunge.append(&mut self.children);
+        } else {
+            self.frontier.extend(self.children.drain(..).map(Open));
         }
-        let open = self.frontier.len() as u64;
+        let open = self.open() as u64;
         let peak = &mut self.context.counters.peak_open;
         *peak = open.max(*peak);
     }

@@ -168,6 +168,7 @@ fn split<'p>(problem: &'p Problem, set: &[u32]) -> (Vec<usize>, &'p [usize]) {
 
 impl<R: Relaxation> Tree for OrderedTree<R> {
     type Node = Ordered;
+    const PLUNGES: bool = false;
 
     fn root(&mut self, context: &mut Context, children: &mut Vec<Ordered>) -> Expansion {
         let problem = context.problem;
