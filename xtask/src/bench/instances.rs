@@ -76,12 +76,11 @@ pub struct Reference {
     pub ms: f64,
 }
 
-/// A family of instances, its seeds in each suite, and its references.
+/// A family of instances, its seeds, and its references.
 pub struct Family {
     pub name: &'static str,
     pub source: Source,
-    pub paper_seeds: RangeInclusive<u64>,
-    pub engine_seeds: RangeInclusive<u64>,
+    pub seeds: RangeInclusive<u64>,
     /// The paper's search: solver calls.
     pub paper: Reference,
     /// The best engine of the study (its last row): nodes.
@@ -93,56 +92,49 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "Boston",
         source: Source::Real(RealData::Boston),
-        paper_seeds: 1..=1,
-        engine_seeds: 1..=1,
+        seeds: 1..=1,
         paper: seen(6366.0, 61.0),
         engine: seen(133.0, 6.0),
     },
     Family {
         name: "Diabetes",
         source: Source::Real(RealData::Diabetes),
-        paper_seeds: 1..=1,
-        engine_seeds: 1..=1,
+        seeds: 1..=1,
         paper: seen(1209.0, 8.8),
         engine: seen(25.0, 1.5),
     },
     Family {
         name: "Huber 100",
         source: Source::Huber { d: 100, n: None },
-        paper_seeds: 1..=9,
-        engine_seeds: 1..=9,
+        seeds: 1..=9,
         paper: seen(590.0, 3.7),
         engine: seen(1.1, 0.7),
     },
     Family {
         name: "Huber 200",
         source: Source::Huber { d: 200, n: None },
-        paper_seeds: 1..=9,
-        engine_seeds: 1..=5,
+        seeds: 1..=9,
         paper: seen(3404.0, 67.0),
         engine: seen(2.3, 6.0),
     },
     Family {
         name: "Huber 300",
         source: Source::Huber { d: 300, n: None },
-        paper_seeds: 1..=3,
-        engine_seeds: 1..=5,
+        seeds: 1..=9,
         paper: seen(19535.0, 894.0),
         engine: seen(2.7, 20.0),
     },
     Family {
         name: "logistic 50",
         source: Source::Logistic { d: 50 },
-        paper_seeds: 1..=9,
-        engine_seeds: 1..=9,
+        seeds: 1..=9,
         paper: seen(2003.0, 123.0),
         engine: seen(19.0, 7.0),
     },
     Family {
         name: "logistic 100",
         source: Source::Logistic { d: 100 },
-        paper_seeds: 1..=3,
-        engine_seeds: 1..=9,
+        seeds: 1..=9,
         paper: seen(8118.0, 482.0),
         engine: seen(23.0, 30.0),
     },
