@@ -70,8 +70,11 @@ fn run<'p>(
             let tree = BinaryTree::new(Pdal::new(problem, pdal::EPSILON));
             return Ok(search(context, settings, tree));
         }
-        let tree = BinaryTree::new(NewtonRows::new(problem));
-        return Ok(search(context, settings, tree));
+        let mut relaxation = NewtonRows::new(problem);
+        if let Some(incumbent) = context.incumbent() {
+            relaxation.start_at(&incumbent.fit.x);
+        }
+        return Ok(search(context, settings, BinaryTree::new(relaxation)));
     }
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     Ok(match settings.relaxation {

@@ -102,6 +102,12 @@ impl Problem {
         &self.selectable
     }
 
+    /// The columns with a ridge that can be non-zero: always-in ones, then selectable ones.
+    pub(crate) fn ridged(&self) -> Vec<usize> {
+        let columns = self.penalised.iter().chain(&self.selectable);
+        columns.copied().collect()
+    }
+
     /// λ of a column.
     pub fn ridge(&self, column: usize) -> f64 {
         self.ridge[column]

@@ -79,12 +79,7 @@ struct Work {
 impl Pdal {
     /// For one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
-        let columns: Vec<usize> = problem
-            .penalised
-            .iter()
-            .chain(&problem.selectable)
-            .copied()
-            .collect();
+        let columns = problem.ridged();
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
         let mut start = Iterate {
             point: DualPoint::new(problem),

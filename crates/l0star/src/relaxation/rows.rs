@@ -43,12 +43,7 @@ struct Work {
 impl Work {
     fn new(problem: &Problem) -> Self {
         let n = problem.rows();
-        let columns: Vec<usize> = problem
-            .penalised
-            .iter()
-            .chain(&problem.selectable)
-            .copied()
-            .collect();
+        let columns = problem.ridged();
         let scale: Vec<f64> = problem
             .ridge
             .iter()
