@@ -72,13 +72,12 @@ fn a_time_limit_beyond_the_clock_is_no_limit() {
     assert_eq!(json["status"], "optimal");
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod signals {
     use std::process::{Child, Command, Stdio};
-    use std::thread::sleep;
-    use std::time::Duration;
 
-    use super::{FIT, hard, stopped};
+    use super::{FIT, hard};
+    use crate::common::{Outcome, number};
 
     fn signal(child: &Child, name: &str) {
         let status = Command::new("kill")
@@ -88,7 +87,24 @@ mod signals {
         assert!(status.success());
     }
 
-    fn interrupted_by(name: &str, method: &str) {
+    /// Returns once the command listens: before, a signal would just kill it.
+    fn wait_for_handler(child: &Child, signal: u32) {
+        let path = format!("/proc/{}/status", child.id());
+        loop {
+            let status = std::fs::read_to_string(&path).expect("the command is still running");
+            let caught = status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigCgt:"))
+                .expect("a mask of caught signals");
+            let mask = u64::from_str_radix(caught.trim(), 16).expect("a mask in hexadecimal");
+            if mask >> (signal - 1) & 1 == 1 {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    fn interrupted_by(name: &str, number_of_signal: u32, method: &str) {
         let sandbox = hard();
         let child = sandbox
             .command(&format!("{FIT} --method {method} --json --time-limit 1m"))
@@ -96,19 +112,24 @@ mod signals {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        sleep(Duration::from_millis(1000));
+        wait_for_handler(&child, number_of_signal);
         signal(&child, name);
-        let outcome = child.wait_with_output().unwrap().into();
-        stopped(&outcome, 130, "interrupted");
+        let outcome: Outcome = child.wait_with_output().unwrap().into();
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        let json = outcome.json();
+        assert_eq!(json["status"], "interrupted");
+        let (objective, bound) = (number(&json, "objective"), number(&json, "lower_bound"));
+        assert!(bound < objective);
+        assert_eq!(number(&json, "gap"), objective - bound);
     }
 
     #[test]
     fn an_interrupt_writes_the_best_model() {
-        interrupted_by("INT", "best-first");
+        interrupted_by("INT", 2, "best-first");
     }
 
     #[test]
     fn a_termination_writes_the_best_model() {
-        interrupted_by("TERM", "paper");
+        interrupted_by("TERM", 15, "paper");
     }
 }
