@@ -131,17 +131,19 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
         }
 
         let bounds = self.relaxation.children(problem, &task.node);
+        let mut decided = vec![false; problem.design.columns()];
         for (j, inside, bound) in &bounds.other_side {
             if bound.value() < cut {
                 continue;
             }
             context.discard(*bound);
-            free.retain(|free| free != j);
+            decided[*j] = true;
             if *inside {
                 included.push(*j);
                 budget -= 1;
             }
         }
+        free.retain(|j| !decided[*j]);
         if budget == 0 || free.len() <= budget {
             Self::close_leaf(&included, &free, budget, context);
             return Expansion::Split;
