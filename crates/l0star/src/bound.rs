@@ -170,6 +170,35 @@ pub struct Children {
 }
 
 impl Children {
+    /// From the atoms q of the free features; `bound` certifies the D of the point, risen by so much.
+    pub(crate) fn from_atoms(
+        atoms: impl Iterator<Item = (f64, usize)>,
+        budget: usize,
+        bound: impl Fn(f64) -> Certified,
+    ) -> Self {
+        let mut order: Vec<(f64, usize)> = atoms.collect();
+        if budget > 0 && budget < order.len() {
+            order.select_nth_unstable_by(budget - 1, |a, b| b.0.total_cmp(&a.0));
+        }
+        let count = budget.min(order.len());
+        let (top, rest) = order.split_at(count);
+        let last_in = if count < budget {
+            0.0
+        } else {
+            top.iter().map(|(q, _)| *q).fold(f64::INFINITY, f64::min)
+        };
+        let first_out = rest.iter().map(|(q, _)| *q).fold(0.0, f64::max);
+        let other_side = order.iter().enumerate().map(|(rank, (q, j))| {
+            let inside = rank < count;
+            let rise = if inside { q - first_out } else { last_in - q };
+            (*j, inside, bound(rise.max(0.0)))
+        });
+        Self {
+            low: bound(0.0),
+            other_side: other_side.collect(),
+        }
+    }
+
     /// The bounds of the children "i in" and "i out".
     pub fn of(&self, feature: usize) -> (Certified, Certified) {
         let found = self.other_side.iter().find(|(j, _, _)| *j == feature);
@@ -190,35 +219,14 @@ impl DualPoint {
             v * (v / (2.0 * problem.ridge[j]))
         };
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
-        let mut order: Vec<(f64, usize)> = node.free.iter().map(|j| (atom(*j), *j)).collect();
-        if m > 0 && m < order.len() {
-            order.select_nth_unstable_by(m - 1, |a, b| b.0.total_cmp(&a.0));
-        }
-        let count = m.min(order.len());
-        let (top, rest) = order.split_at(count);
-        let last_in = if count < m {
-            0.0
-        } else {
-            top.iter().map(|(q, _)| *q).fold(f64::INFINITY, f64::min)
-        };
-        let first_out = rest.iter().map(|(q, _)| *q).fold(0.0, f64::max);
-        let atoms = included + top.iter().map(|(q, _)| *q).sum::<f64>();
-        let terms = node.included.len() + count + 20;
+        let free = node.free.iter().map(|j| atom(*j));
+        let top = top_sum(free, m, &mut Vec::new());
+        let atoms = included + top;
+        let terms = node.included.len() + m.min(node.free.len()) + 20;
         let slack = gamma(terms) * atoms + 8.0 * U * self.base.abs() + TINY;
         let low = self.base - atoms - slack;
-        let other_side = order
-            .iter()
-            .enumerate()
-            .map(|(rank, (q, j))| {
-                let inside = rank < count;
-                let rise = if inside { q - first_out } else { last_in - q };
-                (*j, inside, cap(problem, low + rise.max(0.0)))
-            })
-            .collect();
-        Children {
-            low: cap(problem, low),
-            other_side,
-        }
+        let free = node.free.iter().map(|j| (atom(*j), *j));
+        Children::from_atoms(free, m, |rise| cap(problem, low + rise))
     }
 }
 

@@ -23,7 +23,8 @@ use super::root::Root;
 use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
-use crate::linalg::rounding::{U, gamma};
+use crate::linalg::psd;
+use crate::linalg::rounding::gamma;
 use crate::relaxation::newton::{Model, Sets};
 
 /// A subproblem in coordinates of ridge 1.
@@ -352,7 +353,7 @@ impl Condensed {
             .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
             .collect();
         let most = if lifted {
-            self.largest_share(ridge, &room)
+            psd::largest_share(&self.h, ridge, &room)
         } else {
             0.0
         };
@@ -384,68 +385,12 @@ impl Condensed {
                 }
                 row[i] -= 1.0;
             }
-            if proved_psd(&g, d, &mut factor) {
+            if psd::proved(&g, d, 0.0, &mut factor) {
                 return Some((g, scale));
             }
         }
         None
     }
-
-    /// The largest t with `H' ⪰ diag(λ + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
-    /// `R½ (H' - diag λ)⁻¹ R½`, R the room, by power iteration (with a trace of H' kept so that it can be factorised).
-    fn largest_share(&self, ridge: &[f64], room: &[f64]) -> f64 {
-        let d = self.c.len();
-        let mut factor = Cholesky::new();
-        let rows = factor.start(d);
-        rows.copy_from_slice(&self.h);
-        for i in 0..d {
-            // A trace of the ridge stays, so that a singular Gram matrix can still be factorised: t is then too small by
-            // as little.
-            rows[i * d + i] -= ridge[i] * (1.0 - 1e-3);
-        }
-        if !factor.factor() {
-            return 0.0;
-        }
-        let root: Vec<f64> = room.iter().map(|room| room.sqrt()).collect();
-        let mut v: Vec<f64> = (0..d).map(|i| 1.0 + 0.1 * ((i * 37) % 11) as f64).collect();
-        let mut value: f64 = 0.0;
-        for _ in 0..40 {
-            let length = kernels::norm(&v);
-            if !(length > 0.0 && length.is_finite()) {
-                return 0.0;
-            }
-            v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r / length);
-            let before = v.clone();
-            factor.solve(&mut v);
-            let next = kernels::dot(&before, &v);
-            v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r);
-            let done = (value - next).abs() <= 2e-3 * next;
-            value = next;
-            if done {
-                break;
-            }
-        }
-        if value > 0.0 {
-            (1.0 / value).min(1.0)
-        } else {
-            0.0
-        }
-    }
-}
-
-/// Whether `G ⪰ 0` is proved: floating-point Cholesky of `G - εI` runs to its end with
-/// `ε ≥ γ_{d+1}/(1 - γ_{d+1}) tr G + 2u max G_ii`.
-fn proved_psd(g: &[f64], d: usize, factor: &mut Cholesky) -> bool {
-    let diagonal = (0..d).map(|i| g[i * d + i]);
-    let trace: f64 = diagonal.clone().map(f64::abs).sum();
-    let largest = diagonal.fold(0.0, f64::max);
-    // Three more than the textbook: a factorisation may multiply by reciprocals of its pivots.
-    let share = gamma(d + 4);
-    let epsilon = (share / (1.0 - share) * trace + 4.0 * U * (largest + 1.0)) * (1.0 + 1e-6);
-    let rows = factor.start(d);
-    rows.copy_from_slice(g);
-    (0..d).for_each(|i| rows[i * d + i] -= epsilon);
-    factor.factor()
 }
 
 /// The largest eigenvalue by a few power iterations.

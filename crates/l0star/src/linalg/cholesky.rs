@@ -34,6 +34,11 @@ impl Cholesky {
         &mut self.rows
     }
 
+    /// R by rows, after [`Cholesky::factor`]; what is above the diagonal is not part of it.
+    pub fn rows(&self) -> &[f64] {
+        &self.rows
+    }
+
     /// Factorises in place; false when the matrix is not positive definite in floating point.
     pub fn factor(&mut self) -> bool {
         if self.size >= BLOCKED {
@@ -106,6 +111,18 @@ impl Cholesky {
                 axpy(-value, &row[..i], head);
             }
         }
+    }
+
+    /// `M⁻¹`, a full square.
+    pub fn inverse(&self) -> Vec<f64> {
+        let d = self.size;
+        let mut inverse = vec![0.0; d * d];
+        for (i, row) in inverse.chunks_exact_mut(d.max(1)).enumerate() {
+            row[i] = 1.0;
+            self.solve_lower_from(row, i);
+            self.solve_upper(row);
+        }
+        inverse
     }
 
     /// `v ← M⁻¹ v`.

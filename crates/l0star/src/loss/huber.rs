@@ -94,4 +94,27 @@ impl Loss for Huber {
     fn reach(&self, v: f64) -> f64 {
         v / self.delta + 0.5 * self.delta
     }
+
+    fn can_lift(&self) -> bool {
+        true
+    }
+
+    fn least_curvature(&self, low: f64, high: f64, b: f64) -> f64 {
+        let rounding = 1e-15 * (low.abs() + high.abs() + b.abs());
+        let furthest = (low - b).abs().max((high - b).abs()) + rounding;
+        if furthest <= self.delta { 1.0 } else { 0.0 }
+    }
+
+    /// Within ±δ it is ½; beyond, with `e` the way to the nearer bend, `(et - e²/2)/t²`, which falls.
+    fn secant(&self, z: f64, b: f64, radius: f64) -> f64 {
+        let residual = (z - b).abs() + 1e-15 * (z.abs() + b.abs());
+        let way = self.delta - residual;
+        if way <= 0.0 {
+            return 0.0;
+        }
+        if radius <= way {
+            return 0.5;
+        }
+        (way * radius - 0.5 * way * way) / (radius * radius) * (1.0 - 1e-12)
+    }
 }

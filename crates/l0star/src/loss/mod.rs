@@ -72,6 +72,23 @@ pub trait Loss: Debug + Send + Sync {
     /// It bounds the intercept of every model that is better than the null model.
     fn reach(&self, v: f64) -> f64;
 
+    /// Whether [`Loss::least_curvature`] ever says anything.
+    fn can_lift(&self) -> bool {
+        false
+    }
+
+    /// The least `l''` on `[low, high]`, rounded down; 0 says nothing.
+    ///
+    /// With [`Loss::secant`] it tells how far the ridge can be lifted where every better model is.
+    fn least_curvature(&self, _low: f64, _high: f64, _b: f64) -> f64 {
+        0.0
+    }
+
+    /// A lower bound of `(l(z + t, b) - l(z, b) - l'(z, b) t)/t²` over `0 < |t| ≤ radius`, rounded down.
+    fn secant(&self, z: f64, b: f64, radius: f64) -> f64 {
+        0.5 * self.least_curvature(z - radius, z + radius, b)
+    }
+
     /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.
     fn is_quadratic(&self) -> bool {
         false

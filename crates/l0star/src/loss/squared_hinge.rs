@@ -68,4 +68,13 @@ impl Loss for SquaredHinge {
     fn reach(&self, v: f64) -> f64 {
         (2.0 * v).sqrt()
     }
+
+    fn can_lift(&self) -> bool {
+        true
+    }
+
+    fn least_curvature(&self, low: f64, high: f64, b: f64) -> f64 {
+        let furthest = (b * low).max(b * high);
+        f64::from(u8::from(furthest * (1.0 + 1e-15) < 1.0))
+    }
 }

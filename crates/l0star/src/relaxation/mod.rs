@@ -1,15 +1,20 @@
 //! What a node is worth: a certified lower bound, a candidate support, a warm start for its children.
 
 pub(crate) mod branching;
+pub(crate) mod lift;
 pub(crate) mod newton;
 pub mod pdal;
+pub(crate) mod region;
 pub mod rows;
 pub mod sga;
 pub(crate) mod topk;
 
+use std::sync::Arc;
+
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
+use lift::Lift;
 
 /// What a relaxation is asked to do at a node.
 #[derive(Debug, Clone, Copy)]
@@ -46,12 +51,22 @@ pub struct WarmStart {
     pub x: Vec<(usize, f64)>,
     /// Step sizes: PDAL's (τ, ρ), SGA's (η, unused).
     pub steps: (f64, f64),
+    /// The lifted problem that x solves.
+    pub(crate) lift: Option<Arc<Lift>>,
 }
 
 impl WarmStart {
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
-        self.alpha.capacity() * 8 + self.x.capacity() * size_of::<(usize, f64)>()
+        let lift = self
+            .lift
+            .as_ref()
+            .map_or(0, |lift| match Arc::strong_count(lift) {
+                // It is charged to the node that brought it.
+                0..=2 => lift.bytes(),
+                _ => 0,
+            });
+        self.alpha.capacity() * 8 + self.x.capacity() * size_of::<(usize, f64)>() + lift
     }
 }
 
@@ -65,6 +80,12 @@ pub trait Relaxation {
 
     /// Maximises the bound of one node from the starting point.
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit);
+
+    /// Makes the problem of a node that was solved tighter, if it can: then the node is to be solved again, from where it
+    /// stands. `task.node` is what fixing has left of it, `task.scale` the incumbent.
+    fn tighten(&mut self, _problem: &Problem, _task: &Task) -> bool {
+        false
+    }
 
     /// The k free or included selectable columns that the last [`Relaxation::solve`] holds for the best.
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize>;

@@ -475,6 +475,19 @@ impl Newton {
         value
     }
 
+    /// What a unit of lift of each free column adds to the relaxed objective at x: `½x²(1/z - 1)`, not 0 on E only.
+    pub(crate) fn gains(&mut self, sets: &Sets) -> Vec<f64> {
+        let x = &self.x;
+        self.sorted.clear();
+        let sizes = sets.free.iter().map(|j| x[*j].abs());
+        self.sorted.extend(sizes.filter(|x| *x > 0.0));
+        let (_, whole) = support_norm(&mut self.sorted, sets.budget);
+        let shared: f64 = self.sorted.iter().skip(whole).sum();
+        let theta = shared / sets.budget.saturating_sub(whole).max(1) as f64;
+        let gain = |x: f64| 0.5 * x * (theta - x).max(0.0);
+        sets.free.iter().map(|j| gain(x[*j].abs())).collect()
+    }
+
     /// Puts the iterate of the best R back into x.
     pub(crate) fn restore_best(&mut self, sets: &Sets) {
         if self.best_primal.is_finite() {

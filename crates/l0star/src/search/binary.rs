@@ -96,58 +96,81 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
             return Expansion::Split;
         }
         let limits = context.limits.clone();
-        let task = Task {
-            node: Subproblem {
-                included: &included,
-                free: &free,
-                budget,
-            },
-            cut: context.best() - context.allowed(),
-            scale: context.best().min(problem.null_value),
-            low: node.low.value(),
-            limits: &limits,
-        };
-        self.relaxation
-            .prepare(problem, &task.node, node.warm.as_deref());
-        context.counters.calls += 1;
-        let (low, exit) = self.relaxation.solve(problem, &task);
-        let low = low.or(node.low);
-        match exit {
-            Exit::Quit => {
+        let mut low = node.low;
+        let mut prepared = false;
+        let mut decided = Vec::new();
+        let bounds = loop {
+            let task = Task {
+                node: Subproblem {
+                    included: &included,
+                    free: &free,
+                    budget,
+                },
+                cut: context.best() - context.allowed(),
+                scale: context.best().min(problem.null_value),
+                low: low.value(),
+                limits: &limits,
+            };
+            if !prepared {
+                self.relaxation
+                    .prepare(problem, &task.node, node.warm.as_deref());
+                prepared = true;
+            }
+            context.counters.calls += 1;
+            let (bound, exit) = self.relaxation.solve(problem, &task);
+            low = low.or(bound);
+            match exit {
+                Exit::Quit => {
+                    context.discard(low);
+                    return Expansion::Split;
+                }
+                Exit::Stopped => {
+                    return Expansion::Stopped(limits.reached().unwrap_or(Status::TimeLimit));
+                }
+                Exit::Converged => {}
+            }
+            let support = self.relaxation.candidate(problem, k);
+            context.try_support(&support);
+            let cut = context.best() - context.allowed();
+            if low.value() >= cut {
                 context.discard(low);
                 return Expansion::Split;
             }
-            Exit::Stopped => {
-                return Expansion::Stopped(limits.reached().unwrap_or(Status::TimeLimit));
-            }
-            Exit::Converged => {}
-        }
-        let support = self.relaxation.candidate(problem, k);
-        context.try_support(&support);
-        let cut = context.best() - context.allowed();
-        if low.value() >= cut {
-            context.discard(low);
-            return Expansion::Split;
-        }
 
-        let bounds = self.relaxation.children(problem, &task.node);
-        let mut decided = vec![false; problem.design.columns()];
-        for (j, inside, bound) in &bounds.other_side {
-            if bound.value() < cut {
-                continue;
+            let bounds = self.relaxation.children(problem, &task.node);
+            decided.clear();
+            decided.resize(problem.design.columns(), false);
+            for (j, inside, bound) in &bounds.other_side {
+                if bound.value() < cut {
+                    continue;
+                }
+                context.discard(*bound);
+                decided[*j] = true;
+                if *inside {
+                    included.push(*j);
+                    budget -= 1;
+                }
             }
-            context.discard(*bound);
-            decided[*j] = true;
-            if *inside {
-                included.push(*j);
-                budget -= 1;
+            free.retain(|j| !decided[*j]);
+            if budget == 0 || free.len() <= budget {
+                Self::close_leaf(&included, &free, budget, context);
+                return Expansion::Split;
             }
-        }
-        free.retain(|j| !decided[*j]);
-        if budget == 0 || free.len() <= budget {
-            Self::close_leaf(&included, &free, budget, context);
-            return Expansion::Split;
-        }
+            let task = Task {
+                node: Subproblem {
+                    included: &included,
+                    free: &free,
+                    budget,
+                },
+                cut,
+                scale: context.best(),
+                low: low.value(),
+                limits: &limits,
+            };
+            if !self.relaxation.tighten(problem, &task) {
+                break bounds;
+            }
+        };
 
         let left = Subproblem {
             included: &included,

@@ -1,0 +1,125 @@
+//! Proofs that a matrix is positive semidefinite, and how much of a diagonal can be taken off before it is not.
+
+use super::cholesky::Cholesky;
+use super::kernels;
+use super::rounding::{U, gamma};
+
+/// Whether `G ⪰ 0` is proved for every symmetric G within `share · tr Ĝ` of the float Ĝ (in the spectral norm):
+/// floating-point Cholesky of `Ĝ - εI` runs to its end with
+/// `ε ≥ (γ_{d+1}/(1 - γ_{d+1}) + share) tr Ĝ + 2u max Ĝ_ii`.
+pub(crate) fn proved(g: &[f64], d: usize, share: f64, factor: &mut Cholesky) -> bool {
+    let diagonal = (0..d).map(|i| g[i * d + i]);
+    let trace: f64 = diagonal.clone().map(f64::abs).sum();
+    let largest = diagonal.fold(0.0, f64::max);
+    // Three more than the textbook: a factorisation may multiply by reciprocals of its pivots.
+    let own = gamma(d + 4);
+    let relative = own / (1.0 - own) + share;
+    let epsilon = (relative * trace + 4.0 * U * (largest + 1.0)) * (1.0 + 1e-6);
+    let rows = factor.start(d);
+    rows.copy_from_slice(g);
+    (0..d).for_each(|i| rows[i * d + i] -= epsilon);
+    factor.factor()
+}
+
+/// The largest t with `H ⪰ diag(base + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
+/// `R½ (H - diag base)⁻¹ R½`, R the room, by power iteration.
+///
+/// A trace of the base stays, so that a singular matrix can still be factorised: t is then too small by as little. Not a
+/// proof: see [`proved`].
+pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64]) -> f64 {
+    let d = room.len();
+    let mut factor = Cholesky::new();
+    let rows = factor.start(d);
+    rows.copy_from_slice(h);
+    for i in 0..d {
+        rows[i * d + i] -= base[i] * (1.0 - 1e-3);
+    }
+    if !factor.factor() {
+        return 0.0;
+    }
+    let root: Vec<f64> = room.iter().map(|room| room.sqrt()).collect();
+    let mut v: Vec<f64> = (0..d).map(|i| 1.0 + 0.1 * ((i * 37) % 11) as f64).collect();
+    let mut value: f64 = 0.0;
+    for _ in 0..40 {
+        let length = kernels::norm(&v);
+        if !(length > 0.0 && length.is_finite()) {
+            return 0.0;
+        }
+        v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r / length);
+        let before = v.clone();
+        factor.solve(&mut v);
+        let next = kernels::dot(&before, &v);
+        v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r);
+        let done = (value - next).abs() <= 2e-3 * next;
+        value = next;
+        if done {
+            break;
+        }
+    }
+    if value > 0.0 {
+        (1.0 / value).min(1.0)
+    } else {
+        0.0
+    }
+}
+
+/// A diagonal μ ≥ 0 with `H - diag(base + μ) ⪰ 0`, roughly: coordinate ascent on
+/// `Σ w_i μ_i + τ log det(H - diag(base + μ))` from `start`, τ halved after every sweep. Not a proof: see [`proved`].
+///
+/// With `V = (H - diag(base + μ))⁻¹` the exact maximum along coordinate i is `μ_i + 1/V_ii - τ/w_i`, and V changes by a
+/// matrix of rank one.
+pub(crate) fn spread_lift(
+    h: &[f64],
+    base: &[f64],
+    start: &[f64],
+    weights: &[f64],
+    sweeps: usize,
+) -> Option<Vec<f64>> {
+    let d = start.len();
+    let mut mu = start.to_vec();
+    let mut v = {
+        let mut factor = Cholesky::new();
+        let rows = factor.start(d);
+        rows.copy_from_slice(h);
+        for i in 0..d {
+            rows[i * d + i] -= base[i] + mu[i];
+        }
+        if !factor.factor() {
+            return None;
+        }
+        factor.inverse()
+    };
+    // The weights and the steps are in proportion: the mean of w_i V_ii⁻¹ sets the scale of τ.
+    let mut tau = 0.3 * (0..d).map(|i| weights[i] / v[i * d + i]).sum::<f64>() / d as f64;
+    let mut column = vec![0.0; d];
+    for _ in 0..sweeps {
+        for i in 0..d {
+            let pivot = v[i * d + i];
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return None;
+            }
+            let step = (1.0 / pivot - tau / weights[i]).clamp(-mu[i], 0.98 / pivot);
+            if step.abs() <= 1e-3 / pivot {
+                continue;
+            }
+            mu[i] += step;
+            let factor = step / (1.0 - step * pivot);
+            column.copy_from_slice(&v[i * d..(i + 1) * d]);
+            for (row, c) in v.chunks_exact_mut(d).zip(&column) {
+                kernels::axpy(factor * c, &column, row);
+            }
+        }
+        tau *= 0.5;
+    }
+    Some(mu)
+}
+
+/// Weights for [`spread_lift`] with a share of their mean added to each, so that a lift also serves nodes other than the
+/// one it is made at, and as many more at the end as columns without one.
+pub(crate) fn widen(weights: &[f64], size: usize) -> Vec<f64> {
+    let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
+    let floor = (0.3 * mean).max(1e-300);
+    let mut wide: Vec<f64> = weights.iter().map(|w| w + floor).collect();
+    wide.resize(size, floor);
+    wide
+}

@@ -1,0 +1,164 @@
+//! A node's problem with its ridge lifted by the curvature that the loss has wherever a better model can be.
+//!
+//! In a [`Region`] row i has curvature at least `ω_i`. Outside its interval l is continued by its second-order Taylor
+//! polynomial at the nearer end: l̃ is convex, `l̃'' ≥ ω_i` everywhere, and no better model sees the difference. If
+//! `Aᵀ diag(pω) A - diag(μ) ⪰ 0` then
+//!
+//! ```text
+//! P̃(x) = [ Σ p_i l̃(a_iᵀx + o_i) - ½ Σ μ_j x_j² ] + ½ Σ (λ_j + μ_j) x_j²
+//! ```
+//!
+//! has a convex bracket, and its perspective bound with the ridge λ + μ is tighter than that with λ. Columns that are in
+//! give half their ridge to the bracket (μ = -λ/2), which costs nothing; unpenalised ones get a ridge this way.
+
+use super::region::{Region, weighted_gram};
+use crate::bound::Subproblem;
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::psd;
+use crate::linalg::rounding::gamma;
+use crate::problem::Problem;
+
+/// Sweeps of the coordinate ascent.
+const SWEEPS: usize = 6;
+
+/// A region, and the ridges that it allows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lift {
+    pub region: Region,
+    /// (column, μ) for every column that can be non-zero.
+    pub ridges: Vec<(u32, f64)>,
+    /// How wide the intervals were expected to be.
+    pub width: f64,
+    /// Bounds are claimed up to this only: the incumbent that the region was made for.
+    pub ceiling: f64,
+}
+
+impl Lift {
+    pub(crate) fn bytes(&self) -> usize {
+        self.region.low.len() * 24 + self.ridges.len() * 16
+    }
+
+    /// The largest lift that a Cholesky certificate proves, spread over the free columns as `weights` (what a unit of μ is
+    /// worth to the bound of the node) would have it.
+    pub(crate) fn new(
+        problem: &Problem,
+        node: &Subproblem,
+        region: Region,
+        weights: &[f64],
+        ceiling: f64,
+        width: f64,
+    ) -> Option<Self> {
+        let n = problem.rows();
+        let included = node.included.len();
+        let bare = problem.unpenalised.columns();
+        let columns: Vec<usize> = node
+            .included
+            .iter()
+            .chain(node.free)
+            .chain(bare)
+            .copied()
+            .collect();
+        let d = columns.len();
+        let mut design = Vec::with_capacity(n * d);
+        let mut weighted = Vec::with_capacity(n * d);
+        for j in &columns {
+            let column = problem.design.column(*j);
+            design.extend_from_slice(column);
+            let rows = column.iter().zip(&problem.p).zip(&region.curvature);
+            weighted.extend(rows.map(|((a, p), curvature)| a * (p * curvature)));
+        }
+        let mut gram = vec![0.0; d * d];
+        weighted_gram(&weighted, &design, n, d, &mut gram);
+        drop((design, weighted));
+        // Half the ridge of what is in goes to the bracket.
+        for (i, j) in node.included.iter().enumerate() {
+            gram[i * d + i] += 0.5 * problem.ridge[*j];
+        }
+        let (schur, room) = eliminate(&gram, d, included)?;
+        let most = psd::largest_share(&schur, &vec![0.0; room.len()], &room);
+        let none = vec![0.0; room.len()];
+        let start: Vec<f64> = room.iter().map(|room| 0.9 * most * room).collect();
+        let weights = psd::widen(weights, room.len());
+        let lifts = match psd::spread_lift(&schur, &none, &start, &weights, SWEEPS) {
+            Some(lifts) if most > 0.0 => lifts,
+            _ => return None,
+        };
+        let ridges: Vec<f64> = columns.iter().map(|j| problem.ridge[*j]).collect();
+        let mut factor = Cholesky::new();
+        for part in [0.995, 0.97, 0.9, 0.7] {
+            let lift = |i: usize| match i.checked_sub(included) {
+                None => -0.5 * ridges[i],
+                // A trace of the ridge stays in the bracket: the certificate's margin.
+                Some(f) => part * lifts[f] - 1e-6 * ridges[i],
+            };
+            // In coordinates with a unit diagonal, so that the certificate does not depend on the columns' units.
+            let mut scaled = gram.clone();
+            for i in included..d {
+                scaled[i * d + i] -= lift(i);
+            }
+            let scales: Vec<f64> = (0..d)
+                .map(|i| scaled[i * d + i].max(1e-300).sqrt())
+                .collect();
+            for (i, row) in scaled.chunks_exact_mut(d).enumerate() {
+                for (j, entry) in row[..=i].iter_mut().enumerate() {
+                    *entry /= scales[i] * scales[j];
+                }
+            }
+            // Rounding in the products is in proportion to the diagonal before μ was taken off.
+            let grown: f64 = (0..d)
+                .map(|i| (gram[i * d + i] + lift(i).abs()) / (scales[i] * scales[i]))
+                .sum();
+            let share = gamma(n + 12) * (grown / d as f64) * 1.01;
+            if !psd::proved(&scaled, d, share, &mut factor) {
+                continue;
+            }
+            // Unpenalised columns need a ridge of their own.
+            if (d - bare.len()..d).any(|i| lift(i) <= 0.0) {
+                return None;
+            }
+            return Some(Self {
+                region,
+                ridges: columns
+                    .iter()
+                    .enumerate()
+                    .map(|(i, j)| (*j as u32, lift(i)))
+                    .collect(),
+                width,
+                ceiling,
+            });
+        }
+        None
+    }
+}
+
+/// The Schur complement of the leading `count` columns (full square), and its diagonal.
+fn eliminate(gram: &[f64], d: usize, count: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+    let left = d - count;
+    let mut factor = Cholesky::new();
+    let rows = factor.start(count);
+    for r in 0..count {
+        rows[r * count..r * count + r + 1].copy_from_slice(&gram[r * d..r * d + r + 1]);
+    }
+    if count > 0 && !factor.factor() {
+        return None;
+    }
+    // R⁻¹ G_SF, a row for each column of F.
+    let mut half = vec![0.0; left * count];
+    for (f, row) in half.chunks_exact_mut(count.max(1)).enumerate().take(left) {
+        row.copy_from_slice(&gram[(count + f) * d..(count + f) * d + count]);
+        factor.solve_lower(row);
+    }
+    let mut schur = vec![0.0; left * left];
+    for r in 0..left {
+        for c in 0..=r {
+            let mut entry = gram[(count + r) * d + count + c];
+            for k in 0..count {
+                entry -= half[r * count + k] * half[c * count + k];
+            }
+            schur[r * left + c] = entry;
+            schur[c * left + r] = entry;
+        }
+    }
+    let room = (0..left).map(|i| schur[i * left + i].max(0.0)).collect();
+    Some((schur, room))
+}
