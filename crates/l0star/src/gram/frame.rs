@@ -27,6 +27,11 @@ use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
 use crate::relaxation::newton::{Model, Sets};
 
+/// Larger frames are lifted evenly: a sweep of the ascent is O(d³).
+const SPREAD: usize = 80;
+/// Sweeps of the ascent.
+const SWEEPS: usize = 6;
+
 /// A subproblem in coordinates of ridge 1.
 #[derive(Debug)]
 pub(crate) struct Frame {
@@ -47,6 +52,16 @@ pub(crate) struct Frame {
     pub error: f64,
     /// The largest eigenvalue of G̃, roughly; steps only.
     pub lipschitz: f64,
+}
+
+/// How the lift of a frame is spread over its columns.
+pub(crate) enum Spread {
+    /// No lift.
+    None,
+    /// In proportion to the diagonal.
+    Evenly,
+    /// By what a unit of lift of each column is worth (frames of up to `SPREAD` columns).
+    ByGain(Vec<f64>),
 }
 
 impl Frame {
@@ -74,12 +89,12 @@ impl Frame {
         columns: &[u32],
         budget: usize,
         reference: f64,
-        lifted: bool,
+        lift: &Spread,
     ) -> Option<Self> {
         let condensed = Condensed::new(root, inside, columns)?;
         let d = columns.len();
         let ridge: Vec<f64> = columns.iter().map(|j| root.ridge[*j as usize]).collect();
-        let (g, scale) = condensed.lift(&ridge, lifted)?;
+        let (g, scale) = condensed.lift(&ridge, lift)?;
         let ratios = condensed.weights.iter().zip(&scale).map(|(w, s)| w / s);
         // |x̃| ≤ Y needs H' ⪰ diag(s²) of the true H', not only of the float one: s² has to stand well above their
         // difference, which in these coordinates is at most γ Σ (w_i/s_i)².
@@ -346,24 +361,29 @@ impl Condensed {
     }
 
     /// `(G̃, s)` with G̃ proved positive semidefinite; t as large as a few tries allow.
-    fn lift(&self, ridge: &[f64], lifted: bool) -> Option<(Vec<f64>, Vec<f64>)> {
+    fn lift(&self, ridge: &[f64], lift: &Spread) -> Option<(Vec<f64>, Vec<f64>)> {
         let d = self.c.len();
         // What is left of each diagonal entry above its ridge: the lift is in proportion to it.
         let room: Vec<f64> = (0..d)
             .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
             .collect();
-        let most = if lifted {
-            psd::largest_share(&self.h, ridge, &room)
-        } else {
-            0.0
+        let most = match lift {
+            Spread::None => 0.0,
+            _ => psd::largest_share(&self.h, ridge, &room),
         };
+        let mut lifts: Vec<f64> = room.iter().map(|room| most * room).collect();
+        let worth = lifts.iter().zip(ridge).any(|(lift, l)| *lift > 0.01 * l);
+        if let Spread::ByGain(gains) = lift
+            && worth
+            && d <= SPREAD
+        {
+            let start: Vec<f64> = lifts.iter().map(|lift| 0.9 * lift).collect();
+            let gains = psd::widen(gains, d);
+            lifts = psd::spread_lift(&self.h, ridge, &start, &gains, SWEEPS).unwrap_or(lifts);
+        }
         let mut tries: Vec<f64> = Vec::new();
-        let worth = room
-            .iter()
-            .zip(ridge)
-            .any(|(room, l)| most * room > 0.01 * l);
         if worth {
-            tries.extend([0.995, 0.97, 0.9, 0.7].map(|part| part * most));
+            tries.extend([0.995, 0.97, 0.9, 0.7]);
         }
         // H - diag(λ) is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
@@ -372,7 +392,7 @@ impl Condensed {
             let square = |i: usize| {
                 if share > 0.0 {
                     // A column of zeros has nothing but its ridge: a trace of it makes the certificate's margin.
-                    ridge[i] * (1.0 - 1e-6) + share * room[i]
+                    ridge[i] * (1.0 - 1e-6) + share * lifts[i]
                 } else {
                     ridge[i] * (1.0 + share)
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::frame::FrameModel;
+use super::frame::Spread;
 use super::mixed::MixedModel;
 use super::tree::{GramTree, ROOT_TOLERANCE};
 use crate::bound::{DualPoint, Subproblem};
@@ -26,7 +27,7 @@ impl GramTree<'_> {
         let problem = self.problem;
         let reference = context.best();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
-        let Some(node) = self.root_node(chosen, false, reference) else {
+        let Some(node) = self.root_node(chosen, &Spread::None, reference) else {
             return false;
         };
         let goal = Goal {
@@ -79,7 +80,7 @@ impl GramTree<'_> {
                 return;
             }
             self.mixed = Some((self.root.without_rows(self.problem, &open), open));
-            let node = self.root_node(chosen, true, reference);
+            let node = self.root_node(chosen, &Spread::Evenly, reference);
             let (Some(mut node), Some((root, open))) = (node, self.mixed.take()) else {
                 return;
             };

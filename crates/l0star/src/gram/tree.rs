@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, FrameModel};
+use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
@@ -14,7 +14,7 @@ use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::search::{Context, Expansion, Node, Tree, screening};
 
 /// Re-frame when at most this share of a frame's columns is left.
-const REFRAME: f64 = 0.8;
+const REFRAME: f64 = 0.87;
 /// Frames of fewer columns are left as they are.
 const SMALL: usize = 8;
 /// A node is solved to this share of its gap.
@@ -177,7 +177,7 @@ impl<'p> GramTree<'p> {
             return None;
         }
         if tree.first.is_none() {
-            tree.first = Some(tree.root_node(&chosen, true, context.best())?);
+            tree.first = Some(tree.root_node(&chosen, &Spread::Evenly, context.best())?);
         }
         Some(tree)
     }
@@ -207,14 +207,14 @@ impl<'p> GramTree<'p> {
     pub(super) fn root_node(
         &mut self,
         chosen: &[usize],
-        lifted: bool,
+        spread: &Spread,
         best: f64,
     ) -> Option<GramNode> {
         let root = self.frame_root();
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
-        let mut frame = Frame::new(root, &inside, &columns, k, best, lifted)?;
+        let mut frame = Frame::new(root, &inside, &columns, k, best, spread)?;
         // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
         let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
         let proved = inside.is_empty().then_some(&squares[..]);
@@ -455,8 +455,14 @@ impl<'p> GramTree<'p> {
             Self::decided(frame, sets)
         };
         let budget = sets.budget + explicit.len();
+        let mut gains = vec![0.0; explicit.len()];
+        gains.extend(self.newton.gains(sets));
+        for (gain, i) in gains.iter_mut().zip(&kept) {
+            *gain /= frame.scale[*i] * frame.scale[*i];
+        }
+        let spread = Spread::ByGain(gains);
         let root = self.frame_root();
-        let mut smaller = Frame::new(root, &inside, &columns, budget, best, true)?;
+        let mut smaller = Frame::new(root, &inside, &columns, budget, best, &spread)?;
         smaller.error += self.root_error;
         let scales = kept.iter().zip(&smaller.scale);
         let x: Vec<f64> = scales

@@ -1,12 +1,12 @@
 //! Cholesky factorisation of small dense matrices.
 //!
-//! Supports have tens of columns; a plain loop over contiguous rows beats a blocked library there (the blocked one
-//! takes over above `BLOCKED`).
+//! Supports have a few columns; a plain loop over contiguous rows beats a library there (`faer` takes over from
+//! `BLOCKED` on).
 
 use super::kernels::{axpy, dot};
 
 /// From this size on `faer` factorises.
-const BLOCKED: usize = 96;
+const BLOCKED: usize = 24;
 
 /// `M = R Rᵀ`, R lower triangular, stored by rows in a full square.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,9 @@ impl Cholesky {
             LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
         };
         let d = self.size;
-        let view = faer::MatMut::from_row_major_slice_mut(&mut self.rows, d, d);
+        // faer is two to three times as fast on columns: the factor is made above the diagonal and brought back.
+        mirror(&mut self.rows, d, |below, above| *above = *below);
+        let view = faer::MatMut::from_column_major_slice_mut(&mut self.rows, d, d);
         let scratch = cholesky_in_place_scratch::<f64>(d, faer::Par::Seq, Default::default());
         let mut memory = faer::dyn_stack::MemBuffer::new(scratch);
         let done = cholesky_in_place(
@@ -78,6 +80,7 @@ impl Cholesky {
             Default::default(),
         )
         .is_ok();
+        mirror(&mut self.rows, d, |below, above| *below = *above);
         done && (0..d).all(|i| self.rows[i * d + i].is_finite())
     }
 
@@ -132,6 +135,21 @@ impl Cholesky {
     }
 }
 
+/// Visits every pair of entries across the diagonal, block by block.
+fn mirror(rows: &mut [f64], d: usize, pair: impl Fn(&mut f64, &mut f64)) {
+    const BLOCK: usize = 16;
+    for first in (0..d).step_by(BLOCK) {
+        for from in (0..=first).step_by(BLOCK) {
+            for i in first..(first + BLOCK).min(d) {
+                let (above, row) = rows.split_at_mut(i * d);
+                for j in from..(from + BLOCK).min(i) {
+                    pair(&mut row[j], &mut above[j * d + i]);
+                }
+            }
+        }
+    }
+}
+
 /// The dispatch of the SIMD kernel costs more than a short loop.
 #[inline]
 fn short_dot(a: &[f64], b: &[f64]) -> f64 {
@@ -148,7 +166,7 @@ mod tests {
 
     #[test]
     fn solves_at_small_and_blocked_sizes() {
-        for d in [1, 2, 5, 30, 95, 96, 150] {
+        for d in [1, 2, 5, 23, 24, 30, 95, 96, 150] {
             let entry = |i: usize, j: usize| {
                 ((i * 31 + j * 17) % 13) as f64 / 13.0 + ((j * 31 + i * 17) % 13) as f64 / 13.0
             };

@@ -74,10 +74,11 @@ struct Frame {
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
     error: f64,
     selection: f64,
-    /// `max_j |a_j|/s_j`, `|p|₂`.
+    /// `max_j |a_j|/s_j`, `|p|₂`, `Σ p`.
     steepest: f64,
     weights: f64,
-    /// At the point evaluated last: the sizes of what was added up, `Σ p |value terms|` and `|p slope terms|₂`.
+    mass: f64,
+    /// At the point evaluated last: the sizes of what was added up, `Σ p (1 + |value terms|)` and `|p slope terms|₂`.
     values: f64,
     slopes: f64,
 }
@@ -153,6 +154,7 @@ impl Work {
                 steepest = steepest.max(problem.norms[j] / self.scale[j]);
             }
             self.frame.steepest = steepest * (1.0 + 1e-12);
+            self.frame.mass = problem.p.iter().sum();
             self.frame.weights = kernels::norm(&problem.p) * (1.0 + gamma(problem.rows() + 4));
         }
         self.lift = lift;
@@ -169,7 +171,7 @@ impl Work {
             outside |= *clamped != *z;
         }
         let mut total = loss.total(p, &self.clamped, b);
-        self.frame.values = total;
+        self.frame.values = total + self.frame.mass;
         if outside {
             for (i, (end, z)) in self.clamped.iter().zip(z).enumerate() {
                 let way = z - end;
