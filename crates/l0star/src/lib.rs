@@ -37,5 +37,5 @@ mod solve;
 
 pub use error::{Error, Result};
 pub use problem::{Design, Problem};
-pub use settings::{Method, RelaxationKind, Settings, Solution, Status};
+pub use settings::{Ideas, Method, RelaxationKind, Settings, Solution, Status};
 pub use solve::{solve, solve_observed};

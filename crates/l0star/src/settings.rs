@@ -105,6 +105,43 @@ impl Status {
     }
 }
 
+/// The mechanisms of `best-first`, each of which can be switched off to see what it is worth
+/// (`cargo xtask bench ablation`). All are on by default; no result depends on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ideas {
+    /// Everything in Gram form, where that applies; else in matrix form.
+    pub gram: bool,
+    /// A larger ridge where the curvature of the loss allows it.
+    pub lifting: bool,
+    /// Lifts spread over the columns by what they gain; else evenly.
+    pub spreading: bool,
+    /// A new, smaller frame with a larger lift when columns have gone.
+    pub reframing: bool,
+    /// Features decided by the bound of their other side.
+    pub fixing: bool,
+    /// Children that start with the bounds of their parent's dual point; else with the parent's own.
+    pub inheriting: bool,
+    /// Splitting on the feature of largest estimated gain; else of largest coefficient.
+    pub gains: bool,
+    /// Swaps after the greedy first incumbent.
+    pub swaps: bool,
+}
+
+impl Default for Ideas {
+    fn default() -> Self {
+        Self {
+            gram: true,
+            lifting: true,
+            spreading: true,
+            reframing: true,
+            fixing: true,
+            inheriting: true,
+            gains: true,
+            swaps: true,
+        }
+    }
+}
+
 /// How to solve a problem.
 ///
 /// | field | default | meaning | range |
@@ -117,6 +154,7 @@ impl Status {
 /// | `time_limit` | none | wall-clock time | |
 /// | `node_limit` | none | nodes taken from the frontier | |
 /// | `memory_limit` | none | bytes of open nodes; `best-first` then plunges depth first and goes on, and stops at twice that | |
+/// | `ideas` | all | mechanisms of `best-first`, for the ablation | |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -136,6 +174,8 @@ pub struct Settings {
     pub node_limit: Option<u64>,
     /// Limit on the bytes of open nodes.
     pub memory_limit: Option<u64>,
+    /// Mechanisms of `best-first`.
+    pub ideas: Ideas,
     /// A flag that stops the search when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
@@ -151,6 +191,7 @@ impl Default for Settings {
             time_limit: None,
             node_limit: None,
             memory_limit: None,
+            ideas: Ideas::default(),
             interrupt: None,
         }
     }

@@ -70,7 +70,7 @@ fn run<'p>(
             let tree = BinaryTree::new(Pdal::new(problem, pdal::EPSILON));
             return Ok(search(context, settings, tree));
         }
-        let mut relaxation = NewtonRows::new(problem);
+        let mut relaxation = NewtonRows::new(problem, settings.ideas);
         if let Some(incumbent) = context.incumbent() {
             relaxation.start_at(&incumbent.fit.x);
         }

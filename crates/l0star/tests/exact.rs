@@ -8,7 +8,7 @@ use std::cell::Cell;
 use common::random_case;
 use l0star::search::Event;
 use l0star::{
-    Design, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
+    Design, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
     solve_observed,
 };
 use proptest::prelude::*;
@@ -97,6 +97,31 @@ proptest! {
     fn paper_with_pdal_equals_brute_force(seed in any::<u64>(), loss in losses()) {
         let case = random_case(seed, loss);
         check(&case.problem, &Settings::new(Method::Paper), &case.words)?;
+    }
+}
+
+/// Any subset of the mechanisms.
+fn ideas() -> impl Strategy<Value = Ideas> {
+    any::<[bool; 8]>().prop_map(|on| Ideas {
+        gram: on[0],
+        lifting: on[1],
+        spreading: on[2],
+        reframing: on[3],
+        fixing: on[4],
+        inheriting: on[5],
+        gains: on[6],
+        swaps: on[7],
+    })
+}
+
+proptest! {
+    #![proptest_config(config(500, 5))]
+
+    #[test]
+    fn no_result_depends_on_the_mechanisms(seed in any::<u64>(), loss in losses(), ideas in ideas()) {
+        let case = random_case(seed, loss);
+        let settings = Settings { ideas, ..Settings::new(Method::BestFirst) };
+        check(&case.problem, &settings, &format!("{} {ideas:?}", case.words))?;
     }
 }
 

@@ -17,7 +17,7 @@ use l0star::search::binary::BinaryTree;
 use l0star::search::paper::OrderedTree;
 use l0star::search::{Context, Event, Progress, Search, Tree};
 use l0star::{
-    Design, Error, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
+    Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
     solve_observed,
 };
 
@@ -346,7 +346,7 @@ fn an_interrupted_search_can_be_stepped_on_to_the_same_optimum() {
     stop_and_step_on(&problem, &ordered, OrderedTree::new(pdal, true, true));
     // The engine takes quadratic problems over from this tree.
     let labels = hard("logistic");
-    let tree = BinaryTree::new(NewtonRows::new(&labels));
+    let tree = BinaryTree::new(NewtonRows::new(&labels, Ideas::default()));
     stop_and_step_on(&labels, &binary, tree);
 }
 

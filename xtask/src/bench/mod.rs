@@ -1,4 +1,4 @@
-//! `cargo xtask bench paper` and `cargo xtask bench engine`: Markdown tables, single thread.
+//! `cargo xtask bench paper`, `engine` and `ablation`: Markdown tables, single thread.
 
 mod instances;
 
@@ -7,10 +7,15 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use instances::{FAMILIES, HARDER, Source};
-use l0star::{Method, Problem, Settings, Solution, solve};
+use l0star::{Ideas, Method, Problem, Settings, Solution, solve};
 
 /// A harder instance is left after this.
 const HARD_LIMIT: Duration = Duration::from_secs(60);
+
+/// In the ablation an instance is left after this.
+const ABLATION_LIMIT: Duration = Duration::from_secs(10);
+/// Harder instances that are in the ablation.
+const ABLATED: &[&str] = &["Huber d=100 k=10 n=100", "AR d=300 n=600 ρ=0.9"];
 
 /// The paper's method on the paper's instances, against what is known to be possible.
 pub fn paper(only: &str) -> Result<(), String> {
@@ -114,6 +119,71 @@ pub fn engine(only: &str) -> Result<(), String> {
                 ),
             ]);
         }
+    }
+    Ok(())
+}
+
+/// A mechanism: its name, and the ideas without it.
+type Mechanism = (&'static str, fn(&mut Ideas));
+
+/// Every mechanism that can be switched off.
+const MECHANISMS: &[Mechanism] = &[
+    ("all on", |_| {}),
+    ("no Gram form", |ideas| ideas.gram = false),
+    ("no lift", |ideas| ideas.lifting = false),
+    ("lifts spread evenly", |ideas| ideas.spreading = false),
+    ("no re-framing", |ideas| ideas.reframing = false),
+    ("no fixing", |ideas| ideas.fixing = false),
+    ("children without bounds of their own", |ideas| {
+        ideas.inheriting = false
+    }),
+    ("splitting on the largest coefficient", |ideas| {
+        ideas.gains = false
+    }),
+    ("no swaps", |ideas| ideas.swaps = false),
+];
+
+/// The default method with one mechanism after the other switched off: mean nodes and mean milliseconds.
+pub fn ablation(only: &str) -> Result<(), String> {
+    let real = FAMILIES.iter().map(|f| (f.name, f.source, f.seeds.clone()));
+    let hard = HARDER.iter().filter(|(name, ..)| ABLATED.contains(name));
+    let instances: Vec<_> = real
+        .chain(hard.cloned())
+        .filter(|(name, ..)| name.contains(only))
+        .collect();
+    let mut names = vec!["nodes / ms"];
+    names.extend(instances.iter().map(|(name, ..)| *name));
+    header(&names);
+    for (mechanism, switch) in MECHANISMS {
+        let mut settings = Settings {
+            time_limit: Some(ABLATION_LIMIT),
+            ..Settings::new(Method::BestFirst)
+        };
+        switch(&mut settings.ideas);
+        let mut cells = vec![(*mechanism).to_owned()];
+        for (_, source, seeds) in &instances {
+            let mut runs = Vec::new();
+            for seed in seeds.clone() {
+                runs.push(measure(
+                    &source.problem(seed)?,
+                    &settings,
+                    source.repeats(),
+                )?);
+            }
+            let stopped = runs
+                .iter()
+                .filter(|run| run.solution.status.stopped_early());
+            let unsolved = match stopped.count() {
+                0 => String::new(),
+                count => format!(" ({count} not solved)"),
+            };
+            cells.push(format!(
+                "{:.0} / {:.1}{unsolved}",
+                mean(&column(&runs, |run| run.solution.nodes as f64)),
+                mean(&column(&runs, |run| run.ms)),
+            ));
+        }
+        row(&cells);
     }
     Ok(())
 }

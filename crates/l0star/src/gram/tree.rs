@@ -12,6 +12,7 @@ use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::search::{Context, Expansion, Node, Tree, screening};
+use crate::settings::Ideas;
 
 /// Re-frame when at most this share of a frame's columns is left.
 const REFRAME: f64 = 0.87;
@@ -100,6 +101,7 @@ impl Node for GramNode {
 /// quadratic part.
 pub(crate) struct GramTree<'p> {
     pub(super) problem: &'p Problem,
+    ideas: Ideas,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
     pub(super) root: Root,
     /// The quadratic over the certified rows, and the rows that stay explicit (Huber).
@@ -143,7 +145,7 @@ impl<'p> GramTree<'p> {
         if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
             return None;
         }
-        if context.limits.reached().is_some() {
+        if context.limits.reached().is_some() || !context.ideas.gram {
             return None;
         }
         let k = problem.support_size();
@@ -160,9 +162,12 @@ impl<'p> GramTree<'p> {
         }
         let root = Root::new(problem, selectable)?;
         let mut chosen = swaps::greedy(&root, k);
-        swaps::improve(&root, &mut chosen, 10 * k + 20);
+        if context.ideas.swaps {
+            swaps::improve(&root, &mut chosen, 10 * k + 20);
+        }
         let mut tree = Self {
             problem,
+            ideas: context.ideas,
             root,
             mixed: None,
             first: None,
@@ -211,6 +216,11 @@ impl<'p> GramTree<'p> {
         best: f64,
     ) -> Option<GramNode> {
         let root = self.frame_root();
+        let spread = if self.ideas.lifting {
+            spread
+        } else {
+            &Spread::None
+        };
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
@@ -340,7 +350,7 @@ impl<'p> GramTree<'p> {
         // With rows beyond ±δ the quadratic is above P: a candidate a little too high may still be better.
         let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
         if value < best + margin * best.abs() {
-            if self.mixed.is_none() {
+            if self.mixed.is_none() && self.ideas.swaps {
                 swaps::improve(&self.root, &mut chosen, 1000);
             }
             self.offer(&chosen, context);
@@ -382,7 +392,7 @@ impl<'p> GramTree<'p> {
     /// Decides every free feature whose other side is ruled out.
     fn fix(&mut self, model: &NodeModel, sets: &mut Sets, cut: f64, context: &mut Context) {
         let m = sets.budget;
-        if m == 0 || m >= sets.free.len() {
+        if m == 0 || m >= sets.free.len() || !self.ideas.fixing {
             return;
         }
         let u = &self.newton.best_u;
@@ -433,6 +443,7 @@ impl<'p> GramTree<'p> {
     fn reframe(&mut self, frame: &Frame, sets: &Sets, best: f64) -> Option<(Frame, Sets)> {
         let left = sets.free.len();
         if frame.size() < SMALL
+            || !self.ideas.reframing
             || left as f64 > REFRAME * frame.size() as f64
             || left <= sets.budget
         {
@@ -460,7 +471,13 @@ impl<'p> GramTree<'p> {
         for (gain, i) in gains.iter_mut().zip(&kept) {
             *gain /= frame.scale[*i] * frame.scale[*i];
         }
-        let spread = Spread::ByGain(gains);
+        let spread = match self.ideas {
+            Ideas { lifting: false, .. } => Spread::None,
+            Ideas {
+                spreading: false, ..
+            } => Spread::Evenly,
+            _ => Spread::ByGain(gains),
+        };
         let root = self.frame_root();
         let mut smaller = Frame::new(root, &inside, &columns, budget, best, &spread)?;
         smaller.error += self.root_error;
@@ -557,8 +574,14 @@ impl Tree for GramTree<'_> {
         }
         let gap = (context.best() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        let split = branching::choose(model.as_model(), &sets, x, u, gap);
-        let (with, without) = self.children_bounds(&model, &sets, split);
+        let split = match self.ideas.gains {
+            true => branching::choose(model.as_model(), &sets, x, u, gap),
+            false => branching::steepest(&sets, x, u),
+        };
+        let (with, without) = match self.ideas.inheriting {
+            true => self.children_bounds(&model, &sets, split),
+            false => (low, low),
+        };
         let warm = self.warm(&sets);
         let mut inside = Bits::new(frame.size());
         let mut outside = Bits::new(frame.size());

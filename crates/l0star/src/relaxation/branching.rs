@@ -31,7 +31,12 @@ pub(crate) fn choose(model: &mut dyn Model, sets: &Sets, x: &[f64], u: &[f64], g
     {
         return best;
     }
-    // Nothing is shared: the largest coefficient, or the steepest slope where there is none.
+    // Nothing is shared.
+    steepest(sets, x, u)
+}
+
+/// The free feature of largest coefficient, or of steepest slope where there is none.
+pub(crate) fn steepest(sets: &Sets, x: &[f64], u: &[f64]) -> usize {
     let size = |j: usize| (x[j].abs(), u[j].abs());
     let order = |i: &&usize, j: &&usize| {
         let (a, b) = (size(**i), size(**j));

@@ -20,6 +20,8 @@ use crate::problem::Problem;
 
 /// Sweeps of the coordinate ascent.
 const SWEEPS: usize = 6;
+/// The ascent is made when there are at least so many rows a column.
+const SPREAD: usize = 12;
 
 /// A region, and the ridges that it allows.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +41,7 @@ impl Lift {
     }
 
     /// The largest lift that a Cholesky certificate proves, spread over the free columns as `weights` (what a unit of μ is
-    /// worth to the bound of the node) would have it.
+    /// worth to the bound of the node) would have it; evenly without weights, or where the ascent would cost too much.
     pub(crate) fn new(
         problem: &Problem,
         node: &Subproblem,
@@ -78,11 +80,19 @@ impl Lift {
         let most = psd::largest_share(&schur, &vec![0.0; room.len()], &room);
         let none = vec![0.0; room.len()];
         let start: Vec<f64> = room.iter().map(|room| 0.9 * most * room).collect();
-        let weights = psd::widen(weights, room.len());
-        let lifts = match psd::spread_lift(&schur, &none, &start, &weights, SWEEPS) {
-            Some(lifts) if most > 0.0 => lifts,
-            _ => return None,
+        let spread = match weights {
+            [] => None,
+            // Where there are nearly as many columns as rows the ascent would cost more than all the rest.
+            _ if SPREAD * d > n => None,
+            _ => {
+                let weights = psd::widen(weights, room.len());
+                psd::spread_lift(&schur, &none, &start, &weights, SWEEPS)
+            }
         };
+        let lifts = spread.unwrap_or_else(|| room.iter().map(|room| most * room).collect());
+        if most <= 0.0 {
+            return None;
+        }
         let ridges: Vec<f64> = columns.iter().map(|j| problem.ridge[*j]).collect();
         let mut factor = Cholesky::new();
         for part in [0.995, 0.97, 0.9, 0.7] {

@@ -18,6 +18,7 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
+use crate::settings::Ideas;
 
 /// A node is solved to this share of its gap to the incumbent …
 const NODE_TOLERANCE: f64 = 1e-2;
@@ -398,15 +399,17 @@ pub struct NewtonRows {
     newton: Newton,
     work: Work,
     start: Vec<(usize, f64)>,
+    ideas: Ideas,
 }
 
 impl NewtonRows {
     /// For one problem.
-    pub fn new(problem: &Problem) -> Self {
+    pub fn new(problem: &Problem, ideas: Ideas) -> Self {
         Self {
             newton: Newton::default(),
             work: Work::new(problem),
             start: Vec::new(),
+            ideas,
         }
     }
 
@@ -530,6 +533,9 @@ impl Relaxation for NewtonRows {
             return false;
         }
         let before = self.work.lift.clone();
+        if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
+            return false;
+        }
         let width = self.expected_width(problem, alive, task.scale - task.low);
         let widest = before.as_ref().map_or(WIDEST, |lift| RELIFT * lift.width);
         if width.is_nan() || width > widest {
@@ -548,6 +554,9 @@ impl Relaxation for NewtonRows {
         }
         let sets = self.sets(problem, node);
         let mut weights = self.newton.gains(&sets);
+        if !self.ideas.spreading {
+            weights.clear();
+        }
         for (weight, j) in weights.iter_mut().zip(node.free) {
             *weight /= self.work.scale[*j] * self.work.scale[*j];
         }
@@ -603,6 +612,9 @@ impl Relaxation for NewtonRows {
             work: &mut self.work,
         };
         let (x, u) = (&self.newton.x, &self.newton.best_u);
+        if !self.ideas.gains {
+            return branching::steepest(&sets, x, u);
+        }
         branching::choose(&mut model, &sets, x, u, gap)
     }
 
@@ -656,7 +668,7 @@ mod tests {
             .loss(loss::by_name(word, 1.0).unwrap())
             .ridge(10f64.powi(-1 - (seed % 4) as i32))
             .k(1 + (seed % 2) as usize)
-            .intercept(seed % 3 == 0);
+            .intercept(seed.is_multiple_of(3));
         if seed % 4 == 1 {
             builder = builder.offset((0..n).map(|i| 0.1 * (i % 3) as f64).collect());
         }
@@ -666,8 +678,11 @@ mod tests {
         builder.build().unwrap()
     }
 
-    /// Every support of at most k features with its minimum and its coefficients.
-    fn models(problem: &Problem) -> Vec<(Vec<usize>, f64, Vec<(usize, f64)>)> {
+    /// A support, its minimum and its coefficients.
+    type Model = (Vec<usize>, f64, Vec<(usize, f64)>);
+
+    /// Every support of at most k features.
+    fn models(problem: &Problem) -> Vec<Model> {
         let mut restricted = Restricted::new(problem);
         let d = problem.selectable.len();
         let mut found = Vec::new();
@@ -705,7 +720,7 @@ mod tests {
                 low: 0.0,
                 limits: &limits,
             };
-            let mut rows = NewtonRows::new(&problem);
+            let mut rows = NewtonRows::new(&problem, Ideas::default());
             rows.prepare(&problem, &task.node, None);
             let (plain, _) = rows.solve(&problem, &task);
             task.low = plain.value().min(reference);

@@ -18,6 +18,29 @@ pub struct Lazy {
     included: Box<[usize]>,
     free: Box<[usize]>,
     warm: Option<Arc<WarmStart>>,
+    bytes: usize,
+}
+
+impl Lazy {
+    fn new(
+        low: Certified,
+        included: &[usize],
+        free: &[usize],
+        warm: Option<&Arc<WarmStart>>,
+    ) -> Self {
+        // Counted once: what is shared is charged to the first of those that share it.
+        let shared = warm.map_or(0, |warm| match Arc::strong_count(warm) {
+            1 => warm.bytes(),
+            _ => 0,
+        });
+        Self {
+            low,
+            included: included.into(),
+            free: free.into(),
+            warm: warm.cloned(),
+            bytes: size_of::<Self>() + size_of_val(included) + size_of_val(free) + shared,
+        }
+    }
 }
 
 impl Node for Lazy {
@@ -26,8 +49,7 @@ impl Node for Lazy {
     }
 
     fn bytes(&self) -> usize {
-        let warm = self.warm.as_ref().map_or(0, |warm| warm.bytes());
-        size_of::<Self>() + (self.included.len() + self.free.len()) * size_of::<usize>() + warm
+        self.bytes
     }
 
     fn depth(&self) -> usize {
@@ -67,12 +89,12 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
 
     fn root(&mut self, context: &mut Context, children: &mut Vec<Lazy>) -> Expansion {
         let problem = context.problem;
-        children.push(Lazy {
-            low: Certified::TRIVIAL,
-            included: problem.penalised.clone().into(),
-            free: problem.selectable.clone().into(),
-            warm: None,
-        });
+        children.push(Lazy::new(
+            Certified::TRIVIAL,
+            &problem.penalised,
+            &problem.selectable,
+            None,
+        ));
         Expansion::Split
     }
 
@@ -141,7 +163,7 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
             decided.clear();
             decided.resize(problem.design.columns(), false);
             for (j, inside, bound) in &bounds.other_side {
-                if bound.value() < cut {
+                if bound.value() < cut || !context.ideas.fixing {
                     continue;
                 }
                 context.discard(*bound);
@@ -179,23 +201,16 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
         };
         let gap = (context.best() - low.value()).max(f64::MIN_POSITIVE);
         let split = self.relaxation.branch(problem, &left, gap);
-        let (inside, outside) = bounds.of(split);
-        let warm = Some(Arc::new(self.relaxation.warm_start()));
+        let (inside, outside) = match context.ideas.inheriting {
+            true => bounds.of(split),
+            false => (low, low),
+        };
+        let warm = Arc::new(self.relaxation.warm_start());
         free.retain(|j| *j != split);
         let mut with = included.clone();
         with.push(split);
-        children.push(Lazy {
-            low: low.or(inside),
-            included: with.into(),
-            free: free.clone().into(),
-            warm: warm.clone(),
-        });
-        children.push(Lazy {
-            low: low.or(outside),
-            included: included.into(),
-            free: free.into(),
-            warm,
-        });
+        children.push(Lazy::new(low.or(inside), &with, &free, Some(&warm)));
+        children.push(Lazy::new(low.or(outside), &included, &free, Some(&warm)));
         Expansion::Split
     }
 }

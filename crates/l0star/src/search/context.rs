@@ -4,7 +4,7 @@ use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::restricted::{Fit, Restricted};
-use crate::settings::{Settings, Solution, Status};
+use crate::settings::{Ideas, Settings, Solution, Status};
 
 /// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`]) …
 const PROMISE: f64 = 1e-9;
@@ -66,6 +66,8 @@ pub struct Context<'p> {
     pub limits: Limits,
     /// What was counted.
     pub counters: Counters,
+    /// Which mechanisms are on.
+    pub ideas: Ideas,
     /// The absolute error allowed.
     gap: f64,
     restricted: Restricted<'p>,
@@ -83,6 +85,7 @@ impl<'p> Context<'p> {
             problem,
             limits: Limits::new(settings),
             counters: Counters::default(),
+            ideas: settings.ideas,
             gap: settings.gap,
             restricted: Restricted::new(problem),
             incumbent: None,
