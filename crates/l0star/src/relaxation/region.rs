@@ -187,7 +187,9 @@ impl Leverage {
             if norm == 0.0 {
                 continue;
             }
-            design.extend(problem.design.column(*j).iter().map(|a| a / norm));
+            // A power of two: the scaled columns are exact.
+            let scale = (-norm.log2().round()).clamp(-1000.0, 1000.0).exp2();
+            design.extend(problem.design.column(*j).iter().map(|a| a * scale));
             count += 1;
         }
         if count == 0 || count >= rows {
