@@ -1,6 +1,7 @@
 //! What the user asks for ([`Settings`]) and what comes back ([`Solution`]).
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -117,6 +118,7 @@ impl Status {
 /// | `time_limit` | none | wall-clock time | |
 /// | `node_limit` | none | nodes taken from the frontier | |
 /// | `memory_limit` | none | bytes of open nodes; `best-first` then plunges depth first and goes on, and stops at twice that | |
+/// | `threads` | none: 1 | worker threads | ≥ 1 |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -136,6 +138,8 @@ pub struct Settings {
     pub node_limit: Option<u64>,
     /// Limit on the bytes of open nodes.
     pub memory_limit: Option<u64>,
+    /// Worker threads; `None` means one. No number of them changes a result.
+    pub threads: Option<NonZeroUsize>,
     /// A flag that stops the search when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
@@ -151,6 +155,7 @@ impl Default for Settings {
             time_limit: None,
             node_limit: None,
             memory_limit: None,
+            threads: None,
             interrupt: None,
         }
     }

@@ -95,9 +95,8 @@ impl Model for RowModel<'_> {
         let (problem, work) = (self.problem, &mut *self.work);
         let (design, loss) = (&problem.design, &problem.loss);
         problem.predict_into(&[], &mut work.z);
-        for j in support {
-            design.add_column(*j, x[*j] / work.scale[*j], &mut work.z);
-        }
+        let scaled = support.iter().map(|j| (*j, x[*j] / work.scale[*j]));
+        design.add_columns(scaled, &mut work.z);
         work.smooth = loss.total(&problem.p, &work.z, &problem.b);
         loss.slopes(&work.z, &problem.b, &mut work.alpha);
         problem.weigh(&work.alpha, &mut work.beta);
@@ -118,14 +117,12 @@ impl Model for RowModel<'_> {
             .loss
             .weighted_curvatures(&problem.p, &work.z, &problem.b, &mut work.curvature);
         for (r, i) in set.iter().enumerate() {
-            let column = problem.design.column(*i);
-            for ((weighted, a), h) in work.moved.iter_mut().zip(column).zip(&work.curvature) {
-                *weighted = a * h / work.scale[*i];
-            }
+            let weighted = &mut work.moved;
+            problem.design.weigh_column(*i, &work.curvature, weighted);
             let out = &mut rows[r * size..r * size + r + 1];
-            problem.design.dots(&set[..=r], &work.moved, out);
+            problem.design.dots(&set[..=r], weighted, out);
             for (out, j) in out.iter_mut().zip(set) {
-                *out /= work.scale[*j];
+                *out /= work.scale[*i] * work.scale[*j];
             }
         }
     }
@@ -150,11 +147,8 @@ impl Model for RowModel<'_> {
     fn aim(&mut self, _u: &[f64], direction: &[(usize, f64)]) {
         let (problem, work) = (self.problem, &mut *self.work);
         work.dz.fill(0.0);
-        for (j, d) in direction {
-            problem
-                .design
-                .add_column(*j, d / work.scale[*j], &mut work.dz);
-        }
+        let scaled = direction.iter().map(|(j, d)| (*j, d / work.scale[*j]));
+        problem.design.add_columns(scaled, &mut work.dz);
     }
 
     fn along(&mut self, a: f64) -> f64 {

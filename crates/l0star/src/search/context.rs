@@ -1,5 +1,7 @@
 //! What every search keeps: the incumbent, what was discarded and why that was allowed, counters, limits, events.
 
+use std::num::NonZeroUsize;
+
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -66,6 +68,8 @@ pub struct Context<'p> {
     pub limits: Limits,
     /// What was counted.
     pub counters: Counters,
+    /// Threads for the work that comes before the search; inside it linear algebra has one.
+    pub(crate) threads: usize,
     /// The absolute error allowed.
     gap: f64,
     restricted: Restricted<'p>,
@@ -83,6 +87,7 @@ impl<'p> Context<'p> {
             problem,
             limits: Limits::new(settings),
             counters: Counters::default(),
+            threads: settings.threads.map_or(1, NonZeroUsize::get),
             gap: settings.gap,
             restricted: Restricted::new(problem),
             incumbent: None,
