@@ -274,7 +274,7 @@ fn nothing_of_the_size_of_a_dense_matrix_is_made() {
             .k(3)
             .build()
             .unwrap();
-        for method in [Method::BestFirst, Method::Omp, Method::Iht] {
+        for method in [Method::BestFirst, Method::Omp, Method::Htp] {
             let settings = Settings {
                 node_limit: Some(0),
                 ..Settings::new(method)
@@ -288,11 +288,11 @@ fn nothing_of_the_size_of_a_dense_matrix_is_made() {
 
 #[test]
 fn threads_change_nothing_of_a_result() {
-    let (design, b) = wide(300, 400, 30);
+    let (design, b) = wide(600, 280, 60);
     for design in [written_out(&design), design] {
         let problem = Problem::builder(design, b.clone())
             .intercept(true)
-            .k(4)
+            .k(3)
             .build()
             .unwrap();
         let with = |threads: usize| {

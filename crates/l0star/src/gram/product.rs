@@ -170,12 +170,15 @@ impl Tiles<'_> {
         {
             return &values[picked[0] * n..(picked[0] + count) * n];
         }
-        buffer.resize(n * count, 0.0);
-        for (i, (j, out)) in picked.iter().zip(buffer.chunks_exact_mut(n)).enumerate() {
+        if buffer.len() < n * count {
+            *buffer = vec![0.0; n * count];
+        }
+        let block = &mut buffer[..n * count];
+        for (i, (j, out)) in picked.iter().zip(block.chunks_exact_mut(n)).enumerate() {
             let (shift, scale) = self.0.shift(first + i);
             design.fill(*j, shift, scale, out);
         }
-        buffer
+        block
     }
 }
 
@@ -185,9 +188,10 @@ impl Way for Tiles<'_> {
         let (n, d, width) = (p.len(), columns.len(), self.0.band());
         let (first, count) = (band.first, band.c.len());
         let mut buffer = Vec::new();
-        let mut weighted = self.block(first, count, &mut buffer).to_vec();
+        let own = self.block(first, count, &mut buffer);
+        let mut weighted = own.to_vec();
         if !self.0.shifts.is_empty() {
-            for (mean, column) in band.means.iter_mut().zip(weighted.chunks_exact(n)) {
+            for (mean, column) in band.means.iter_mut().zip(own.chunks_exact(n)) {
                 *mean = kernels::dot(p, column).abs();
             }
         }
@@ -196,18 +200,9 @@ impl Way for Tiles<'_> {
             *c = kernels::dot(column, b);
         }
         let right = MatRef::from_column_major_slice(&weighted, n, count);
-        for start in (0..=first).step_by(width) {
-            if limits.reached().is_some() {
-                return false;
-            }
-            let size = width.min(d - start);
-            let left = self.block(start, size, &mut buffer);
-            let structure = if start == first {
-                BlockStructure::TriangularUpper
-            } else {
-                BlockStructure::Rectangular
-            };
-            // Row by row in the band is column by column of its transpose.
+        // Row by row in the band is column by column of its transpose.
+        let mut multiply = |start: usize, left: &[f64], structure: BlockStructure| {
+            let size = left.len() / n;
             let tile = &mut band.gram[start..];
             matmul(
                 MatMut::from_column_major_slice_with_stride_mut(tile, size, count, d),
@@ -220,6 +215,17 @@ impl Way for Tiles<'_> {
                 1.0,
                 Par::Seq,
             );
+        };
+        if limits.reached().is_some() {
+            return false;
+        }
+        multiply(first, own, BlockStructure::TriangularUpper);
+        for start in (0..first).step_by(width) {
+            if limits.reached().is_some() {
+                return false;
+            }
+            let left = self.block(start, width, &mut buffer);
+            multiply(start, left, BlockStructure::Rectangular);
         }
         for (i, size) in band.sizes.iter_mut().enumerate() {
             *size = band.gram[i * d + first + i];
@@ -347,7 +353,7 @@ mod tests {
     fn designs(one_in: usize) -> [Design; 2] {
         let value = |i: usize, j: usize| {
             let hash = (i * 7919 + j * 104_729 + i * j) % 1009;
-            if hash % one_in == 0 {
+            if hash.is_multiple_of(one_in) {
                 hash as f64 / 100.0 - 4.0
             } else {
                 0.0

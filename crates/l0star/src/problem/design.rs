@@ -349,6 +349,13 @@ impl Design {
 
     #[inline]
     fn each_dot(&self, columns: &[usize], v: &[f64], mut put: impl FnMut(usize, usize, f64)) {
+        if let (Entries::Sparse(entries), None) = (&self.entries, &self.view) {
+            for (i, j) in columns.iter().enumerate() {
+                let (rows, values) = entries.column(*j);
+                put(i, *j, kernels::dot_sparse(rows, values, v));
+            }
+            return;
+        }
         let Some(values) = self.plain() else {
             let sum = self.sum_for_centres(v);
             for (i, j) in columns.iter().enumerate() {
