@@ -186,9 +186,9 @@ impl Root {
     /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
     /// float H, c, c0. `squares`: any s² with `H ⪰ diag(s²)` proved of the float H; the ridge where it is larger.
     ///
-    /// Each entry is a sum over n rows of rounded products of columns centred with a relative error u:
-    /// `|ΔH_ij| ≤ γ √(H_ii H_jj)`, `|Δc_i| ≤ γ √(2 c0 H_ii)`, `|Δc0| ≤ γ c0`, and `Σ √H_ii |x_i| ≤ √(κk) Y` with
-    /// `κ = max H_ii/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ H_ii/s_i² ≤ ½`; else the ridge is what is sure.
+    /// Each entry is a sum over n rows of rounded products of centred columns. With the rounding sizes `D_i ≥ H_ii`:
+    /// `|ΔH_ij| ≤ γ √(D_i D_j)`, `|Δc_i| ≤ γ √(2 c0 D_i)`, `|Δc0| ≤ γ c0`, and `Σ √D_i |x_i| ≤ √(κk) Y` with
+    /// `κ = max D_i/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ D_i/s_i² ≤ ½`; else the ridge is what is sure.
     /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
     pub(crate) fn error(&self, k: usize, squares: Option<&[f64]>, reference: f64) -> f64 {
         let (roundings, diagonal, c0) = (self.rounding.0, &self.diagonal, self.rounding.1);
