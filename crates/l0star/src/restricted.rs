@@ -137,14 +137,14 @@ impl<'p> Restricted<'p> {
         }
         self.objective = value;
         Fit {
-            x: self
-                .columns
-                .iter()
-                .copied()
-                .zip(self.x.iter().copied())
-                .collect(),
+            x: self.model().collect(),
             objective: value,
         }
+    }
+
+    /// The model fitted last: (column, coefficient).
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.columns.iter().copied().zip(self.x.iter().copied())
     }
 
     /// A certified lower bound of P over the support fitted last.
@@ -193,9 +193,8 @@ impl<'p> Restricted<'p> {
         z.iter_mut()
             .zip(&problem.offset)
             .for_each(|(z, o)| z.add(*o));
-        for (j, x) in self.columns.iter().zip(&self.x) {
-            problem.design.add_doubled(*j, *x, &mut z);
-        }
+        let x: Vec<(usize, f64)> = self.model().collect();
+        problem.design.add_doubled(&x, &mut z);
         z
     }
 

@@ -5,9 +5,10 @@
 //!
 //! | way | when | a band costs |
 //! |---|---|---|
-//! | [`Tiles`] | dense, or sparse with many entries | O(n · band · columns), on blocks of columns written out |
+//! | [`Tiles`] | dense, or sparse with many entries | O(n · band · columns), on blocks of columns end to end |
 //! | [`Merge`] | sparse | the products that are not zero, then the shifts by rank-one terms |
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -18,9 +19,9 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
 
-/// Columns of a block: small enough that a block of each side stays near the processor, large enough that writing a block
-/// out costs little beside multiplying it.
-const BLOCK: usize = 128;
+/// Columns of a block: few enough that a limit is noticed soon and threads find work, enough that packing and writing
+/// blocks out costs little beside multiplying them.
+const BLOCK: usize = 192;
 /// A product of two sparse entries costs about as much as this many of dense blocks.
 const SPARSE_PRICE: f64 = 16.0;
 
@@ -68,7 +69,7 @@ impl Columns<'_> {
         if self.is_thin() {
             self.compute(&Merge::new(self), limits, threads)
         } else {
-            self.compute(&Tiles(self), limits, threads)
+            self.compute(&Tiles::new(self), limits, threads)
         }
     }
 
@@ -91,6 +92,17 @@ impl Columns<'_> {
     /// Shift and scale of the column at an index.
     fn shift(&self, index: usize) -> (f64, f64) {
         self.shifts.get(index).copied().unwrap_or((0.0, 1.0))
+    }
+
+    /// Writes `count` columns from `first` on, end to end.
+    fn write(&self, first: usize, count: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.reserve_exact(count * self.design.rows());
+        for index in first..first + count {
+            let (shift, scale) = self.shift(index);
+            let column = self.columns[index];
+            self.design.append(column, shift, scale, out);
+        }
     }
 
     /// Columns of a band: all alike, and at most [`BLOCK`].
@@ -154,50 +166,61 @@ impl Columns<'_> {
 }
 
 /// Dense products of blocks of columns.
-struct Tiles<'a>(&'a Columns<'a>);
+struct Tiles<'a> {
+    of: &'a Columns<'a>,
+    /// All columns end to end, for dense data: as they are stored, or written out once. Blocks of sparse columns are
+    /// written out when they are needed, so that no copy of the size of a dense matrix is made.
+    all: Option<Cow<'a, [f64]>>,
+}
 
-impl Tiles<'_> {
-    /// The columns from `first` on, written out end to end unless they are stored like that.
-    fn block<'b>(&'b self, first: usize, count: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
+impl<'a> Tiles<'a> {
+    fn new(of: &'a Columns<'a>) -> Self {
         let Columns {
             design, columns, ..
-        } = *self.0;
-        let n = design.rows();
-        let picked = &columns[first..first + count];
-        if let Some(values) = design.plain()
-            && self.0.shifts.is_empty()
-            && picked.iter().copied().eq(picked[0]..picked[0] + count)
-        {
-            return &values[picked[0] * n..(picked[0] + count) * n];
+        } = *of;
+        let (n, d) = (design.rows(), columns.len());
+        let all = match design.plain() {
+            Some(values) if of.shifts.is_empty() && columns.iter().copied().eq(0..d) => {
+                Some(Cow::Borrowed(&values[..n * d]))
+            }
+            _ if design.is_sparse() => None,
+            _ => {
+                let mut values = Vec::new();
+                of.write(0, d, &mut values);
+                Some(Cow::Owned(values))
+            }
+        };
+        Self { of, all }
+    }
+
+    /// The columns from `first` on, end to end.
+    fn block<'b>(&'b self, first: usize, count: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        let n = self.of.design.rows();
+        if let Some(all) = &self.all {
+            return &all[first * n..(first + count) * n];
         }
-        if buffer.len() < n * count {
-            *buffer = vec![0.0; n * count];
-        }
-        let block = &mut buffer[..n * count];
-        for (i, (j, out)) in picked.iter().zip(block.chunks_exact_mut(n)).enumerate() {
-            let (shift, scale) = self.0.shift(first + i);
-            design.fill(*j, shift, scale, out);
-        }
-        block
+        self.of.write(first, count, buffer);
+        buffer
     }
 }
 
 impl Way for Tiles<'_> {
     fn run(&self, band: &mut Band, limits: &Limits) -> bool {
-        let Columns { columns, p, b, .. } = *self.0;
-        let (n, d, width) = (p.len(), columns.len(), self.0.band());
+        let Columns { columns, p, b, .. } = *self.of;
+        let (n, d, width) = (p.len(), columns.len(), self.of.band());
         let (first, count) = (band.first, band.c.len());
         let mut buffer = Vec::new();
         let own = self.block(first, count, &mut buffer);
-        let mut weighted = own.to_vec();
-        if !self.0.shifts.is_empty() {
+        let mut weighted = Vec::with_capacity(n * count);
+        for (c, column) in band.c.iter_mut().zip(own.chunks_exact(n)) {
+            let start = weighted.len();
+            weighted.extend(column.iter().zip(p).map(|(a, p)| a * p));
+            *c = kernels::dot(&weighted[start..], b);
+        }
+        if !self.of.shifts.is_empty() {
             for (mean, column) in band.means.iter_mut().zip(own.chunks_exact(n)) {
                 *mean = kernels::dot(p, column).abs();
             }
-        }
-        for (c, column) in band.c.iter_mut().zip(weighted.chunks_exact_mut(n)) {
-            column.iter_mut().zip(p).for_each(|(a, p)| *a *= p);
-            *c = kernels::dot(column, b);
         }
         let right = MatRef::from_column_major_slice(&weighted, n, count);
         // Row by row in the band is column by column of its transpose.

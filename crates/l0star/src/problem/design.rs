@@ -304,27 +304,29 @@ impl Design {
         }
     }
 
-    /// `z += s a_j` in doubled precision.
-    pub(crate) fn add_doubled(&self, j: usize, s: f64, z: &mut [Doubled]) {
-        let (centre, scale) = self.view(j);
-        let (high, low) = two_product(s, scale);
-        let add = |z: &mut Doubled, a: f64| {
-            z.add_product(a, high);
-            if low != 0.0 {
-                z.add_product(a, low);
+    /// `z += Σ s_j a_j` in doubled precision.
+    pub(crate) fn add_doubled(&self, x: &[(usize, f64)], z: &mut [Doubled]) {
+        for (j, s) in x {
+            let (centre, scale) = self.view(*j);
+            let (high, low) = two_product(*s, scale);
+            let add = |z: &mut Doubled, a: f64| {
+                z.add_product(a, high);
+                if low != 0.0 {
+                    z.add_product(a, low);
+                }
+            };
+            match self.stored(*j) {
+                Stored::Dense(values) => {
+                    z.iter_mut().zip(values).for_each(|(z, a)| add(z, *a));
+                }
+                Stored::Sparse(rows, values) => {
+                    let pairs = rows.iter().zip(values);
+                    pairs.for_each(|(i, a)| add(&mut z[*i as usize], *a));
+                }
             }
-        };
-        match self.stored(j) {
-            Stored::Dense(values) => {
-                z.iter_mut().zip(values).for_each(|(z, a)| add(z, *a));
+            if centre != 0.0 {
+                z.iter_mut().for_each(|z| add(z, -centre));
             }
-            Stored::Sparse(rows, values) => {
-                let pairs = rows.iter().zip(values);
-                pairs.for_each(|(i, a)| add(&mut z[*i as usize], *a));
-            }
-        }
-        if centre != 0.0 {
-            z.iter_mut().for_each(|z| add(z, -centre));
         }
     }
 
@@ -483,6 +485,18 @@ impl Design {
         }
     }
 
+    /// [`Design::fill`] behind what `out` has.
+    pub(crate) fn append(&self, j: usize, shift: f64, scale: f64, out: &mut Vec<f64>) {
+        match self.stored(j) {
+            Stored::Dense(values) => out.extend(values.iter().map(|a| (a - shift) * scale)),
+            Stored::Sparse(..) => {
+                let start = out.len();
+                out.resize(start + self.rows, 0.0);
+                self.fill(j, shift, scale, &mut out[start..]);
+            }
+        }
+    }
+
     /// `out_i = w_i a_ij`.
     pub(crate) fn weigh_column(&self, j: usize, w: &[f64], out: &mut [f64]) {
         match (self.plain(), self.stored(j)) {
@@ -602,7 +616,7 @@ mod tests {
                     expected.add_columns([(j, 3.0), (0, -1.0)], &mut b);
                     assert_eq!(a, b);
                     let mut doubled = vec![Doubled::default(); n];
-                    design.add_doubled(j, 3.0, &mut doubled);
+                    design.add_doubled(&[(j, 3.0)], &mut doubled);
                     assert!((0..n).all(|i| doubled[i].value() == 3.0 * expected.entry(i, j)));
                     let (norm, size) = design.norm_above(j);
                     let exact = expected.norm_above(j).0;
