@@ -90,7 +90,7 @@ pub(crate) struct DualPoint {
     pub v: Vec<f64>,
     /// A lower bound of `βᵀo - L*(β)` less the cost of unpenalised residues.
     base: f64,
-    /// `γ_{n+3} |β|₂`, to be multiplied by a column's norm.
+    /// `γ_{n+3} |β|₂`, to be multiplied by a column's size.
     error: f64,
 }
 
@@ -144,7 +144,7 @@ impl DualPoint {
         scratch: &mut Vec<f64>,
     ) -> Certified {
         let atom = |j: usize| {
-            let v = self.v[j].abs() + self.error * problem.norms[j];
+            let v = self.v[j].abs() + self.error * problem.sizes[j];
             v * (v / (2.0 * problem.ridge[j]))
         };
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
@@ -215,7 +215,7 @@ impl DualPoint {
     pub(crate) fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         let m = node.budget;
         let atom = |j: usize| {
-            let v = self.v[j].abs() + self.error * problem.norms[j];
+            let v = self.v[j].abs() + self.error * problem.sizes[j];
             v * (v / (2.0 * problem.ridge[j]))
         };
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
@@ -265,10 +265,7 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
     let length = kernels::norm(&beta) * (1.0 + gamma(alpha.len() + 4));
     let mut atoms = 0.0;
     for j in included {
-        let mut v = Doubled::default();
-        for (a, beta) in problem.design.column(*j).iter().zip(&beta) {
-            v.add_product(*a, *beta);
-        }
+        let v = problem.design.doubled_dot(*j, &beta);
         // 2U |a|ᵀ|β| is the rounding of β_i = p_i α_i itself.
         let v_above = v.value().abs() + v.error() + 2.0 * U * problem.norms[*j] * length;
         atoms += v_above * (v_above / (2.0 * problem.ridge[*j]));

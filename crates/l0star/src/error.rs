@@ -28,6 +28,38 @@ pub enum Error {
         /// Entries that were given.
         found: usize,
     },
+    /// The column starts of a sparse matrix do not cut its values into columns.
+    #[error(
+        "indptr of the sparse design matrix: column {column} would be the values {from} to {to} of {stored}; indptr \
+         must begin with 0, never decrease, and end with the number of values"
+    )]
+    ColumnStarts {
+        /// Column, from 1.
+        column: usize,
+        /// Where it starts.
+        from: usize,
+        /// Where it ends.
+        to: usize,
+        /// Values that are stored.
+        stored: usize,
+    },
+    /// A row index of a sparse matrix is out of order or beyond the rows.
+    #[error(
+        "sparse design matrix, column {column}: the value {value} has the row index {row}, which must be at least \
+         {least} and below {rows} (counted from 0); sort the rows of a column and add up duplicates"
+    )]
+    RowIndex {
+        /// The row index given, from 0.
+        row: usize,
+        /// Column, from 1.
+        column: usize,
+        /// The value stored there.
+        value: f64,
+        /// The row after that of the value before.
+        least: usize,
+        /// Rows of the matrix.
+        rows: usize,
+    },
     /// There is nothing to fit.
     #[error("the data have no {what}: at least one is needed")]
     Empty {

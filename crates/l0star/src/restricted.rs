@@ -137,14 +137,14 @@ impl<'p> Restricted<'p> {
         }
         self.objective = value;
         Fit {
-            x: self
-                .columns
-                .iter()
-                .copied()
-                .zip(self.x.iter().copied())
-                .collect(),
+            x: self.model().collect(),
             objective: value,
         }
+    }
+
+    /// The model fitted last: (column, coefficient).
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.columns.iter().copied().zip(self.x.iter().copied())
     }
 
     /// A certified lower bound of P over the support fitted last.
@@ -173,8 +173,8 @@ impl<'p> Restricted<'p> {
     pub fn precise_objective(&self) -> f64 {
         let (problem, loss) = (self.problem, &*self.problem.loss);
         let mut total = Doubled::default();
-        for i in 0..problem.rows() {
-            let (high, low) = self.prediction(i);
+        for (i, prediction) in self.predictions().iter().enumerate() {
+            let (high, low) = prediction.parts();
             let (b, p) = (problem.b[i], problem.p[i]);
             total.add_product(p, loss.value(high, b));
             let change = loss.slope(high, b) + 0.5 * loss.curvature(high, b) * low;
@@ -186,41 +186,38 @@ impl<'p> Restricted<'p> {
         total.value()
     }
 
-    /// The prediction for a row as two doubles.
-    fn prediction(&self, row: usize) -> (f64, f64) {
-        let mut z = Doubled::default();
-        if let Some(o) = self.problem.offset.get(row) {
-            z.add(*o);
-        }
-        for (j, x) in self.columns.iter().zip(&self.x) {
-            z.add_product(self.problem.design.column(*j)[row], *x);
-        }
-        z.parts()
+    /// `Ax + o` in doubled precision.
+    fn predictions(&self) -> Vec<Doubled> {
+        let problem = self.problem;
+        let mut z = vec![Doubled::default(); problem.rows()];
+        z.iter_mut()
+            .zip(&problem.offset)
+            .for_each(|(z, o)| z.add(*o));
+        let x: Vec<(usize, f64)> = self.model().collect();
+        problem.design.add_doubled(&x, &mut z);
+        z
     }
 
     /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision.
     fn refine_slopes(&mut self) {
         let (problem, loss) = (self.problem, &*self.problem.loss);
-        for i in 0..problem.rows() {
-            let (high, low) = self.prediction(i);
+        for (i, prediction) in self.predictions().iter().enumerate() {
+            let (high, low) = prediction.parts();
             self.z[i] = high;
             self.curvature[i] = loss.curvature(high, problem.b[i]);
             self.alpha[i] = loss.slope(high, problem.b[i]) + self.curvature[i] * low;
         }
         problem.weigh(&self.alpha, &mut self.beta);
         for (c, j) in self.columns.iter().enumerate() {
-            let mut g = Doubled::default();
+            let mut g = problem.design.doubled_dot(*j, &self.beta);
             g.add_product(problem.ridge[*j], self.x[c]);
-            for (a, beta) in problem.design.column(*j).iter().zip(&self.beta) {
-                g.add_product(*a, *beta);
-            }
             self.direction[c] = g.value();
         }
         self.factor.solve(&mut self.direction);
         self.dz.fill(0.0);
-        for (j, d) in self.columns.iter().zip(&self.direction) {
-            problem.design.add_column(*j, -d, &mut self.dz);
-        }
+        let back = self.columns.iter().zip(&self.direction);
+        let back = back.map(|(j, d)| (*j, -d));
+        problem.design.add_columns(back, &mut self.dz);
         for i in 0..problem.rows() {
             self.alpha[i] += self.curvature[i] * self.dz[i];
         }
@@ -240,9 +237,8 @@ impl<'p> Restricted<'p> {
         } else {
             self.z.copy_from_slice(&problem.offset);
         }
-        for (j, x) in self.columns.iter().zip(&self.x) {
-            problem.design.add_column(*j, *x, &mut self.z);
-        }
+        let x = self.columns.iter().copied().zip(self.x.iter().copied());
+        problem.design.add_columns(x, &mut self.z);
         problem.loss.slopes(&self.z, &problem.b, &mut self.alpha);
         problem.weigh(&self.alpha, &mut self.beta);
         problem
@@ -278,24 +274,28 @@ impl<'p> Restricted<'p> {
     fn factor_hessian(&mut self, quadratic: bool) {
         let problem = self.problem;
         let size = self.columns.len();
-        if quadratic {
-            self.gram.load(problem, &self.columns);
-        } else {
+        let cached = quadratic && self.gram.load(problem, &self.columns);
+        if !quadratic {
             problem
                 .loss
                 .weighted_curvatures(&problem.p, &self.z, &problem.b, &mut self.curvature);
         }
+        let weights = if quadratic {
+            &problem.p
+        } else {
+            &self.curvature
+        };
         let mut extra = 0.0;
         loop {
             let rows = self.factor.start(size);
             for (r, i) in self.columns.iter().enumerate() {
-                for (c, j) in self.columns[..=r].iter().enumerate() {
-                    rows[r * size + c] = if quadratic {
-                        self.gram.entry(problem, *i, *j)
-                    } else {
-                        let (a, b) = (problem.design.column(*i), problem.design.column(*j));
-                        kernels::weighted_dot(&self.curvature, a, b)
-                    };
+                let left = &self.columns[..=r];
+                let out = &mut rows[r * size..r * size + r + 1];
+                if cached {
+                    self.gram.copy_row(*i, left, out);
+                } else {
+                    problem.design.weigh_column(*i, weights, &mut self.dz);
+                    problem.design.dots(left, &self.dz, out);
                 }
                 let diagonal = &mut rows[r * size + r];
                 // A column whose rows are all in the linear part (or an unpenalised one there) has no curvature left.
@@ -315,9 +315,9 @@ impl<'p> Restricted<'p> {
     fn line_search(&mut self, before: f64, decrease: f64) -> f64 {
         let problem = self.problem;
         self.dz.fill(0.0);
-        for (j, d) in self.columns.iter().zip(&self.direction) {
-            problem.design.add_column(*j, -d, &mut self.dz);
-        }
+        let back = self.columns.iter().zip(&self.direction);
+        let back = back.map(|(j, d)| (*j, -d));
+        problem.design.add_columns(back, &mut self.dz);
         let (mut linear, mut curve) = (0.0, 0.0);
         for ((j, x), d) in self.columns.iter().zip(&self.x).zip(&self.direction) {
             linear -= problem.ridge[*j] * x * d;
@@ -398,26 +398,28 @@ impl Gram {
         }
     }
 
-    fn load(&mut self, problem: &Problem, columns: &[usize]) {
+    /// Computes the columns that are missing; false when there are too many columns to keep any.
+    fn load(&mut self, problem: &Problem, columns: &[usize]) -> bool {
         if self.columns.is_empty() {
-            return;
+            return false;
         }
         for j in columns {
             if self.columns[*j].is_none() {
-                problem.weigh(problem.design.column(*j), &mut self.weighted);
+                let design = &problem.design;
+                design.weigh_column(*j, &problem.p, &mut self.weighted);
                 let mut gram = vec![0.0; self.all.len()];
-                problem.design.dots(&self.all, &self.weighted, &mut gram);
+                design.dots(&self.all, &self.weighted, &mut gram);
                 self.columns[*j] = Some(gram.into());
             }
         }
+        true
     }
 
-    fn entry(&self, problem: &Problem, i: usize, j: usize) -> f64 {
-        match self.columns.get(i).and_then(Option::as_ref) {
-            Some(column) => column[j],
-            None => {
-                let (a, b) = (problem.design.column(i), problem.design.column(j));
-                kernels::weighted_dot(&problem.p, a, b)
+    /// The entries (i, j) for each j of `columns`; column i is loaded.
+    fn copy_row(&self, i: usize, columns: &[usize], out: &mut [f64]) {
+        if let Some(row) = &self.columns[i] {
+            for (out, j) in out.iter_mut().zip(columns) {
+                *out = row[*j];
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What the user asks for ([`Settings`]) and what comes back ([`Solution`]).
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -155,6 +156,7 @@ impl Default for Ideas {
 /// | `node_limit` | none | nodes taken from the frontier | |
 /// | `memory_limit` | none | bytes of open nodes; `best-first` then plunges depth first and goes on, and stops at twice that | |
 /// | `ideas` | all | mechanisms of `best-first`, for the ablation | |
+/// | `threads` | none: 1 | worker threads | ≥ 1 |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -176,6 +178,8 @@ pub struct Settings {
     pub memory_limit: Option<u64>,
     /// Mechanisms of `best-first`.
     pub ideas: Ideas,
+    /// Worker threads; `None` means one. No number of them changes a result.
+    pub threads: Option<NonZeroUsize>,
     /// A flag that stops the search when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
@@ -192,6 +196,7 @@ impl Default for Settings {
             node_limit: None,
             memory_limit: None,
             ideas: Ideas::default(),
+            threads: None,
             interrupt: None,
         }
     }

@@ -5,7 +5,7 @@ mod common;
 
 use std::cell::Cell;
 
-use common::random_case;
+use common::{dense_case, random_case};
 use l0star::search::Event;
 use l0star::{
     Design, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
@@ -173,7 +173,7 @@ fn cases_that_failed_once_pass() {
         ),
         (3759271398665458615, "quadratic", &default),
     ] {
-        let case = random_case(seed, loss);
+        let case = dense_case(seed, loss);
         check(&case.problem, settings, &case.words).unwrap();
     }
 }

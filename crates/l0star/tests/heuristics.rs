@@ -214,11 +214,9 @@ fn matching_pursuit_starts_with_the_largest_gradient() {
             // The gradient at the null model, by differences of P along each column.
             let null = Restricted::new(problem).fit(&[]).x;
             let slope = |j: usize| {
-                let scale = problem
-                    .design()
-                    .column(j)
-                    .iter()
-                    .fold(0.0, |m: f64, v| m.max(v.abs()));
+                let mut column = vec![0.0; problem.rows()];
+                problem.design().column_into(j, &mut column);
+                let scale = column.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
                 if scale == 0.0 {
                     return 0.0;
                 }

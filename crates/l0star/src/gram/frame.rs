@@ -297,10 +297,8 @@ impl Condensed {
             return None;
         }
         // The proof needs φ = γ tr(M)/λ_min(M) ≤ 1, and the ridge is a lower bound of λ_min(M).
-        let trace: f64 = inside
-            .iter()
-            .map(|k| root.row(*k as usize)[*k as usize])
-            .sum();
+        let size = |k: &u32| root.rounding_size(*k as usize);
+        let trace: f64 = inside.iter().map(size).sum();
         let least = inside
             .iter()
             .map(|k| root.ridge[*k as usize])
@@ -308,10 +306,7 @@ impl Condensed {
         if gamma(3 * s + root.roundings() + 14) * trace > 0.5 * least {
             return None;
         }
-        let lengths: Vec<f64> = inside
-            .iter()
-            .map(|k| root.row(*k as usize)[*k as usize].sqrt())
-            .collect();
+        let lengths: Vec<f64> = inside.iter().map(|k| size(k).sqrt()).collect();
         let mut t: Vec<f64> = inside.iter().map(|k| root.c[*k as usize]).collect();
         let c_inside = t.clone();
         if s > 0 {
@@ -333,7 +328,7 @@ impl Condensed {
             if s > 0 {
                 factor.solve(&mut z);
             }
-            weights.push((row[*i as usize].sqrt() + weigh(&z)) * (1.0 + 1e-9));
+            weights.push((size(i).sqrt() + weigh(&z)) * (1.0 + 1e-9));
             let out = &mut h[r * d..(r + 1) * d];
             for (out, j) in out.iter_mut().zip(columns) {
                 *out = row[*j as usize];

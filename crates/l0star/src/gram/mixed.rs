@@ -63,8 +63,8 @@ impl<'p> MixedModel<'p> {
     ) -> Self {
         let mut entries = Vec::with_capacity(rows.len() * frame.size());
         for (j, scale) in frame.columns.iter().zip(&frame.scale) {
-            let column = problem.design.column(columns[*j as usize]);
-            entries.extend(rows.iter().map(|i| column[*i] / scale));
+            let j = columns[*j as usize];
+            entries.extend(rows.iter().map(|i| problem.design.entry(*i, j) / scale));
         }
         let count = rows.len();
         let pick = |v: &[f64]| -> Vec<f64> {

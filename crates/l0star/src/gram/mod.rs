@@ -2,6 +2,7 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | [`product`] | `Aᵀ diag(p) A` by blocks, dense or sparse, on one thread or many |
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
@@ -12,6 +13,7 @@
 pub(crate) mod frame;
 pub(crate) mod huber;
 pub(crate) mod mixed;
+mod product;
 pub(crate) mod root;
 pub(crate) mod swaps;
 pub(crate) mod tree;

@@ -1,11 +1,10 @@
 //! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
 
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::{Accum, Par};
-
+use super::product::Columns;
+use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{gamma, two_sum};
-use crate::problem::Problem;
+use crate::problem::{Problem, Stored};
 
 /// Above this many columns the Gram matrix is not formed.
 pub(crate) const MAX_COLUMNS: usize = 3000;
@@ -31,10 +30,16 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept.
+    /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept; and
+    /// when a limit is reached before it is there.
     ///
     /// `selectable`: the features that are not yet out.
-    pub(crate) fn new(problem: &Problem, selectable: &[usize]) -> Option<Self> {
+    pub(crate) fn new(
+        problem: &Problem,
+        selectable: &[usize],
+        limits: &Limits,
+        threads: usize,
+    ) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
             return None;
@@ -45,37 +50,21 @@ impl Root {
         if d == 0 || d > MAX_COLUMNS {
             return None;
         }
-        let p = &problem.p;
+        let (p, design) = (&problem.p, &problem.design);
         let total: f64 = p.iter().sum();
         // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
-        let shift = |v: &[f64]| -> f64 {
-            if problem.has_intercept {
-                kernels::dot(p, v) / total
-            } else {
-                0.0
-            }
-        };
-        let mut column_means = vec![0.0; d];
-        let mut centred = Vec::new();
-        let in_order = !problem.has_intercept && columns.iter().copied().eq(0..d);
-        if !in_order {
-            centred.reserve_exact(n * d);
-            for (j, left) in columns.iter().zip(&mut column_means) {
-                let column = problem.design.column(*j);
-                let mean = shift(column);
-                let start = centred.len();
-                centred.extend(column.iter().map(|a| a - mean));
-                if problem.has_intercept {
-                    *left = kernels::dot(p, &centred[start..]).abs() * (1.0 + 1e-6);
+        let mean = |v: &[f64]| kernels::dot(p, v) / total;
+        let shift = |j: &usize| -> (f64, f64) {
+            let (centre, scale) = design.view(*j);
+            match design.stored(*j) {
+                _ if !problem.has_intercept => (centre, scale),
+                Stored::Dense(values) => (mean(values), scale),
+                Stored::Sparse(rows, values) => {
+                    (kernels::dot_sparse(rows, values, p) / total, scale)
                 }
             }
-        }
-        // Without an intercept the data themselves are used, no copy.
-        let centred: &[f64] = if in_order {
-            &problem.design.values()[..n * d]
-        } else {
-            &centred
         };
+        let moved = problem.has_intercept || design.has_view();
         let mut b: Vec<f64> = problem.b.clone();
         let mut low = vec![0.0; n];
         if !problem.offset.is_empty() {
@@ -83,49 +72,44 @@ impl Root {
                 (*b, *low) = two_sum(*b, -o);
             }
         }
-        let mean = shift(&b);
+        let middle = if problem.has_intercept { mean(&b) } else { 0.0 };
         for (b, low) in b.iter_mut().zip(&low) {
-            *b = (*b - mean) + low;
+            *b = (*b - middle) + low;
         }
-        let response_mean = if problem.has_intercept {
-            kernels::dot(p, &b).abs()
+        let products = Columns {
+            design,
+            columns: &columns,
+            shifts: if moved {
+                columns.iter().map(shift).collect()
+            } else {
+                Vec::new()
+            },
+            p,
+            b: &b,
+        }
+        .products(limits, threads)?;
+        let (response_mean, column_means) = if problem.has_intercept {
+            let means = products.means.iter().map(|mean| mean * (1.0 + 1e-6));
+            (kernels::dot(p, &b).abs(), means.collect())
         } else {
-            0.0
+            (0.0, vec![0.0; d])
         };
-
-        let mut weighted = centred.to_vec();
-        for column in weighted.chunks_exact_mut(n) {
-            column.iter_mut().zip(p).for_each(|(a, p)| *a *= p);
-        }
-        let mut h = vec![0.0; d * d];
-        let left = faer::MatRef::from_row_major_slice(&weighted, d, n);
-        let right = faer::MatRef::from_column_major_slice(centred, n, d);
-        matmul(
-            faer::MatMut::from_column_major_slice_mut(&mut h, d, d),
-            BlockStructure::TriangularLower,
-            Accum::Replace,
-            left,
-            BlockStructure::Rectangular,
-            right,
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
         let ridge: Vec<f64> = columns.iter().map(|j| problem.ridge[*j]).collect();
-        for i in 0..d {
-            // Column-major lower triangle: entry (r, i), r ≥ i, is at i d + r; mirror it.
-            for r in i + 1..d {
-                h[r * d + i] = h[i * d + r];
-            }
-            h[i * d + i] += ridge[i];
+        let mut h = products.gram;
+        let mut diagonal = Vec::with_capacity(d);
+        for (i, (size, ridge)) in products.sizes.iter().zip(&ridge).enumerate() {
+            let entry = &mut h[i * d + i];
+            *entry += ridge;
+            let wider = if *size + ridge == *entry {
+                1.0
+            } else {
+                1.0 + 1e-6
+            };
+            diagonal.push(entry.max((size + ridge) * wider));
         }
-        let c: Vec<f64> = weighted
-            .chunks_exact(n)
-            .map(|column| kernels::dot(column, &b))
-            .collect();
+        let c = products.c;
         let c0 = 0.5 * kernels::weighted_dot(p, &b, &b);
-        let diagonal: Vec<f64> = (0..d).map(|i| h[i * d + i]).collect();
-        let fine = c0.is_finite() && h.iter().chain(&c).all(|v| v.is_finite());
+        let fine = c0.is_finite() && h.iter().chain(&c).chain(&diagonal).all(|v| v.is_finite());
         fine.then_some(Self {
             columns,
             selectable: selectable.len(),
@@ -150,7 +134,7 @@ impl Root {
             let p = problem.p[*i];
             let b = problem.b[*i] - problem.offset.get(*i).copied().unwrap_or(0.0);
             for (a, j) in row.iter_mut().zip(&self.columns) {
-                *a = problem.design.column(*j)[*i];
+                *a = problem.design.entry(*i, *j);
             }
             for (a, h) in row.iter().zip(h.chunks_exact_mut(d)) {
                 kernels::axpy(-p * a, &row, h);
@@ -159,13 +143,15 @@ impl Root {
             c0 -= 0.5 * p * b * b;
         }
         let (roundings, whole) = self.rounding;
+        // Three a row; an entry of a view brings two of its own, and a product has two entries.
+        let each = if problem.design.has_view() { 7 } else { 3 };
         Self {
             columns: self.columns.clone(),
             h,
             c,
             c0: c0.max(0.0),
             ridge: self.ridge.clone(),
-            rounding: (roundings + 3 * rows.len() + 3, whole),
+            rounding: (roundings + each * rows.len() + 3, whole),
             diagonal: self.diagonal.clone(),
             means: self.means.clone(),
             ..*self
@@ -179,6 +165,11 @@ impl Root {
     pub(crate) fn row(&self, i: usize) -> &[f64] {
         let d = self.size();
         &self.h[i * d..(i + 1) * d]
+    }
+
+    /// The diagonal entry that roundings are relative to: `|ΔH_ij| ≤ γ √(size_i size_j)`, at least H_ii.
+    pub(crate) fn rounding_size(&self, i: usize) -> f64 {
+        self.diagonal[i]
     }
 
     /// Roundings in an entry.
@@ -195,9 +186,9 @@ impl Root {
     /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
     /// float H, c, c0. `squares`: any s² with `H ⪰ diag(s²)` proved of the float H; the ridge where it is larger.
     ///
-    /// Each entry is a sum over n rows of rounded products of columns centred with a relative error u:
-    /// `|ΔH_ij| ≤ γ √(H_ii H_jj)`, `|Δc_i| ≤ γ √(2 c0 H_ii)`, `|Δc0| ≤ γ c0`, and `Σ √H_ii |x_i| ≤ √(κk) Y` with
-    /// `κ = max H_ii/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ H_ii/s_i² ≤ ½`; else the ridge is what is sure.
+    /// Each entry is a sum over n rows of rounded products of centred columns. With the rounding sizes `D_i ≥ H_ii`:
+    /// `|ΔH_ij| ≤ γ √(D_i D_j)`, `|Δc_i| ≤ γ √(2 c0 D_i)`, `|Δc0| ≤ γ c0`, and `Σ √D_i |x_i| ≤ √(κk) Y` with
+    /// `κ = max D_i/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ D_i/s_i² ≤ ½`; else the ridge is what is sure.
     /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
     pub(crate) fn error(&self, k: usize, squares: Option<&[f64]>, reference: f64) -> f64 {
         let (roundings, diagonal, c0) = (self.rounding.0, &self.diagonal, self.rounding.1);

@@ -160,7 +160,7 @@ impl<'p> GramTree<'p> {
         if selectable.len() < k {
             return None;
         }
-        let root = Root::new(problem, selectable)?;
+        let root = Root::new(problem, selectable, &context.limits, context.threads)?;
         let mut chosen = swaps::greedy(&root, k);
         if context.ideas.swaps {
             swaps::improve(&root, &mut chosen, 10 * k + 20);

@@ -70,16 +70,7 @@ fn plain_norm(problem: &Problem, columns: &[usize]) -> f64 {
         .collect();
     let squares: f64 = always.iter().map(|j| problem.norms[*j].powi(2)).sum();
     // ‖[A U]‖² ≤ ‖A‖² + ‖U‖²; the projected norm of A misses at most the part inside span(U).
-    let inside: f64 = penalised
-        .iter()
-        .map(|j| {
-            let mut column = problem.design.column(*j).to_vec();
-            problem.unpenalised.project(&mut column);
-            let outside = crate::linalg::kernels::dot(&column, &column);
-            (problem.norms[*j].powi(2) - outside).max(0.0)
-        })
-        .sum();
-    let inside = if always.is_empty() { 0.0 } else { inside };
+    let inside = problem.unpenalised.squares_inside(problem, &penalised);
     (problem.spectral_norm(&penalised).powi(2) + squares + inside).sqrt()
 }
 

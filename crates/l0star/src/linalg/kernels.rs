@@ -158,6 +158,91 @@ pub fn weighted_dot(w: &[f64], a: &[f64], b: &[f64]) -> f64 {
     arch().dispatch(Dot(w, a, b))
 }
 
+/// `Σ (a_i - c) b_i`, each difference rounded once.
+#[inline]
+pub fn dot_shifted(a: &[f64], c: f64, b: &[f64]) -> f64 {
+    struct Dot<'a>(&'a [f64], f64, &'a [f64]);
+    impl WithSimd for Dot<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> f64 {
+            let (a, a_tail) = S::as_simd_f64s(self.0);
+            let (b, b_tail) = S::as_simd_f64s(self.2);
+            let c = simd.splat_f64s(self.1);
+            let mut sums = [simd.splat_f64s(0.0); 4];
+            let (a4, a1) = pulp::as_arrays::<4, _>(a);
+            let (b4, b1) = pulp::as_arrays::<4, _>(b);
+            for (a, b) in a4.iter().zip(b4) {
+                for l in 0..4 {
+                    sums[l] = simd.mul_add_e_f64s(simd.sub_f64s(a[l], c), b[l], sums[l]);
+                }
+            }
+            for (a, b) in a1.iter().zip(b1) {
+                sums[0] = simd.mul_add_e_f64s(simd.sub_f64s(*a, c), *b, sums[0]);
+            }
+            let low = simd.add_f64s(sums[0], sums[1]);
+            let high = simd.add_f64s(sums[2], sums[3]);
+            let mut sum = simd.reduce_sum_f64s(simd.add_f64s(low, high));
+            for (a, b) in a_tail.iter().zip(b_tail) {
+                sum += (a - self.1) * b;
+            }
+            sum
+        }
+    }
+    assert_eq!(a.len(), b.len());
+    arch().dispatch(Dot(a, c, b))
+}
+
+/// `y += s (a - c)`.
+#[inline]
+pub fn axpy_shifted(s: f64, a: &[f64], c: f64, y: &mut [f64]) {
+    assert_eq!(a.len(), y.len());
+    for (y, a) in y.iter_mut().zip(a) {
+        *y += s * (a - c);
+    }
+}
+
+/// `Σ a_l b_{rows_l}`: a sparse column and a dense vector.
+#[inline]
+pub fn dot_sparse(rows: &[u32], a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(rows.len(), a.len());
+    let (rows4, rows1) = rows.as_chunks::<4>();
+    let (a4, a1) = a.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (rows, a) in rows4.iter().zip(a4) {
+        for l in 0..4 {
+            sums[l] += a[l] * b[rows[l] as usize];
+        }
+    }
+    let mut sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (i, a) in rows1.iter().zip(a1) {
+        sum += a * b[*i as usize];
+    }
+    sum
+}
+
+/// `y_{rows_l} += s a_l`: a sparse column into a dense vector.
+#[inline]
+pub fn axpy_sparse(s: f64, rows: &[u32], a: &[f64], y: &mut [f64]) {
+    assert_eq!(rows.len(), a.len());
+    for (i, a) in rows.iter().zip(a) {
+        y[*i as usize] += s * a;
+    }
+}
+
+/// `Σ a_i`.
+#[inline]
+pub fn sum(a: &[f64]) -> f64 {
+    let (a8, a1) = a.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for a in a8 {
+        for l in 0..8 {
+            sums[l] += a[l];
+        }
+    }
+    sums.iter().sum::<f64>() + a1.iter().sum::<f64>()
+}
+
 /// `√Σ a_i²`, plain (no guard against overflow).
 #[inline]
 pub fn norm(a: &[f64]) -> f64 {
@@ -197,6 +282,25 @@ mod tests {
             for i in 0..n {
                 assert_eq!(y[i], w[i] + 3.0 * a[i]);
             }
+            let shifted: Vec<f64> = a.iter().map(|a| a - 2.0).collect();
+            assert_eq!(dot_shifted(&a, 2.0, &b), plain(&shifted, &b));
+            axpy_shifted(-3.0, &a, 2.0, &mut y);
+            for i in 0..n {
+                assert_eq!(y[i], w[i] + 6.0);
+            }
+            // Every third entry, as a sparse column.
+            let rows: Vec<u32> = (0..n as u32).step_by(3).collect();
+            let picked: Vec<f64> = rows.iter().map(|i| b[*i as usize]).collect();
+            assert_eq!(dot_sparse(&rows, &picked, &a), {
+                let pairs = rows.iter().zip(&picked);
+                pairs.map(|(i, b)| a[*i as usize] * b).sum::<f64>()
+            });
+            axpy_sparse(2.0, &rows, &picked, &mut y);
+            for i in 0..n {
+                let more = if i % 3 == 0 { 2.0 * b[i] } else { 0.0 };
+                assert_eq!(y[i], w[i] + 6.0 + more);
+            }
+            assert_eq!(sum(&a), a.iter().sum::<f64>());
         }
     }
 }

@@ -110,8 +110,8 @@ impl Loss for Logistic {
         b * m
     }
 
-    /// With equal weights eight factors `1 + e` share a logarithm: the sum is off by a few units in the last place of
-    /// `Σ p`, which the bounds allow for.
+    /// With equal weights eight factors `1 + e` share a logarithm. `excess` is their product less 1, a sum of positive
+    /// terms: nothing is lost where all of them are small.
     fn total(&self, p: &[f64], z: &[f64], b: &[f64]) -> f64 {
         let Some(weight) = p.first().copied().filter(|p0| p.iter().all(|p| p == p0)) else {
             let rows = p.iter().zip(z).zip(b);
@@ -119,13 +119,14 @@ impl Loss for Logistic {
         };
         let (mut sum, mut misses) = (0.0, 0.0);
         for (z, b) in z.chunks(8).zip(b.chunks(8)) {
-            let mut product = 1.0;
+            let mut excess = 0.0;
             for (z, b) in z.iter().zip(b) {
                 let m = b * z;
-                product *= 1.0 + (-m.abs()).exp();
+                let e = (-m.abs()).exp();
+                excess += e + excess * e;
                 misses += (-m).max(0.0);
             }
-            sum += product.ln();
+            sum += excess.ln_1p();
         }
         weight * (sum + misses)
     }

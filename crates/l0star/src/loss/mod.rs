@@ -112,7 +112,7 @@ pub trait Loss: Debug + Send + Sync {
         self.slope(self.prox(v / t, b, 1.0 / t), b)
     }
 
-    /// `Σ p_i l(z_i, b_i)`, with an error of at most `γ_{n+20} Σ p_i (1 + l)`.
+    /// `Σ p_i l(z_i, b_i)`, with an error of at most `γ_{n+24}` of it.
     fn total(&self, p: &[f64], z: &[f64], b: &[f64]) -> f64 {
         p.iter()
             .zip(z)

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use super::{Design, Problem, Unpenalised};
 use crate::error::{Error, Result};
-use crate::linalg::kernels;
-use crate::linalg::rounding::gamma;
 use crate::loss::{Loss, Quadratic, ResponseKind};
 
 /// Weights below this share of the largest count as zero: their rows cannot change the objective, and their
@@ -176,10 +174,13 @@ impl Builder {
             free.push(columns);
         }
 
-        let norms: Vec<f64> = (0..design.columns())
-            .map(|j| norm_above(design.column(j)))
-            .collect();
-        if norms.iter().any(|norm| !(norm * norm).is_finite()) {
+        let (norms, sizes): (Vec<f64>, Vec<f64>) =
+            (0..design.columns()).map(|j| design.norm_above(j)).unzip();
+        if norms
+            .iter()
+            .chain(&sizes)
+            .any(|norm| !(norm * norm).is_finite())
+        {
             return Err(Error::Overflow {
                 what: "the squared norm of a column",
             });
@@ -207,6 +208,7 @@ impl Builder {
             penalised,
             unpenalised: Unpenalised::default(),
             norms,
+            sizes,
             k: self.k,
             has_intercept: self.intercept,
             null_value,
@@ -334,15 +336,4 @@ fn check_vector(what: &str, values: &[f64], rows: usize) -> Result<()> {
             value: values[row],
         }),
     }
-}
-
-/// An upper bound of |a|₂ that neither underflow nor rounding can bring below it.
-fn norm_above(column: &[f64]) -> f64 {
-    let n = column.len();
-    let squares = kernels::dot(column, column);
-    if squares > 1e-250 {
-        return squares.sqrt() * (1.0 + 2.0 * gamma(n + 4));
-    }
-    let largest = column.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    largest * (n as f64).sqrt() * (1.0 + 2.0 * gamma(n + 4))
 }

@@ -1,37 +1,59 @@
 //! The design matrix and its few verbs.
+//!
+//! Entries are stored dense or sparse, and never changed: centring and scaling are a *view* that the verbs apply on the
+//! way. The problem is about the real numbers `(r_ij - c_j) s_j`, r the stored floats; what rounding does to them is in
+//! `docs/numerics.md`, section 1.
 
 use std::sync::Arc;
 
+use super::csc::Csc;
 use crate::error::{Error, Result};
 use crate::linalg::kernels;
+use crate::linalg::rounding::{Doubled, gamma, two_product};
 
-/// A design matrix `A`, dense, column after column. Cheap to clone.
+/// A design matrix `A`, dense or sparse, perhaps seen centred and scaled. Cheap to clone: the entries are shared.
 #[derive(Debug, Clone)]
 pub struct Design {
     rows: usize,
     columns: usize,
-    values: Arc<Vec<f64>>,
+    entries: Entries,
+    view: Option<Arc<View>>,
+}
+
+#[derive(Debug, Clone)]
+enum Entries {
+    /// Column after column.
+    Dense(Arc<Vec<f64>>),
+    Sparse(Arc<Csc>),
+}
+
+/// Column j is `(r_j - centre_j) scale_j`.
+#[derive(Debug, Clone)]
+struct View {
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+/// The stored entries of a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Stored<'a> {
+    Dense(&'a [f64]),
+    /// Row indices in order, and values.
+    Sparse(&'a [u32], &'a [f64]),
 }
 
 impl Design {
     /// From the columns laid end to end (`rows × columns` values); entries must be finite.
     pub fn dense(rows: usize, columns: usize, values: Vec<f64>) -> Result<Self> {
-        if rows == 0 {
-            return Err(Error::Empty { what: "rows" });
-        }
         let expected = rows.saturating_mul(columns);
-        if values.len() != expected {
+        if rows > 0 && values.len() != expected {
             return Err(Error::Shape {
                 what: format!("a design matrix of {rows} rows and {columns} columns"),
                 expected,
                 found: values.len(),
             });
         }
-        Ok(Self {
-            rows,
-            columns,
-            values: Arc::new(values),
-        })
+        Self::new(rows, columns, Entries::Dense(Arc::new(values)))
     }
 
     /// From rows laid end to end (C order).
@@ -46,6 +68,69 @@ impl Design {
         Self::dense(rows, columns, by_column)
     }
 
+    /// From compressed sparse columns (CSC): column j has the values `values[indptr[j]..indptr[j + 1]]` in the rows
+    /// `indices[indptr[j]..indptr[j + 1]]`, which increase and are counted from 0. Values must be finite.
+    ///
+    /// The matrix is never made dense: a pass over it costs time in proportion to the values stored.
+    ///
+    /// ```
+    /// use l0star::Design;
+    ///
+    /// // 1 0
+    /// // 0 0
+    /// // 2 3
+    /// let design = Design::sparse(3, 2, vec![0, 2, 3], vec![0, 2, 2], vec![1.0, 2.0, 3.0])?;
+    /// assert_eq!(design.dot(0, &[1.0, 10.0, 100.0]), 201.0);
+    /// assert!(Design::sparse(3, 1, vec![0, 2], vec![2, 0], vec![1.0, 2.0]).is_err());
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn sparse(
+        rows: usize,
+        columns: usize,
+        indptr: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+    ) -> Result<Self> {
+        let entries = Csc::new(rows, columns, indptr, indices, values)?;
+        Self::new(rows, columns, Entries::Sparse(Arc::new(entries)))
+    }
+
+    fn new(rows: usize, columns: usize, entries: Entries) -> Result<Self> {
+        if rows == 0 {
+            return Err(Error::Empty { what: "rows" });
+        }
+        Ok(Self {
+            rows,
+            columns,
+            entries,
+            view: None,
+        })
+    }
+
+    /// The matrix with the columns `(r_j - centre_j) scale_j`, r_j the stored ones; an earlier view is replaced.
+    ///
+    /// Nothing is copied, and sparse columns stay sparse.
+    pub fn with_view(self, centre: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
+        for (what, numbers) in [("centres", &centre), ("scales", &scale)] {
+            if numbers.len() != self.columns {
+                return Err(Error::Shape {
+                    what: format!("the list of {what}"),
+                    expected: self.columns,
+                    found: numbers.len(),
+                });
+            }
+            if let Some(j) = numbers.iter().position(|v| !v.is_finite()) {
+                return Err(Error::NotFinite {
+                    row: j + 1,
+                    column: what.to_owned(),
+                    value: numbers[j],
+                });
+            }
+        }
+        let view = Some(Arc::new(View { centre, scale }));
+        Ok(Self { view, ..self })
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -56,59 +141,202 @@ impl Design {
         self.columns
     }
 
-    /// Column `j`.
+    /// Whether only some entries are stored.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.entries, Entries::Sparse(_))
+    }
+
+    /// The stored values of all columns, end to end, if they are the matrix: dense, and without a view.
     #[inline]
-    pub fn column(&self, j: usize) -> &[f64] {
-        &self.values[j * self.rows..(j + 1) * self.rows]
+    pub(crate) fn plain(&self) -> Option<&[f64]> {
+        match (&self.entries, &self.view) {
+            (Entries::Dense(values), None) => Some(values),
+            _ => None,
+        }
     }
 
-    /// All columns, end to end.
-    pub(crate) fn values(&self) -> &[f64] {
-        &self.values
+    /// Whether the columns are seen centred or scaled.
+    pub(crate) fn has_view(&self) -> bool {
+        self.view.is_some()
     }
 
-    /// The first entry that is not finite: (row, column, value).
+    /// What is stored of column `j`.
+    #[inline]
+    pub(crate) fn stored(&self, j: usize) -> Stored<'_> {
+        match &self.entries {
+            Entries::Dense(values) => Stored::Dense(self.slice(values, j)),
+            Entries::Sparse(entries) => {
+                let (rows, values) = entries.column(j);
+                Stored::Sparse(rows, values)
+            }
+        }
+    }
+
+    /// Centre and scale of column `j`.
+    #[inline]
+    pub(crate) fn view(&self, j: usize) -> (f64, f64) {
+        let view = self.view.as_ref();
+        view.map_or((0.0, 1.0), |view| (view.centre[j], view.scale[j]))
+    }
+
+    #[inline]
+    fn slice<'a>(&self, values: &'a [f64], j: usize) -> &'a [f64] {
+        &values[j * self.rows..(j + 1) * self.rows]
+    }
+
+    /// The first stored value that is not finite: (row, column, value).
     pub(crate) fn find_not_finite(&self) -> Option<(usize, usize, f64)> {
-        let at = self.values.iter().position(|v| !v.is_finite())?;
-        Some((at % self.rows, at / self.rows, self.values[at]))
+        match &self.entries {
+            Entries::Dense(values) => {
+                let at = values.iter().position(|v| !v.is_finite())?;
+                Some((at % self.rows, at / self.rows, values[at]))
+            }
+            Entries::Sparse(entries) => entries.find_not_finite(),
+        }
     }
 
-    /// One more column at the end.
+    /// One more column at the end, seen as it is.
     pub(crate) fn with_column(mut self, column: &[f64]) -> Self {
-        Arc::make_mut(&mut self.values).extend_from_slice(column);
+        match &mut self.entries {
+            Entries::Dense(values) => Arc::make_mut(values).extend_from_slice(column),
+            Entries::Sparse(entries) => Arc::make_mut(entries).push(column),
+        }
+        if let Some(view) = &mut self.view {
+            let view = Arc::make_mut(view);
+            view.centre.push(0.0);
+            view.scale.push(1.0);
+        }
         self.columns += 1;
         self
     }
 
     /// The rows that `keep` marks.
     pub(crate) fn keep_rows(&self, keep: &[bool]) -> Self {
-        let values: Vec<f64> = self
-            .values
-            .chunks_exact(self.rows)
-            .flat_map(|column| {
-                column
-                    .iter()
-                    .zip(keep)
-                    .filter_map(|(v, keep)| keep.then_some(*v))
-            })
-            .collect();
+        let entries = match &self.entries {
+            Entries::Dense(values) => {
+                let kept = values.chunks_exact(self.rows).flat_map(|column| {
+                    let marked = column.iter().zip(keep);
+                    marked.filter_map(|(v, keep)| keep.then_some(*v))
+                });
+                Entries::Dense(Arc::new(kept.collect()))
+            }
+            Entries::Sparse(entries) => Entries::Sparse(Arc::new(entries.keep_rows(keep))),
+        };
         Self {
             rows: keep.iter().filter(|keep| **keep).count(),
             columns: self.columns,
-            values: Arc::new(values),
+            entries,
+            view: self.view.clone(),
         }
+    }
+
+    /// Upper bounds of `|a_j|₂`, and of the size that the rounding of [`Design::dot`] is relative to; neither underflow
+    /// nor rounding can bring them below.
+    ///
+    /// The second is the first where the stored column is the column. A view's dot rounds up to four times more, hence
+    /// the factor 2; and `r_jᵀv - c_j Σv` of a sparse column rounds relative to both of its parts.
+    pub(crate) fn norm_above(&self, j: usize) -> (f64, f64) {
+        let n = self.rows;
+        let (centre, scale) = self.view(j);
+        let wider = 1.0 + 2.0 * gamma(n + 8);
+        // From the sum of squares, or where that underflows from the largest entry, zeros not stored included.
+        let length = |squares: f64, values: &[f64], centre: f64| {
+            if squares > 1e-250 {
+                return squares.sqrt() * wider;
+            }
+            let zeros = if values.len() < n { centre.abs() } else { 0.0 };
+            let sizes = values.iter().map(|v| (v - centre).abs());
+            sizes.fold(zeros, f64::max) * (n as f64).sqrt() * wider
+        };
+        let (Stored::Dense(values) | Stored::Sparse(_, values)) = self.stored(j);
+        let stored = |values| length(kernels::dot(values, values), values, 0.0);
+        if self.view.is_none() {
+            let norm = stored(values);
+            return (norm, norm);
+        }
+        let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+        let zeros = (n - values.len()) as f64 * centre * centre;
+        let norm = length(squares + zeros, values, centre);
+        let size = if self.is_sparse() {
+            stored(values) + centre.abs() * (n as f64).sqrt()
+        } else {
+            norm
+        };
+        let scale = scale.abs() * wider;
+        (norm * scale, 2.0 * size * scale)
     }
 
     /// `z += s a_j`.
     #[inline]
     pub fn add_column(&self, j: usize, s: f64, z: &mut [f64]) {
-        kernels::axpy(s, self.column(j), z);
+        if let Some(values) = self.plain() {
+            return kernels::axpy(s, self.slice(values, j), z);
+        }
+        self.add_columns([(j, s)], z);
+    }
+
+    /// `z += Σ s_j a_j`, in one go: the centres of sparse columns are added up before they meet the rows.
+    #[inline]
+    pub fn add_columns(&self, x: impl IntoIterator<Item = (usize, f64)>, z: &mut [f64]) {
+        if let Some(values) = self.plain() {
+            for (j, s) in x {
+                kernels::axpy(s, self.slice(values, j), z);
+            }
+            return;
+        }
+        let mut shift = 0.0;
+        for (j, s) in x {
+            let (centre, scale) = self.view(j);
+            let s = s * scale;
+            match self.stored(j) {
+                Stored::Dense(values) if centre == 0.0 => kernels::axpy(s, values, z),
+                Stored::Dense(values) => kernels::axpy_shifted(s, values, centre, z),
+                Stored::Sparse(rows, values) => {
+                    kernels::axpy_sparse(s, rows, values, z);
+                    if centre != 0.0 {
+                        shift -= s * centre;
+                    }
+                }
+            }
+        }
+        if shift != 0.0 {
+            z.iter_mut().for_each(|z| *z += shift);
+        }
+    }
+
+    /// `z += Σ s_j a_j` in doubled precision.
+    pub(crate) fn add_doubled(&self, x: &[(usize, f64)], z: &mut [Doubled]) {
+        for (j, s) in x {
+            let (centre, scale) = self.view(*j);
+            let (high, low) = two_product(*s, scale);
+            let add = |z: &mut Doubled, a: f64| {
+                z.add_product(a, high);
+                if low != 0.0 {
+                    z.add_product(a, low);
+                }
+            };
+            match self.stored(*j) {
+                Stored::Dense(values) => {
+                    z.iter_mut().zip(values).for_each(|(z, a)| add(z, *a));
+                }
+                Stored::Sparse(rows, values) => {
+                    let pairs = rows.iter().zip(values);
+                    pairs.for_each(|(i, a)| add(&mut z[*i as usize], *a));
+                }
+            }
+            if centre != 0.0 {
+                z.iter_mut().for_each(|z| add(z, -centre));
+            }
+        }
     }
 
     /// `a_jᵀ v`.
     #[inline]
     pub fn dot(&self, j: usize, v: &[f64]) -> f64 {
-        kernels::dot(self.column(j), v)
+        match self.plain() {
+            Some(values) => kernels::dot(self.slice(values, j), v),
+            None => self.viewed_dot(j, v, self.sum_for_centres(v)),
+        }
     }
 
     /// `out_i = a_{columns_i}ᵀ v`.
@@ -121,16 +349,173 @@ impl Design {
         self.each_dot(columns, v, |_, j, dot| out[j] = dot);
     }
 
+    #[inline]
     fn each_dot(&self, columns: &[usize], v: &[f64], mut put: impl FnMut(usize, usize, f64)) {
+        if let (Entries::Sparse(entries), None) = (&self.entries, &self.view) {
+            for (i, j) in columns.iter().enumerate() {
+                let (rows, values) = entries.column(*j);
+                put(i, *j, kernels::dot_sparse(rows, values, v));
+            }
+            return;
+        }
+        let Some(values) = self.plain() else {
+            let sum = self.sum_for_centres(v);
+            for (i, j) in columns.iter().enumerate() {
+                put(i, *j, self.viewed_dot(*j, v, sum));
+            }
+            return;
+        };
         let (fours, rest) = columns.as_chunks::<4>();
         for (i, four) in fours.iter().enumerate() {
-            let dots = kernels::dot4(four.map(|j| self.column(j)), v);
+            let dots = kernels::dot4(four.map(|j| self.slice(values, j)), v);
             for l in 0..4 {
                 put(4 * i + l, four[l], dots[l]);
             }
         }
         for (i, j) in rest.iter().enumerate() {
-            put(4 * fours.len() + i, *j, self.dot(*j, v));
+            let dot = kernels::dot(self.slice(values, *j), v);
+            put(4 * fours.len() + i, *j, dot);
+        }
+    }
+
+    /// Σv where sparse columns have centres, else 0.
+    fn sum_for_centres(&self, v: &[f64]) -> f64 {
+        if self.is_sparse() && self.view.is_some() {
+            kernels::sum(v)
+        } else {
+            0.0
+        }
+    }
+
+    /// `s (r_jᵀv - c Σv)`; a dense column is centred entry by entry, which rounds less.
+    fn viewed_dot(&self, j: usize, v: &[f64], sum: f64) -> f64 {
+        let (centre, scale) = self.view(j);
+        let dot = match self.stored(j) {
+            Stored::Dense(values) if centre == 0.0 => kernels::dot(values, v),
+            Stored::Dense(values) => kernels::dot_shifted(values, centre, v),
+            Stored::Sparse(rows, values) => {
+                let dot = kernels::dot_sparse(rows, values, v);
+                if centre == 0.0 {
+                    dot
+                } else {
+                    dot - centre * sum
+                }
+            }
+        };
+        scale * dot
+    }
+
+    /// `a_jᵀ v` in doubled precision, with a bound of its error.
+    pub(crate) fn doubled_dot(&self, j: usize, v: &[f64]) -> Doubled {
+        let mut dot = Doubled::default();
+        match self.stored(j) {
+            Stored::Dense(values) => {
+                let pairs = values.iter().zip(v);
+                pairs.for_each(|(a, v)| dot.add_product(*a, *v));
+            }
+            Stored::Sparse(rows, values) => {
+                let pairs = rows.iter().zip(values);
+                pairs.for_each(|(i, a)| dot.add_product(*a, v[*i as usize]));
+            }
+        }
+        let (centre, scale) = self.view(j);
+        if centre != 0.0 {
+            v.iter().for_each(|v| dot.add_product(-centre, *v));
+        }
+        if scale != 1.0 {
+            dot.scale(scale);
+        }
+        dot
+    }
+
+    /// An upper bound of `Σ w_i |a_ij|` up to rounding, for weights `w ≥ 0` of the sum `total`.
+    pub(crate) fn absolute_sum(&self, j: usize, w: &[f64], total: f64) -> f64 {
+        let (centre, scale) = self.view(j);
+        let sum = match self.stored(j) {
+            Stored::Dense(values) => {
+                let pairs = values.iter().zip(w);
+                pairs.map(|(a, w)| w * (a - centre).abs()).sum::<f64>()
+            }
+            Stored::Sparse(rows, values) => {
+                let pairs = rows.iter().zip(values);
+                let stored: f64 = pairs.map(|(i, a)| w[*i as usize] * a.abs()).sum();
+                stored + centre.abs() * total
+            }
+        };
+        sum * scale.abs()
+    }
+
+    /// The entry in row `i` of column `j`, rounded at most twice.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        let (centre, scale) = self.view(j);
+        let stored = match self.stored(j) {
+            Stored::Dense(values) => values[i],
+            Stored::Sparse(rows, values) => {
+                let at = rows.partition_point(|row| (*row as usize) < i);
+                let found = rows.get(at).is_some_and(|row| *row as usize == i);
+                if found { values[at] } else { 0.0 }
+            }
+        };
+        (stored - centre) * scale
+    }
+
+    /// Writes column `j` out, each entry rounded at most twice.
+    pub fn column_into(&self, j: usize, out: &mut [f64]) {
+        let (centre, scale) = self.view(j);
+        self.fill(j, centre, scale, out);
+    }
+
+    /// `out_i = (r_ij - shift) scale` of the *stored* column.
+    pub(crate) fn fill(&self, j: usize, shift: f64, scale: f64, out: &mut [f64]) {
+        match self.stored(j) {
+            Stored::Dense(values) if scale == 1.0 => {
+                let pairs = out.iter_mut().zip(values);
+                pairs.for_each(|(out, a)| *out = a - shift);
+            }
+            Stored::Dense(values) => {
+                let pairs = out.iter_mut().zip(values);
+                pairs.for_each(|(out, a)| *out = (a - shift) * scale);
+            }
+            Stored::Sparse(rows, values) => {
+                out.fill((0.0 - shift) * scale);
+                for (i, a) in rows.iter().zip(values) {
+                    out[*i as usize] = (a - shift) * scale;
+                }
+            }
+        }
+    }
+
+    /// [`Design::fill`] behind what `out` has.
+    pub(crate) fn append(&self, j: usize, shift: f64, scale: f64, out: &mut Vec<f64>) {
+        match self.stored(j) {
+            Stored::Dense(values) => out.extend(values.iter().map(|a| (a - shift) * scale)),
+            Stored::Sparse(..) => {
+                let start = out.len();
+                out.resize(start + self.rows, 0.0);
+                self.fill(j, shift, scale, &mut out[start..]);
+            }
+        }
+    }
+
+    /// `out_i = w_i a_ij`.
+    pub(crate) fn weigh_column(&self, j: usize, w: &[f64], out: &mut [f64]) {
+        match (self.plain(), self.stored(j)) {
+            (Some(values), _) => {
+                let column = self.slice(values, j).iter().zip(w);
+                let pairs = out.iter_mut().zip(column);
+                pairs.for_each(|(out, (a, w))| *out = a * w);
+            }
+            (None, Stored::Sparse(rows, values)) if self.view(j).0 == 0.0 => {
+                let scale = self.view(j).1;
+                out.fill(0.0);
+                for (i, a) in rows.iter().zip(values) {
+                    out[*i as usize] = a * scale * w[*i as usize];
+                }
+            }
+            _ => {
+                self.column_into(j, out);
+                out.iter_mut().zip(w).for_each(|(out, w)| *out *= w);
+            }
         }
     }
 }
@@ -139,13 +524,49 @@ impl Design {
 mod tests {
     use super::*;
 
+    /// 5 × 4 with an empty column and a full one, in every representation of the same numbers.
+    fn representations() -> Vec<Design> {
+        let columns = [
+            [0.0, 2.0, 0.0, -1.0, 0.5],
+            [0.0; 5],
+            [1.0, 2.0, 3.0, 4.0, 5.0],
+            [0.0, 0.0, 0.0, 0.0, -8.0],
+        ];
+        let dense = Design::dense(5, 4, columns.concat()).unwrap();
+        let sparse = compress(&columns);
+        // Powers of two and small integers: nothing rounds, so that the views are the same numbers.
+        let (centre, scale) = ([1.0, -3.0, 0.0, 2.0], [0.5, 4.0, 2.0, -1.0]);
+        let mut stored = columns;
+        for (column, (c, s)) in stored.iter_mut().zip(centre.iter().zip(scale)) {
+            column.iter_mut().for_each(|v| *v = *v / s + c);
+        }
+        let viewed = Design::dense(5, 4, stored.concat()).unwrap();
+        let viewed = viewed.with_view(centre.to_vec(), scale.to_vec()).unwrap();
+        let sparse_viewed = compress(&stored)
+            .with_view(centre.to_vec(), scale.to_vec())
+            .unwrap();
+        vec![dense, sparse, viewed, sparse_viewed]
+    }
+
+    fn compress(columns: &[[f64; 5]]) -> Design {
+        let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for column in columns {
+            for (i, v) in column.iter().enumerate() {
+                if *v != 0.0 {
+                    indices.push(i as u32);
+                    values.push(*v);
+                }
+            }
+            indptr.push(values.len());
+        }
+        Design::sparse(5, columns.len(), indptr, indices, values).unwrap()
+    }
+
     #[test]
     fn row_and_column_order_agree() {
         let by_rows = Design::from_rows(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
         let by_columns = Design::dense(2, 3, vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0]).unwrap();
-        for j in 0..3 {
-            assert_eq!(by_rows.column(j), by_columns.column(j));
-        }
+        assert_eq!(by_rows.plain(), by_columns.plain());
     }
 
     #[test]
@@ -162,6 +583,73 @@ mod tests {
             assert_eq!(scattered[*j], out);
         }
         assert!(scattered[4].is_nan());
+    }
+
+    #[test]
+    fn every_verb_sees_the_same_numbers_in_every_representation() {
+        let all = representations();
+        let keep = [true, false, true, true, true];
+        let ones = [1.0; 5];
+        let mut forms: Vec<Vec<Design>> = vec![all.clone()];
+        forms.push(all.iter().map(|d| d.keep_rows(&keep)).collect());
+        forms.push(all.iter().map(|d| d.clone().with_column(&ones)).collect());
+        for form in forms {
+            let expected = &form[0];
+            let n = expected.rows();
+            let v: Vec<f64> = (0..n).map(|i| (3 * i % 7) as f64 - 2.0).collect();
+            let w: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+            for design in &form {
+                assert_eq!(design.columns(), expected.columns());
+                for j in 0..expected.columns() {
+                    let (mut a, mut b) = (vec![0.0; n], vec![0.0; n]);
+                    design.column_into(j, &mut a);
+                    expected.column_into(j, &mut b);
+                    assert_eq!(a, b);
+                    assert!((0..n).all(|i| design.entry(i, j) == b[i]));
+                    assert_eq!(design.dot(j, &v), expected.dot(j, &v));
+                    assert_eq!(design.doubled_dot(j, &v).value(), expected.dot(j, &v));
+                    design.weigh_column(j, &w, &mut a);
+                    expected.weigh_column(j, &w, &mut b);
+                    assert_eq!(a, b);
+                    let (mut a, mut b) = (v.clone(), v.clone());
+                    design.add_columns([(j, 3.0), (0, -1.0)], &mut a);
+                    expected.add_columns([(j, 3.0), (0, -1.0)], &mut b);
+                    assert_eq!(a, b);
+                    let mut doubled = vec![Doubled::default(); n];
+                    design.add_doubled(&[(j, 3.0)], &mut doubled);
+                    assert!((0..n).all(|i| doubled[i].value() == 3.0 * expected.entry(i, j)));
+                    let (norm, size) = design.norm_above(j);
+                    let exact = expected.norm_above(j).0;
+                    assert!(size >= norm && norm >= exact * (1.0 - 1e-14));
+                    assert!(norm <= exact * (1.0 + 1e-13), "{norm} against {exact}");
+                    let total = w.iter().sum();
+                    let sum = design.absolute_sum(j, &w, total);
+                    assert!(sum >= expected.absolute_sum(j, &w, total));
+                }
+            }
+        }
+    }
+
+    /// The bound that certificates rely on: `|fl(a_jᵀv) - a_jᵀv| ≤ γ_{n+2} |v| size`.
+    #[test]
+    fn the_rounding_of_a_dot_is_within_its_size() {
+        let n = 400;
+        // A large mean beside a small spread: centring cancels four digits.
+        let stored: Vec<f64> = (0..n).map(|i| 1e4 + (0.37 * i as f64).sin()).collect();
+        let v: Vec<f64> = (0..n).map(|i| (1.7 * i as f64).cos()).collect();
+        let indices: Vec<u32> = (0..n as u32).collect();
+        let designs = [
+            Design::dense(n, 1, stored.clone()).unwrap(),
+            Design::sparse(n, 1, vec![0, n], indices, stored).unwrap(),
+        ];
+        for design in designs {
+            let design = design.with_view(vec![1e4], vec![0.3]).unwrap();
+            let exact = design.doubled_dot(0, &v);
+            let (norm, size) = design.norm_above(0);
+            let error = (design.dot(0, &v) - exact.value()).abs();
+            assert!(error <= gamma(n + 2) * kernels::norm(&v) * size);
+            assert_eq!(design.is_sparse(), size > 1e3 * norm);
+        }
     }
 
     #[test]

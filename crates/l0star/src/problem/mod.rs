@@ -5,6 +5,7 @@
 //! ```
 
 mod builder;
+mod csc;
 mod design;
 mod unpenalised;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 pub use builder::Builder;
 pub use design::Design;
+pub(crate) use design::Stored;
 pub(crate) use unpenalised::Unpenalised;
 
 use crate::error::Result;
@@ -42,6 +44,8 @@ pub struct Problem {
     pub(crate) unpenalised: Unpenalised,
     /// Upper bounds of the column norms |a_j|₂.
     pub(crate) norms: Vec<f64>,
+    /// The sizes that the rounding of `a_jᵀv` is relative to: the norms, or more for a view.
+    pub(crate) sizes: Vec<f64>,
     pub(crate) k: usize,
     pub(crate) has_intercept: bool,
     /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
@@ -137,9 +141,7 @@ impl Problem {
         } else {
             z.copy_from_slice(&self.offset);
         }
-        for (j, x) in x {
-            self.design.add_column(*j, *x, z);
-        }
+        self.design.add_columns(x.iter().copied(), z);
     }
 
     /// `β_i = p_i α_i`.
@@ -163,9 +165,8 @@ impl Problem {
             }
             v.iter_mut().for_each(|v| *v /= length);
             z.fill(0.0);
-            for (j, v) in columns.iter().zip(&v) {
-                self.design.add_column(*j, *v, &mut z);
-            }
+            let x = columns.iter().copied().zip(v.iter().copied());
+            self.design.add_columns(x, &mut z);
             self.unpenalised.project(&mut z);
             let norm = kernels::norm(&z);
             let done = (norm - estimate).abs() <= 1e-3 * norm;

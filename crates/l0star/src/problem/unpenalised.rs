@@ -52,8 +52,9 @@ impl Unpenalised {
                 .collect::<Vec<_>>()
                 .join(", "),
         };
-        let basis = orthonormal(problem, &columns).ok_or_else(dependent)?;
-        let (gram, least) = weighted_gram(problem, &columns).ok_or_else(dependent)?;
+        let dense: Vec<Vec<f64>> = columns.iter().map(|j| written_out(problem, *j)).collect();
+        let basis = orthonormal(&dense).ok_or_else(dependent)?;
+        let (gram, least) = weighted_gram(&problem.p, &dense).ok_or_else(dependent)?;
         let reference = problem.null_value * (1.0 + MARGIN) + 1e-280;
         let boxes = if ones {
             vec![intercept_box(problem, reference)]
@@ -61,7 +62,7 @@ impl Unpenalised {
             // Uᵀ diag(p) U ⪰ σ² I, so Σ p|Ux| ≥ Σ p (Ux)²/max|Ux| ≥ σ²|x|²/(max row norm · |x|).
             let row_norm = (0..problem.rows())
                 .map(|i| {
-                    let squares = columns.iter().map(|j| problem.design.column(*j)[i].powi(2));
+                    let squares = dense.iter().map(|column| column[i].powi(2));
                     squares.sum::<f64>().sqrt()
                 })
                 .fold(0.0, f64::max);
@@ -89,6 +90,17 @@ impl Unpenalised {
         self.columns.is_empty()
     }
 
+    /// The sum over `columns` of the squared length of their parts in the span of the unpenalised ones.
+    pub(crate) fn squares_inside(&self, problem: &Problem, columns: &[usize]) -> f64 {
+        let mut dots = vec![0.0; columns.len()];
+        let mut squares = 0.0;
+        for q in &self.basis {
+            problem.design.dots(columns, q, &mut dots);
+            squares += kernels::dot(&dots, &dots);
+        }
+        squares
+    }
+
     /// `z ← z` less its part in the span of the columns.
     pub(crate) fn project(&self, z: &mut [f64]) {
         for q in &self.basis {
@@ -114,22 +126,21 @@ impl Unpenalised {
     /// What the residue costs: `Σ_j B_j |u_j|`, rounded up.
     pub(crate) fn residue_cost(&self, problem: &Problem, alpha: &[f64]) -> f64 {
         let mut cost = 0.0;
-        for (j, size) in self.columns.iter().zip(&self.boxes) {
+        if self.ones {
             let mut sum = Doubled::default();
-            let mut absolute = 0.0;
-            if self.ones {
-                for (p, alpha) in problem.p.iter().zip(alpha) {
-                    sum.add_product(*p, *alpha);
-                }
-            } else {
-                for ((p, alpha), a) in problem.p.iter().zip(alpha).zip(problem.design.column(*j)) {
-                    let beta = p * alpha;
-                    sum.add_product(beta, *a);
-                    absolute += (beta * a).abs();
-                }
+            for (p, alpha) in problem.p.iter().zip(alpha) {
+                sum.add_product(*p, *alpha);
             }
-            let rounding = 2.0 * U * absolute * (1.0 + gamma(alpha.len() + 2));
-            cost += size * (sum.value().abs() + sum.error() + rounding);
+            cost += self.boxes[0] * (sum.value().abs() + sum.error());
+        } else if !self.is_empty() {
+            let mut beta = vec![0.0; alpha.len()];
+            problem.weigh(alpha, &mut beta);
+            let length = kernels::norm(&beta) * (1.0 + gamma(alpha.len() + 4));
+            for (j, size) in self.columns.iter().zip(&self.boxes) {
+                let sum = problem.design.doubled_dot(*j, &beta);
+                let rounding = 2.0 * U * problem.norms[*j] * length;
+                cost += size * (sum.value().abs() + sum.error() + rounding);
+            }
         }
         cost * (1.0 + gamma(8 + self.columns.len()))
     }
@@ -209,11 +220,18 @@ fn touch_up(problem: &Problem, alpha: &mut [f64]) {
     }
 }
 
+/// A column as a vector; there are few unpenalised ones.
+fn written_out(problem: &Problem, j: usize) -> Vec<f64> {
+    let mut column = vec![0.0; problem.rows()];
+    problem.design.column_into(j, &mut column);
+    column
+}
+
 /// Gram–Schmidt, twice for good measure; `None` when the columns are dependent.
-fn orthonormal(problem: &Problem, columns: &[usize]) -> Option<Vec<Vec<f64>>> {
+fn orthonormal(columns: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(columns.len());
-    for j in columns {
-        let mut v = problem.design.column(*j).to_vec();
+    for column in columns {
+        let mut v = column.clone();
         let before = kernels::norm(&v);
         for _ in 0..2 {
             for q in &basis {
@@ -232,13 +250,12 @@ fn orthonormal(problem: &Problem, columns: &[usize]) -> Option<Vec<Vec<f64>>> {
 }
 
 /// The factor of `G = Uᵀ diag(p) U` and a proved lower bound of its least eigenvalue; `None` when that is not positive.
-fn weighted_gram(problem: &Problem, columns: &[usize]) -> Option<(Cholesky, f64)> {
+fn weighted_gram(p: &[f64], columns: &[Vec<f64>]) -> Option<(Cholesky, f64)> {
     let size = columns.len();
     let mut entries = vec![0.0; size * size];
-    for (r, i) in columns.iter().enumerate() {
-        for (c, j) in columns.iter().enumerate().take(r + 1) {
-            let (a, b) = (problem.design.column(*i), problem.design.column(*j));
-            entries[r * size + c] = kernels::weighted_dot(&problem.p, a, b);
+    for (r, a) in columns.iter().enumerate() {
+        for (c, b) in columns.iter().enumerate().take(r + 1) {
+            entries[r * size + c] = kernels::weighted_dot(p, a, b);
         }
     }
     let trace: f64 = (0..size).map(|i| entries[i * size + i]).sum();
@@ -251,7 +268,7 @@ fn weighted_gram(problem: &Problem, columns: &[usize]) -> Option<(Cholesky, f64)
     };
     let gram = factor_less(0.0)?;
     // A Cholesky that succeeds on G - (μ + margin) I proves G ⪰ μ I; the margin covers the rounding of both.
-    let margin = 4.0 * (gamma(size + 2) + gamma(problem.rows() + 3)) * trace;
+    let margin = 4.0 * (gamma(size + 2) + gamma(p.len() + 7)) * trace;
     let mut least = trace;
     while least > 1e-10 * trace {
         if factor_less(least + margin).is_some() {
@@ -270,10 +287,7 @@ fn mean_prediction(problem: &Problem, reference: f64) -> f64 {
     for (i, (p, b)) in problem.p.iter().zip(&problem.b).enumerate() {
         total += p * (b.abs() + problem.offset.get(i).map_or(0.0, |o| o.abs()));
     }
-    let absolute = |j: usize| -> f64 {
-        let column = problem.design.column(j).iter();
-        problem.p.iter().zip(column).map(|(p, a)| p * a.abs()).sum()
-    };
+    let absolute = |j: usize| problem.design.absolute_sum(j, &problem.p, p_total);
     total + penalised_reach(problem, reference, absolute)
 }
 
@@ -324,9 +338,13 @@ fn intercept_box(problem: &Problem, reference: f64) -> f64 {
         // A mean that cancels to zero still carries the rounding of its terms.
         let slack =
             |value: &dyn Fn(usize) -> f64| gamma(problem.rows() + 4) * mean(&|i| value(i).abs());
+        let weights: Vec<f64> = (0..problem.rows())
+            .map(|i| if member(i) { problem.p[i] } else { 0.0 })
+            .collect();
         let column = |j: usize| {
-            let a = problem.design.column(j);
-            mean(&|i| a[i]) + slack(&|i| a[i])
+            let sum = problem.design.dot(j, &weights).abs();
+            let absolute = problem.design.absolute_sum(j, &weights, share);
+            (sum + gamma(problem.rows() + 8) * absolute) / share
         };
         let reach = problem.loss.reach(reference / share);
         let bound = reach

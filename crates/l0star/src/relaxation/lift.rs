@@ -64,8 +64,9 @@ impl Lift {
         let mut design = Vec::with_capacity(n * d);
         let mut weighted = Vec::with_capacity(n * d);
         for j in &columns {
-            let column = problem.design.column(*j);
-            design.extend_from_slice(column);
+            let (centre, unit) = problem.design.view(*j);
+            problem.design.append(*j, centre, unit, &mut design);
+            let column = &design[design.len() - n..];
             let rows = column.iter().zip(&problem.p).zip(&region.curvature);
             weighted.extend(rows.map(|((a, p), curvature)| a * (p * curvature)));
         }
@@ -118,7 +119,7 @@ impl Lift {
             let grown: f64 = (0..d)
                 .map(|i| (gram[i * d + i] + lift(i).abs()) / (scales[i] * scales[i]))
                 .sum();
-            let share = gamma(n + 12) * (grown / d as f64) * 1.01;
+            let share = gamma(n + 16) * (grown / d as f64) * 1.01;
             if !psd::proved(&scaled, d, share, &mut factor) {
                 continue;
             }

@@ -168,9 +168,9 @@ impl Pdal {
         } else {
             work.z.clone_from(&problem.offset);
         }
-        for (j, x) in work.support.iter().zip(&work.values) {
-            problem.design.add_column(*j, *x, &mut work.z);
-        }
+        let x = work.support.iter().zip(&work.values);
+        let x = x.map(|(j, x)| (*j, *x));
+        problem.design.add_columns(x, &mut work.z);
         // ‖x - x_before‖ over both supports: x_before² everywhere, then corrected where x is non-zero.
         let mut moved: f64 = current.support.iter().map(|j| current.x[*j].powi(2)).sum();
         for (j, x) in work.support.iter().zip(&work.values) {
@@ -366,10 +366,9 @@ fn constrained_prox(
         }
         let rows = factor.start(size);
         for (r, i) in columns.iter().enumerate() {
-            for (c, j) in columns.iter().enumerate().take(r + 1) {
-                let (a, b) = (problem.design.column(*i), problem.design.column(*j));
-                rows[r * size + c] = kernels::weighted_dot(&slack, a, b);
-            }
+            problem.design.weigh_column(*i, &slack, &mut beta);
+            let out = &mut rows[r * size..r * size + r + 1];
+            problem.design.dots(&columns[..=r], &beta, out);
         }
         if !factor.factor() {
             return;

@@ -160,7 +160,7 @@ impl Region {
 
 /// Upper bounds of `√(a_iᵀ(Aᵀ diag(w) A)⁻¹ a_i)`, proved.
 ///
-/// With columns scaled, R the float factor of `M̂ - τI`, `τ ≥ (γ_{n+8} + 2γ_{d+4}) tr`, satisfies `RRᵀ ⪯ M`, hence
+/// With columns scaled, R the float factor of `M̂ - τI`, `τ ≥ (γ_{n+12} + 2γ_{d+4}) tr`, satisfies `RRᵀ ⪯ M`, hence
 /// `ℓ_i ≤ |R⁻¹a_i|²`. A second factorisation with κ = 1e-6 of the mean diagonal more proves `RRᵀ ⪰ κ/2`: the rounding of
 /// the substitution, `|R⁻¹||δR| ≤ √(2/κ) γ_{d+4} √tr`, is far below the 1e-6 that is added.
 struct Leverage {
@@ -189,7 +189,8 @@ impl Leverage {
             }
             // A power of two: the scaled columns are exact.
             let scale = (-norm.log2().round()).clamp(-1000.0, 1000.0).exp2();
-            design.extend(problem.design.column(*j).iter().map(|a| a * scale));
+            let (centre, unit) = problem.design.view(*j);
+            problem.design.append(*j, centre, unit * scale, &mut design);
             count += 1;
         }
         if count == 0 || count >= rows {
@@ -221,7 +222,7 @@ impl Leverage {
         }
         weighted_gram(&self.weighted, &self.design, n, d, &mut self.gram);
         let trace: f64 = (0..d).map(|i| self.gram[i * d + i]).sum();
-        let shift = (gamma(n + 8) + 2.0 * gamma(d + 4)) * trace * 1.01;
+        let shift = (gamma(n + 12) + 2.0 * gamma(d + 4)) * trace * 1.01;
         let least = LEAST * trace / d as f64;
         for (factor, shift) in [(&mut self.spare, shift + least), (&mut self.factor, shift)] {
             let rows = factor.start(d);

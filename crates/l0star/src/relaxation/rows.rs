@@ -28,6 +28,8 @@ const FLOOR: f64 = 1e-12;
 const WIDEST: f64 = 2.0;
 /// … and tried again when they are expected to lie within this share of the last lift's width.
 const RELIFT: f64 = 0.7;
+/// A lift writes out three times the entries of the columns that are left: at most so many.
+const LARGEST: usize = 20_000_000;
 
 /// f(x̃) = L(Ax + o) of a problem, for [`Newton`].
 struct RowModel<'a> {
@@ -75,11 +77,10 @@ struct Frame {
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
     error: f64,
     selection: f64,
-    /// `max_j |a_j|/s_j`, `|p|₂`, `Σ p`.
+    /// `max_j N_j/s_j`, `|p|₂`.
     steepest: f64,
     weights: f64,
-    mass: f64,
-    /// At the point evaluated last: the sizes of what was added up, `Σ p (1 + |value terms|)` and `|p slope terms|₂`.
+    /// At the point evaluated last: the sizes of what was added up, `Σ p |value terms|` and `|p slope terms|₂`.
     values: f64,
     slopes: f64,
 }
@@ -152,10 +153,9 @@ impl Work {
             for (j, mu) in &lift.ridges {
                 let (j, mu) = (*j as usize, *mu);
                 (self.scale[j], self.mu[j]) = ((problem.ridge[j] + mu).sqrt(), mu);
-                steepest = steepest.max(problem.norms[j] / self.scale[j]);
+                steepest = steepest.max(problem.sizes[j] / self.scale[j]);
             }
             self.frame.steepest = steepest * (1.0 + 1e-12);
-            self.frame.mass = problem.p.iter().sum();
             self.frame.weights = kernels::norm(&problem.p) * (1.0 + gamma(problem.rows() + 4));
         }
         self.lift = lift;
@@ -172,7 +172,7 @@ impl Work {
             outside |= *clamped != *z;
         }
         let mut total = loss.total(p, &self.clamped, b);
-        self.frame.values = total + self.frame.mass;
+        self.frame.values = total;
         if outside {
             for (i, (end, z)) in self.clamped.iter().zip(z).enumerate() {
                 let way = z - end;
@@ -213,9 +213,8 @@ impl Model for RowModel<'_> {
         let (problem, work) = (self.problem, &mut *self.work);
         let (design, loss) = (&problem.design, &problem.loss);
         problem.predict_into(&[], &mut work.z);
-        for j in support {
-            design.add_column(*j, x[*j] / work.scale[*j], &mut work.z);
-        }
+        let scaled = support.iter().map(|j| (*j, x[*j] / work.scale[*j]));
+        design.add_columns(scaled, &mut work.z);
         let lift = work.lift.clone();
         match &lift {
             None => {
@@ -257,14 +256,12 @@ impl Model for RowModel<'_> {
             .loss
             .weighted_curvatures(&problem.p, z, &problem.b, &mut work.curvature);
         for (r, i) in set.iter().enumerate() {
-            let column = problem.design.column(*i);
-            for ((weighted, a), h) in work.moved.iter_mut().zip(column).zip(&work.curvature) {
-                *weighted = a * h / work.scale[*i];
-            }
+            let weighted = &mut work.moved;
+            problem.design.weigh_column(*i, &work.curvature, weighted);
             let out = &mut rows[r * size..r * size + r + 1];
-            problem.design.dots(&set[..=r], &work.moved, out);
+            problem.design.dots(&set[..=r], weighted, out);
             for (out, j) in out.iter_mut().zip(set) {
-                *out /= work.scale[*j];
+                *out /= work.scale[*i] * work.scale[*j];
             }
             out[r] -= work.mu[*i] / (work.scale[*i] * work.scale[*i]);
         }
@@ -304,11 +301,8 @@ impl Model for RowModel<'_> {
                 work.line[2] += 0.5 * work.mu[*j] * d * d;
             }
         }
-        for (j, d) in direction {
-            problem
-                .design
-                .add_column(*j, d / work.scale[*j], &mut work.dz);
-        }
+        let scaled = direction.iter().map(|(j, d)| (*j, d / work.scale[*j]));
+        problem.design.add_columns(scaled, &mut work.dz);
     }
 
     fn along(&mut self, a: f64) -> f64 {
@@ -334,7 +328,7 @@ impl Model for RowModel<'_> {
         let largest = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
         let sizes = support
             .iter()
-            .map(|j| problem.norms[*j] * (x[*j] / work.scale[*j]).abs());
+            .map(|j| problem.sizes[*j] * (x[*j] / work.scale[*j]).abs());
         let e = gamma(p + 6) * (sizes.sum::<f64>() + largest);
         work.kept_error = e;
         if work.lift.is_none() {
@@ -529,7 +523,7 @@ impl Relaxation for NewtonRows {
     fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
         let node = &task.node;
         let alive = node.included.len() + node.free.len() + problem.unpenalised.columns().len();
-        if alive >= problem.rows() || !problem.loss.can_lift() {
+        if alive >= problem.rows() || alive * problem.rows() > LARGEST || !problem.loss.can_lift() {
             return false;
         }
         let before = self.work.lift.clone();

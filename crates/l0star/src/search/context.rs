@@ -1,5 +1,7 @@
 //! What every search keeps: the incumbent, what was discarded and why that was allowed, counters, limits, events.
 
+use std::num::NonZeroUsize;
+
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -68,6 +70,8 @@ pub struct Context<'p> {
     pub counters: Counters,
     /// Which mechanisms are on.
     pub ideas: Ideas,
+    /// Threads for the work that comes before the search; inside it linear algebra has one.
+    pub(crate) threads: usize,
     /// The absolute error allowed.
     gap: f64,
     restricted: Restricted<'p>,
@@ -86,6 +90,7 @@ impl<'p> Context<'p> {
             limits: Limits::new(settings),
             counters: Counters::default(),
             ideas: settings.ideas,
+            threads: settings.threads.map_or(1, NonZeroUsize::get),
             gap: settings.gap,
             restricted: Restricted::new(problem),
             incumbent: None,

@@ -44,8 +44,103 @@ pub struct Case {
     pub words: String,
 }
 
-/// A random problem with at most a few hundred supports.
+/// How a design matrix is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Dense,
+    /// Zeros are not stored.
+    Sparse,
+    /// Zeros are stored now and then.
+    Padded,
+    /// A centred and scaled view of dense columns.
+    DenseView,
+    /// A centred and scaled view of sparse columns.
+    SparseView,
+}
+
+impl Form {
+    pub const ALL: [Self; 5] = [
+        Self::Dense,
+        Self::Sparse,
+        Self::Padded,
+        Self::DenseView,
+        Self::SparseView,
+    ];
+
+    /// The columns in this form. A view centres and scales them, so that its problem is another one; the other forms are
+    /// the same numbers.
+    pub fn design(self, columns: &[Vec<f64>], seed: u64) -> Design {
+        let mut random = Random::new(seed ^ 0xA076_1D64_78BD_642F);
+        let stored = match self {
+            Self::Dense | Self::DenseView => {
+                Design::dense(columns[0].len(), columns.len(), columns.concat()).unwrap()
+            }
+            Self::Sparse | Self::SparseView => compress(columns, |_| false),
+            Self::Padded => compress(columns, |random: &mut Random| random.chance(0.2)),
+        };
+        if !matches!(self, Self::DenseView | Self::SparseView) {
+            return stored;
+        }
+        let (mut centre, mut scale) = (Vec::new(), Vec::new());
+        for column in columns {
+            let mean = column.iter().sum::<f64>() / column.len() as f64;
+            let size = column.iter().map(|v| v.abs()).fold(0.0, f64::max);
+            centre.push(match random.below(4) {
+                0 => 0.0,
+                1 => size * random.normal(),
+                2 => 1.0,
+                _ => mean,
+            });
+            scale.push(match random.below(3) {
+                0 => 1.0,
+                1 => -0.1 - random.uniform(),
+                _ => 0.2 + 3.0 * random.uniform(),
+            });
+        }
+        stored.with_view(centre, scale).unwrap()
+    }
+}
+
+/// Compressed sparse columns; `keep` says which zeros are stored all the same.
+pub fn compress(columns: &[Vec<f64>], keep: impl Fn(&mut Random) -> bool) -> Design {
+    let mut random = Random::new(columns.len() as u64);
+    let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for column in columns {
+        for (i, v) in column.iter().enumerate() {
+            if *v != 0.0 || keep(&mut random) {
+                indices.push(i as u32);
+                values.push(*v);
+            }
+        }
+        indptr.push(values.len());
+    }
+    Design::sparse(columns[0].len(), columns.len(), indptr, indices, values).unwrap()
+}
+
+/// A random problem with at most a few hundred supports, its design matrix in a random form.
 pub fn random_case(seed: u64, loss: &str) -> Case {
+    let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 3);
+    let form = Form::ALL.get(at).copied().unwrap_or(Form::Dense);
+    let thin = matches!(form, Form::Sparse | Form::Padded | Form::SparseView);
+    let mut case = case_with(seed, loss, thin, |columns| form.design(columns, seed));
+    case.words += &format!(", {form:?}");
+    case
+}
+
+/// The problem of a seed with dense columns.
+pub fn dense_case(seed: u64, loss: &str) -> Case {
+    case_with(seed, loss, false, |columns| {
+        Form::Dense.design(columns, seed)
+    })
+}
+
+/// The problem of a seed, its columns perhaps thinned out, with the design matrix that `design` makes of them.
+pub fn case_with(
+    seed: u64,
+    loss: &str,
+    thin: bool,
+    design: impl FnOnce(&[Vec<f64>]) -> Design,
+) -> Case {
     let mut random = Random::new(seed);
     let d = 1 + random.below(8);
     let n = match random.below(8) {
@@ -122,7 +217,18 @@ pub fn random_case(seed: u64, loss: &str) -> Case {
     let delta = [0.1, 1.0, 10.0][random.below(3)];
     let ridge = 10f64.powf(-5.0 * random.uniform());
     let intercept = random.chance(0.4);
-    let design = Design::dense(n, d, columns.concat()).unwrap();
+    if thin {
+        let mut random = Random::new(seed ^ 0x8EBC_6AF0_9C88_C6E3);
+        for column in &mut columns {
+            let share = [0.0, 0.5, 0.8][random.below(3)];
+            column.iter_mut().for_each(|v| {
+                if random.chance(share) {
+                    *v = 0.0;
+                }
+            });
+        }
+    }
+    let design = design(&columns);
     let mut builder = Problem::builder(design, b)
         .loss(loss::by_name(loss, delta).unwrap())
         .ridge(ridge)

@@ -1,0 +1,491 @@
+//! `Aᵀ diag(p) A` and `Aᵀ diag(p) b` over columns that are shifted and scaled on the way.
+//!
+//! The matrix is cut into bands of rows, which are computed apart: by one thread or many, with a look at the limits in
+//! between. An entry is always the same sum in the same order, so the result does not depend on the number of threads.
+//!
+//! | way | when | a band costs |
+//! |---|---|---|
+//! | [`Tiles`] | dense, or sparse with many entries | O(n · band · columns), on blocks of columns end to end |
+//! | [`Merge`] | sparse | the products that are not zero, then the shifts by rank-one terms |
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use crate::limits::Limits;
+use crate::linalg::kernels;
+use crate::problem::{Design, Stored};
+
+/// Columns of a block: few enough that a limit is noticed soon and threads find work, enough that packing and writing
+/// blocks out costs little beside multiplying them.
+const BLOCK: usize = 192;
+/// A product of two sparse entries costs about as much as this many of dense blocks.
+const SPARSE_PRICE: f64 = 16.0;
+
+/// Columns `(r_j - shift_j) scale_j` of the stored entries of a design, and the weights and the response of its rows.
+#[derive(Debug)]
+pub(super) struct Columns<'a> {
+    pub design: &'a Design,
+    pub columns: &'a [usize],
+    /// Empty when every column is used as it is stored.
+    pub shifts: Vec<(f64, f64)>,
+    pub p: &'a [f64],
+    pub b: &'a [f64],
+}
+
+/// What the columns add up to.
+#[derive(Debug)]
+pub(super) struct Products {
+    /// `Aᵀ diag(p) A`, symmetric.
+    pub gram: Vec<f64>,
+    /// `Aᵀ diag(p) b`.
+    pub c: Vec<f64>,
+    /// `|pᵀa_j|`.
+    pub means: Vec<f64>,
+    /// The diagonal that the rounding of entries is relative to: `|Δ_ij| ≤ γ √(size_i size_j)`.
+    pub sizes: Vec<f64>,
+}
+
+/// A band of rows of the result.
+struct Band<'a> {
+    first: usize,
+    gram: &'a mut [f64],
+    c: &'a mut [f64],
+    means: &'a mut [f64],
+    sizes: &'a mut [f64],
+}
+
+/// A way to compute a band; false when a limit was reached in between.
+trait Way: Sync {
+    fn run(&self, band: &mut Band, limits: &Limits) -> bool;
+}
+
+impl Columns<'_> {
+    /// `None` when a limit is reached before the end.
+    pub(super) fn products(&self, limits: &Limits, threads: usize) -> Option<Products> {
+        if self.is_thin() {
+            self.compute(&Merge::new(self), limits, threads)
+        } else {
+            self.compute(&Tiles::new(self), limits, threads)
+        }
+    }
+
+    /// Whether sparse products are fewer, by their price, than dense ones.
+    fn is_thin(&self) -> bool {
+        if !self.design.is_sparse() {
+            return false;
+        }
+        let mut counts = vec![0_u32; self.design.rows()];
+        for j in self.columns {
+            if let Stored::Sparse(rows, _) = self.design.stored(*j) {
+                rows.iter().for_each(|i| counts[*i as usize] += 1);
+            }
+        }
+        let products: f64 = counts.iter().map(|count| f64::from(*count).powi(2)).sum();
+        let d = self.columns.len() as f64;
+        SPARSE_PRICE * products <= self.design.rows() as f64 * d * d
+    }
+
+    /// Shift and scale of the column at an index.
+    fn shift(&self, index: usize) -> (f64, f64) {
+        self.shifts.get(index).copied().unwrap_or((0.0, 1.0))
+    }
+
+    /// Writes `count` columns from `first` on, end to end.
+    fn write(&self, first: usize, count: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.reserve_exact(count * self.design.rows());
+        for index in first..first + count {
+            let (shift, scale) = self.shift(index);
+            let column = self.columns[index];
+            self.design.append(column, shift, scale, out);
+        }
+    }
+
+    /// Columns of a band: all alike, and at most [`BLOCK`].
+    fn band(&self) -> usize {
+        let d = self.columns.len();
+        d.div_ceil(d.div_ceil(BLOCK))
+    }
+
+    fn compute(&self, way: &impl Way, limits: &Limits, threads: usize) -> Option<Products> {
+        let d = self.columns.len();
+        let mut products = Products {
+            gram: vec![0.0; d * d],
+            c: vec![0.0; d],
+            means: vec![0.0; d],
+            sizes: vec![0.0; d],
+        };
+        let width = self.band();
+        let bands = products.gram.chunks_mut(width * d);
+        let bands = bands.zip(products.c.chunks_mut(width));
+        let bands = bands.zip(products.means.chunks_mut(width));
+        let bands = bands.zip(products.sizes.chunks_mut(width));
+        let bands = bands
+            .enumerate()
+            .map(|(i, (((gram, c), means), sizes))| Band {
+                first: i * width,
+                gram,
+                c,
+                means,
+                sizes,
+            });
+        // The last bands are the longest: they come first, so that no thread is left with one at the end.
+        let mut bands: Vec<Band> = bands.collect();
+        bands.reverse();
+        let stopped = AtomicBool::new(false);
+        let run = |band: &mut Band| {
+            if !stopped.load(Ordering::Relaxed) && !way.run(band, limits) {
+                stopped.store(true, Ordering::Relaxed);
+            }
+        };
+        let threads = threads.min(bands.len());
+        let pool =
+            (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
+        match pool {
+            Some(Ok(pool)) => {
+                pool.install(|| bands.par_iter_mut().with_max_len(1).for_each(run));
+            }
+            // Without threads to be had it is done without.
+            _ => bands.iter_mut().for_each(run),
+        }
+        if stopped.into_inner() {
+            return None;
+        }
+        let gram = &mut products.gram;
+        for i in 0..d {
+            for j in 0..i {
+                gram[j * d + i] = gram[i * d + j];
+            }
+        }
+        Some(products)
+    }
+}
+
+/// Dense products of blocks of columns.
+struct Tiles<'a> {
+    of: &'a Columns<'a>,
+    /// All columns end to end, for dense data: as they are stored, or written out once. Blocks of sparse columns are
+    /// written out when they are needed, so that no copy of the size of a dense matrix is made.
+    all: Option<Cow<'a, [f64]>>,
+}
+
+impl<'a> Tiles<'a> {
+    fn new(of: &'a Columns<'a>) -> Self {
+        let Columns {
+            design, columns, ..
+        } = *of;
+        let (n, d) = (design.rows(), columns.len());
+        let all = match design.plain() {
+            Some(values) if of.shifts.is_empty() && columns.iter().copied().eq(0..d) => {
+                Some(Cow::Borrowed(&values[..n * d]))
+            }
+            _ if design.is_sparse() => None,
+            _ => {
+                let mut values = Vec::new();
+                of.write(0, d, &mut values);
+                Some(Cow::Owned(values))
+            }
+        };
+        Self { of, all }
+    }
+
+    /// The columns from `first` on, end to end.
+    fn block<'b>(&'b self, first: usize, count: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
+        let n = self.of.design.rows();
+        if let Some(all) = &self.all {
+            return &all[first * n..(first + count) * n];
+        }
+        self.of.write(first, count, buffer);
+        buffer
+    }
+}
+
+impl Way for Tiles<'_> {
+    fn run(&self, band: &mut Band, limits: &Limits) -> bool {
+        let Columns { columns, p, b, .. } = *self.of;
+        let (n, d, width) = (p.len(), columns.len(), self.of.band());
+        let (first, count) = (band.first, band.c.len());
+        let mut buffer = Vec::new();
+        let own = self.block(first, count, &mut buffer);
+        let mut weighted = Vec::with_capacity(n * count);
+        for (c, column) in band.c.iter_mut().zip(own.chunks_exact(n)) {
+            let start = weighted.len();
+            weighted.extend(column.iter().zip(p).map(|(a, p)| a * p));
+            *c = kernels::dot(&weighted[start..], b);
+        }
+        if !self.of.shifts.is_empty() {
+            for (mean, column) in band.means.iter_mut().zip(own.chunks_exact(n)) {
+                *mean = kernels::dot(p, column).abs();
+            }
+        }
+        let right = MatRef::from_column_major_slice(&weighted, n, count);
+        // Row by row in the band is column by column of its transpose.
+        let mut multiply = |start: usize, left: &[f64], structure: BlockStructure| {
+            let size = left.len() / n;
+            let tile = &mut band.gram[start..];
+            matmul(
+                MatMut::from_column_major_slice_with_stride_mut(tile, size, count, d),
+                structure,
+                Accum::Replace,
+                MatRef::from_row_major_slice(left, size, n),
+                BlockStructure::Rectangular,
+                right,
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+        };
+        if limits.reached().is_some() {
+            return false;
+        }
+        multiply(first, own, BlockStructure::TriangularUpper);
+        for start in (0..first).step_by(width) {
+            if limits.reached().is_some() {
+                return false;
+            }
+            let left = self.block(start, width, &mut buffer);
+            multiply(start, left, BlockStructure::Rectangular);
+        }
+        for (i, size) in band.sizes.iter_mut().enumerate() {
+            *size = band.gram[i * d + first + i];
+        }
+        true
+    }
+}
+
+/// Products of stored entries alone. With `g_j = pᵀr_j`, `P = Σp` and the shifts m,
+///
+/// ```text
+/// Σ p (r_i - m_i)(r_j - m_j) = Σ p r_i r_j - m_i g_j - m_j (g_i - P m_i)
+/// ```
+///
+/// whose rounding is relative to `(|r_i|_p + |m_i|√P)(|r_j|_p + |m_j|√P)`: for the mean of a column most of whose entries are
+/// zero that is hardly more than what is left of it.
+struct Merge<'a> {
+    of: &'a Columns<'a>,
+    /// Where each row starts, and the index and value of each entry, in the order of the columns.
+    starts: Vec<usize>,
+    entries: Vec<(u32, f64)>,
+    /// g.
+    sums: Vec<f64>,
+    total: f64,
+    /// `p ∘ b`, and its sum.
+    weighted: Vec<f64>,
+    response: f64,
+}
+
+impl<'a> Merge<'a> {
+    fn new(of: &'a Columns<'a>) -> Self {
+        let n = of.design.rows();
+        let mut starts = vec![0; n + 1];
+        let columns = || of.columns.iter().map(|j| of.design.stored(*j)).enumerate();
+        for (_, column) in columns() {
+            if let Stored::Sparse(rows, _) = column {
+                rows.iter().for_each(|i| starts[*i as usize + 1] += 1);
+            }
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![(0, 0.0); starts[n]];
+        let mut sums = vec![0.0; of.columns.len()];
+        for (index, column) in columns() {
+            if let Stored::Sparse(rows, values) = column {
+                sums[index] = kernels::dot_sparse(rows, values, of.p);
+                for (i, value) in rows.iter().zip(values) {
+                    let at = &mut next[*i as usize];
+                    entries[*at] = (index as u32, *value);
+                    *at += 1;
+                }
+            }
+        }
+        let weighted: Vec<f64> = of.p.iter().zip(of.b).map(|(p, b)| p * b).collect();
+        Self {
+            of,
+            starts,
+            entries,
+            sums,
+            total: kernels::sum(of.p),
+            response: kernels::sum(&weighted),
+            weighted,
+        }
+    }
+}
+
+impl Way for Merge<'_> {
+    fn run(&self, band: &mut Band, limits: &Limits) -> bool {
+        let Columns {
+            design, columns, p, ..
+        } = *self.of;
+        let d = columns.len();
+        for (local, row) in band.gram.chunks_exact_mut(d).enumerate() {
+            if limits.reached().is_some() {
+                return false;
+            }
+            let i = band.first + local;
+            let Stored::Sparse(rows, values) = design.stored(columns[i]) else {
+                return false;
+            };
+            let row = &mut row[..=i];
+            for (at, value) in rows.iter().zip(values) {
+                let at = *at as usize;
+                let weighted = p[at] * value;
+                for (j, other) in &self.entries[self.starts[at]..self.starts[at + 1]] {
+                    let Some(out) = row.get_mut(*j as usize) else {
+                        break;
+                    };
+                    *out += weighted * other;
+                }
+            }
+            let (shift, scale) = self.of.shift(i);
+            let product = kernels::dot_sparse(rows, values, &self.weighted);
+            band.c[local] = (product - shift * self.response) * scale;
+            let length = row[i].sqrt() + shift.abs() * self.total.sqrt();
+            band.sizes[local] = (length * scale).powi(2);
+            if self.of.shifts.is_empty() {
+                continue;
+            }
+            let left = self.sums[i] - shift * self.total;
+            band.means[local] = (left * scale).abs();
+            for (j, out) in row.iter_mut().enumerate() {
+                let (other, other_scale) = self.of.shift(j);
+                let centred = *out - shift * self.sums[j] - other * left;
+                *out = centred * (scale * other_scale);
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+    use std::sync::Arc;
+
+    const N: usize = 60;
+    /// More than two blocks, none of them full.
+    const D: usize = 300;
+
+    /// The same numbers, dense and sparse; `one_in` of so many entries is not zero.
+    fn designs(one_in: usize) -> [Design; 2] {
+        let value = |i: usize, j: usize| {
+            let hash = (i * 7919 + j * 104_729 + i * j) % 1009;
+            if hash.is_multiple_of(one_in) {
+                hash as f64 / 100.0 - 4.0
+            } else {
+                0.0
+            }
+        };
+        let (mut dense, mut indptr, mut indices, mut values) = (vec![], vec![0], vec![], vec![]);
+        for j in 0..D {
+            for i in 0..N {
+                let value = value(i, j);
+                dense.push(value);
+                if value != 0.0 {
+                    indices.push(i as u32);
+                    values.push(value);
+                }
+            }
+            indptr.push(values.len());
+        }
+        [
+            Design::dense(N, D, dense).unwrap(),
+            Design::sparse(N, D, indptr, indices, values).unwrap(),
+        ]
+    }
+
+    /// Every second column and one more, with or without shifts.
+    fn check(one_in: usize, shifted: bool, look: impl Fn(&Columns)) {
+        let columns: Vec<usize> = (0..D).filter(|j| j % 2 == 0 || *j > 20).collect();
+        let p: Vec<f64> = (0..N).map(|i| (1.0 + (i % 3) as f64) / 120.0).collect();
+        let b: Vec<f64> = (0..N).map(|i| (i % 7) as f64 - 3.0).collect();
+        for design in &designs(one_in) {
+            let shifts = |j: &usize| (*j as f64 / 300.0, 1.0 + (*j % 5) as f64 / 4.0);
+            look(&Columns {
+                design,
+                columns: &columns,
+                shifts: if shifted {
+                    columns.iter().map(shifts).collect()
+                } else {
+                    vec![]
+                },
+                p: &p,
+                b: &b,
+            });
+        }
+    }
+
+    #[test]
+    fn every_way_gives_the_plain_sums_within_the_rounding_claimed() {
+        for (one_in, shifted) in [(20, false), (20, true), (2, false), (2, true)] {
+            check(one_in, shifted, |of| {
+                assert_eq!(of.is_thin(), of.design.is_sparse() && one_in == 20);
+                let found = of.products(&Limits::new(&Settings::default()), 1).unwrap();
+                let d = of.columns.len();
+                let column = |index: usize| {
+                    let (shift, scale) = of.shift(index);
+                    let mut out = vec![0.0; N];
+                    of.design.fill(of.columns[index], shift, scale, &mut out);
+                    out
+                };
+                let gamma = crate::linalg::rounding::gamma(2 * N + 20);
+                for i in (0..d).step_by(17) {
+                    let a = column(i);
+                    let own = found.sizes[i];
+                    assert!(own >= kernels::weighted_dot(of.p, &a, &a) * (1.0 - 1e-12));
+                    let c = kernels::weighted_dot(of.p, &a, of.b);
+                    let squares = kernels::weighted_dot(of.p, of.b, of.b);
+                    assert!((found.c[i] - c).abs() <= gamma * (own * squares).sqrt());
+                    if shifted {
+                        let mean = kernels::dot(of.p, &a).abs();
+                        assert!((found.means[i] - mean).abs() <= gamma * own.sqrt());
+                    }
+                    for j in 0..d {
+                        let exact = kernels::weighted_dot(of.p, &a, &column(j));
+                        let error = (found.gram[i * d + j] - exact).abs();
+                        assert!(error <= gamma * (own * found.sizes[j]).sqrt());
+                        assert_eq!(found.gram[i * d + j], found.gram[j * d + i]);
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let bits = |v: &[f64]| -> Vec<u64> { v.iter().map(|v| v.to_bits()).collect() };
+        for one_in in [20, 2] {
+            check(one_in, true, |of| {
+                let limits = Limits::new(&Settings::default());
+                let one = of.products(&limits, 1).unwrap();
+                for threads in [2, 3, 8] {
+                    let many = of.products(&limits, threads).unwrap();
+                    assert_eq!(bits(&one.gram), bits(&many.gram));
+                    assert_eq!(bits(&one.c), bits(&many.c));
+                    assert_eq!(bits(&one.sizes), bits(&many.sizes));
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_limit_ends_it_between_blocks() {
+        let settings = Settings {
+            interrupt: Some(Arc::new(AtomicBool::new(true))),
+            ..Settings::default()
+        };
+        for one_in in [20, 2] {
+            check(one_in, false, |of| {
+                let limits = Limits::new(&settings);
+                assert!(of.products(&limits, 1).is_none());
+                assert!(of.products(&limits, 2).is_none());
+            });
+        }
+    }
+}
