@@ -212,7 +212,7 @@ fn a_tiny_memory_limit_stops_after_the_root() {
 
 #[test]
 fn short_of_memory_the_default_plunges_and_still_proves_the_optimum() {
-    for (name, bytes) in [("quadratic", 20_000), ("logistic", 5_000)] {
+    for (name, bytes) in [("quadratic", 9_000), ("logistic", 5_000)] {
         let problem = hard(name);
         let base = Settings::new(Method::BestFirst);
         let truth = unlimited(&problem, &base);
