@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine`, `cargo xtask soak`,
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|threads`, `cargo xtask soak`,
 //! `cargo xtask deny`.
 
 mod bench;
@@ -59,6 +59,8 @@ enum Suite {
     Paper,
     /// The default method against the paper's, and harder instances
     Engine,
+    /// Nodes a second with one thread and with two
+    Threads,
 }
 
 impl Bench {
@@ -67,6 +69,7 @@ impl Bench {
         let suite = match self.suite {
             Suite::Paper => "paper",
             Suite::Engine => "engine",
+            Suite::Threads => "threads",
         };
         let arguments = ["bench-inner", suite, "--only", &self.only];
         step::in_release(&format!("bench {suite}"), &arguments)
@@ -76,6 +79,7 @@ impl Bench {
         match self.suite {
             Suite::Paper => bench::paper(&self.only),
             Suite::Engine => bench::engine(&self.only),
+            Suite::Threads => bench::threads(&self.only),
         }
     }
 }

@@ -18,9 +18,11 @@
 //! lift does not depend on the units of the columns.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::root::Root;
 use crate::bound::Certified;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{U, gamma};
@@ -46,6 +48,20 @@ pub(crate) struct Frame {
     pub error: f64,
     /// The largest eigenvalue of G̃, roughly; steps only.
     pub lipschitz: f64,
+    charge: Option<Charge>,
+}
+
+/// Bytes that are counted as long as this lives.
+#[derive(Debug)]
+struct Charge {
+    total: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.total.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 impl Frame {
@@ -58,12 +74,18 @@ impl Frame {
         &self.g[i * d..(i + 1) * d]
     }
 
-    /// Bytes on the heap.
-    pub(crate) fn bytes(&self) -> usize {
-        self.g.len() * 8 + self.columns.len() * 12 + self.inside.len() * 4
+    /// To be shared by nodes; its bytes are in `total` until the last of them is gone.
+    pub(crate) fn share(mut self, total: &Arc<AtomicU64>) -> Arc<Self> {
+        let small = self.columns.len() * 20 + self.inside.len() * 4;
+        let bytes = (size_of::<Self>() + self.g.len() * 8 + small) as u64;
+        total.fetch_add(bytes, Ordering::Relaxed);
+        let total = Arc::clone(total);
+        self.charge = Some(Charge { total, bytes });
+        Arc::new(self)
     }
 
-    /// Condenses `inside`, keeps `columns`, lifts. `None` when rounding defeats it (the caller keeps its old frame).
+    /// Condenses `inside`, keeps `columns`, lifts. `None` when rounding defeats it (the caller keeps its old frame), and
+    /// at a limit.
     ///
     /// `reference`: bounds are wanted for x with `P(x) ≤ reference`. The error is that of condensing alone: the caller
     /// adds [`Root::error`].
@@ -74,11 +96,12 @@ impl Frame {
         budget: usize,
         reference: f64,
         lifted: bool,
+        limits: &Limits,
     ) -> Option<Self> {
-        let condensed = Condensed::new(root, inside, columns)?;
+        let condensed = Condensed::new(root, inside, columns, limits)?;
         let d = columns.len();
         let ridge: Vec<f64> = columns.iter().map(|j| root.ridge[*j as usize]).collect();
-        let (g, scale) = condensed.lift(&ridge, lifted)?;
+        let (g, scale) = condensed.lift(&ridge, lifted, limits)?;
         let ratios = condensed.weights.iter().zip(&scale).map(|(w, s)| w / s);
         // |x̃| ≤ Y needs H' ⪰ diag(s²) of the true H', not only of the float one: s² has to stand well above their
         // difference, which in these coordinates is at most γ Σ (w_i/s_i)².
@@ -108,6 +131,7 @@ impl Frame {
             sizes,
             error,
             lipschitz,
+            charge: None,
         })
     }
 }
@@ -267,7 +291,7 @@ struct Condensed {
 }
 
 impl Condensed {
-    fn new(root: &Root, inside: &[u32], columns: &[u32]) -> Option<Self> {
+    fn new(root: &Root, inside: &[u32], columns: &[u32], limits: &Limits) -> Option<Self> {
         let (s, d) = (inside.len(), columns.len());
         let mut factor = Cholesky::new();
         let rows = factor.start(s);
@@ -310,6 +334,9 @@ impl Condensed {
         let mut weights = Vec::with_capacity(d);
         let mut z = vec![0.0; s];
         for (r, i) in columns.iter().enumerate() {
+            if r % 64 == 63 && limits.stop() {
+                return None;
+            }
             let row = root.row(*i as usize);
             for (z, k) in z.iter_mut().zip(inside) {
                 *z = row[*k as usize];
@@ -345,14 +372,14 @@ impl Condensed {
     }
 
     /// `(G̃, s)` with G̃ proved positive semidefinite; t as large as a few tries allow.
-    fn lift(&self, ridge: &[f64], lifted: bool) -> Option<(Vec<f64>, Vec<f64>)> {
+    fn lift(&self, ridge: &[f64], lifted: bool, limits: &Limits) -> Option<(Vec<f64>, Vec<f64>)> {
         let d = self.c.len();
         // What is left of each diagonal entry above its ridge: the lift is in proportion to it.
         let room: Vec<f64> = (0..d)
             .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
             .collect();
         let most = if lifted {
-            self.largest_share(ridge, &room)
+            self.largest_share(ridge, &room, limits)
         } else {
             0.0
         };
@@ -368,6 +395,9 @@ impl Condensed {
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
         let mut factor = Cholesky::new();
         for share in tries {
+            if limits.stop() {
+                return None;
+            }
             let square = |i: usize| {
                 if share > 0.0 {
                     // A column of zeros has nothing but its ridge: a trace of it makes the certificate's margin.
@@ -384,7 +414,7 @@ impl Condensed {
                 }
                 row[i] -= 1.0;
             }
-            if proved_psd(&g, d, &mut factor) {
+            if proved_psd(&g, d, &mut factor, limits) {
                 return Some((g, scale));
             }
         }
@@ -393,7 +423,7 @@ impl Condensed {
 
     /// The largest t with `H' ⪰ diag(λ + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
     /// `R½ (H' - diag λ)⁻¹ R½`, R the room, by power iteration (with a trace of H' kept so that it can be factorised).
-    fn largest_share(&self, ridge: &[f64], room: &[f64]) -> f64 {
+    fn largest_share(&self, ridge: &[f64], room: &[f64], limits: &Limits) -> f64 {
         let d = self.c.len();
         let mut factor = Cholesky::new();
         let rows = factor.start(d);
@@ -403,7 +433,7 @@ impl Condensed {
             // as little.
             rows[i * d + i] -= ridge[i] * (1.0 - 1e-3);
         }
-        if !factor.factor() {
+        if !factor.factor_unless(&|| limits.stop()) {
             return 0.0;
         }
         let root: Vec<f64> = room.iter().map(|room| room.sqrt()).collect();
@@ -411,7 +441,7 @@ impl Condensed {
         let mut value: f64 = 0.0;
         for _ in 0..40 {
             let length = kernels::norm(&v);
-            if !(length > 0.0 && length.is_finite()) {
+            if !(length > 0.0 && length.is_finite()) || limits.stop() {
                 return 0.0;
             }
             v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r / length);
@@ -435,7 +465,7 @@ impl Condensed {
 
 /// Whether `G ⪰ 0` is proved: floating-point Cholesky of `G - εI` runs to its end with
 /// `ε ≥ γ_{d+1}/(1 - γ_{d+1}) tr G + 2u max G_ii`.
-fn proved_psd(g: &[f64], d: usize, factor: &mut Cholesky) -> bool {
+fn proved_psd(g: &[f64], d: usize, factor: &mut Cholesky, limits: &Limits) -> bool {
     let diagonal = (0..d).map(|i| g[i * d + i]);
     let trace: f64 = diagonal.clone().map(f64::abs).sum();
     let largest = diagonal.fold(0.0, f64::max);
@@ -445,7 +475,7 @@ fn proved_psd(g: &[f64], d: usize, factor: &mut Cholesky) -> bool {
     let rows = factor.start(d);
     rows.copy_from_slice(g);
     (0..d).for_each(|i| rows[i * d + i] -= epsilon);
-    factor.factor()
+    factor.factor_unless(&|| limits.stop())
 }
 
 /// The largest eigenvalue by a few power iterations.

@@ -3,12 +3,15 @@
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, Par};
 
+use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{gamma, two_sum};
 use crate::problem::Problem;
 
 /// Above this many columns the Gram matrix is not formed.
 pub(crate) const MAX_COLUMNS: usize = 3000;
+/// Multiplications after which the product looks at the limits.
+const PANEL_WORK: usize = 1 << 29;
 
 /// The quadratic of a problem over its penalised and selectable columns.
 #[derive(Debug)]
@@ -31,10 +34,11 @@ pub(crate) struct Root {
 }
 
 impl Root {
-    /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept.
+    /// `None` where the Gram form does not apply (too many columns, or unpenalised columns other than the intercept),
+    /// and at a limit.
     ///
     /// `selectable`: the features that are not yet out.
-    pub(crate) fn new(problem: &Problem, selectable: &[usize]) -> Option<Self> {
+    pub(crate) fn new(problem: &Problem, selectable: &[usize], limits: &Limits) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
             return None;
@@ -61,6 +65,9 @@ impl Root {
         if !in_order {
             centred.reserve_exact(n * d);
             for (j, left) in columns.iter().zip(&mut column_means) {
+                if limits.stop() {
+                    return None;
+                }
                 let column = problem.design.column(*j);
                 let mean = shift(column);
                 let start = centred.len();
@@ -93,24 +100,51 @@ impl Root {
             0.0
         };
 
-        let mut weighted = centred.to_vec();
-        for column in weighted.chunks_exact_mut(n) {
-            column.iter_mut().zip(p).for_each(|(a, p)| *a *= p);
+        let mut weighted = Vec::with_capacity(n * d);
+        for column in centred.chunks_exact(n) {
+            if limits.stop() {
+                return None;
+            }
+            weighted.extend(column.iter().zip(p).map(|(a, p)| a * p));
         }
         let mut h = vec![0.0; d * d];
         let left = faer::MatRef::from_row_major_slice(&weighted, d, n);
         let right = faer::MatRef::from_column_major_slice(centred, n, d);
-        matmul(
-            faer::MatMut::from_column_major_slice_mut(&mut h, d, d),
-            BlockStructure::TriangularLower,
-            Accum::Replace,
-            left,
-            BlockStructure::Rectangular,
-            right,
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
+        let mut rest = faer::MatMut::from_column_major_slice_mut(&mut h, d, d);
+        // The lower triangle, some columns at a time: a triangle on top, a rectangle below it.
+        let mut at = 0;
+        while at < d {
+            if limits.stop() {
+                return None;
+            }
+            let width = (PANEL_WORK / (n * (d - at))).max(8).min(d - at);
+            let (top, _, below, next) = rest.split_at_mut(width, width);
+            let columns = right.subcols(at, width);
+            let parts = [
+                (top, BlockStructure::TriangularLower, at, width),
+                (
+                    below,
+                    BlockStructure::Rectangular,
+                    at + width,
+                    d - at - width,
+                ),
+            ];
+            for (part, structure, first, count) in parts {
+                matmul(
+                    part,
+                    structure,
+                    Accum::Replace,
+                    left.subrows(first, count),
+                    BlockStructure::Rectangular,
+                    columns,
+                    BlockStructure::Rectangular,
+                    1.0,
+                    Par::Seq,
+                );
+            }
+            rest = next;
+            at += width;
+        }
         let ridge: Vec<f64> = columns.iter().map(|j| problem.ridge[*j]).collect();
         for i in 0..d {
             // Column-major lower triangle: entry (r, i), r ≥ i, is at i d + r; mirror it.
@@ -139,14 +173,22 @@ impl Root {
         })
     }
 
-    /// The same without some rows (only where there is no intercept): their share is taken off again.
+    /// The same without some rows (only where there is no intercept): their share is taken off again. `None` at a limit.
     ///
     /// The entries of the whole bound the terms that are added and taken off, so its sizes stay the measure of rounding.
-    pub(crate) fn without_rows(&self, problem: &Problem, rows: &[usize]) -> Self {
+    pub(crate) fn without_rows(
+        &self,
+        problem: &Problem,
+        rows: &[usize],
+        limits: &Limits,
+    ) -> Option<Self> {
         let d = self.size();
         let (mut h, mut c, mut c0) = (self.h.clone(), self.c.clone(), self.c0);
         let mut row = vec![0.0; d];
         for i in rows {
+            if limits.stop() {
+                return None;
+            }
             let p = problem.p[*i];
             let b = problem.b[*i] - problem.offset.get(*i).copied().unwrap_or(0.0);
             for (a, j) in row.iter_mut().zip(&self.columns) {
@@ -159,7 +201,7 @@ impl Root {
             c0 -= 0.5 * p * b * b;
         }
         let (roundings, whole) = self.rounding;
-        Self {
+        Some(Self {
             columns: self.columns.clone(),
             h,
             c,
@@ -169,7 +211,7 @@ impl Root {
             diagonal: self.diagonal.clone(),
             means: self.means.clone(),
             ..*self
-        }
+        })
     }
 
     pub(crate) fn size(&self) -> usize {

@@ -1,17 +1,20 @@
 //! The binary tree over frames: solve, fix, re-frame, split.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frame::{Frame, FrameModel};
 use super::mixed::MixedModel;
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
 use crate::bound::Certified;
+use crate::heuristic;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
-use crate::search::{Context, Expansion, Node, Tree, screening};
+use crate::search::{Context, Expansion, Node, Phase, Tree, screening};
 
 /// Re-frame when at most this share of a frame's columns is left.
 const REFRAME: f64 = 0.8;
@@ -23,6 +26,8 @@ const NODE_TOLERANCE: f64 = 1e-3;
 pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
 /// Rounds of solve, fix and re-frame at one node.
 const MAX_FRAMES: usize = 6;
+/// A Gram matrix of so many multiplications takes long.
+const LONG_PRODUCT: f64 = 1e10;
 
 /// A set of columns of a frame.
 #[derive(Debug, Clone)]
@@ -63,13 +68,8 @@ impl GramNode {
         warm: &Arc<[(u32, f32)]>,
         depth: u32,
     ) -> Self {
-        // The warm start is shared with the sibling; a frame of its own is charged to the node that brought it.
-        let own = if Arc::strong_count(frame) <= 2 {
-            frame.bytes()
-        } else {
-            0
-        };
-        let bytes = size_of::<Self>() + inside.0.len() * 16 + warm.len() * 4 + own;
+        // The warm start is shared with the sibling; frames are counted by themselves.
+        let bytes = size_of::<Self>() + inside.0.len() * 16 + warm.len() * 4;
         Self {
             low,
             frame: Arc::clone(frame),
@@ -94,6 +94,10 @@ impl Node for GramNode {
     fn depth(&self) -> usize {
         self.depth as usize
     }
+
+    fn raise(&mut self, low: Certified) {
+        self.low = self.low.or(low);
+    }
 }
 
 /// The engine's tree for one quadratic problem, or for a Huber problem most of whose rows are proved to stay in their
@@ -101,9 +105,9 @@ impl Node for GramNode {
 pub(crate) struct GramTree<'p> {
     pub(super) problem: &'p Problem,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
-    pub(super) root: Root,
+    pub(super) root: Arc<Root>,
     /// The quadratic over the certified rows, and the rows that stay explicit (Huber).
-    pub(super) mixed: Option<(Root, Vec<usize>)>,
+    pub(super) mixed: Option<Arc<(Root, Vec<usize>)>>,
     pub(super) first: Option<GramNode>,
     pub(super) newton: Newton,
     root_error: f64,
@@ -111,6 +115,8 @@ pub(crate) struct GramTree<'p> {
     pub(super) ceiling: f64,
     last_candidate: Vec<usize>,
     factor: Cholesky,
+    /// Bytes of all frames that are alive.
+    frames: Arc<AtomicU64>,
 }
 
 /// The model of a node: its frame alone, or with explicit rows beside it.
@@ -137,13 +143,14 @@ impl NodeModel<'_> {
 }
 
 impl<'p> GramTree<'p> {
-    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply.
+    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
     pub(crate) fn prepare(problem: &'p Problem, context: &mut Context) -> Option<Self> {
         let huber = problem.loss.name() == "huber";
         if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
             return None;
         }
-        if context.limits.reached().is_some() {
+        let limits = context.limits.clone();
+        if limits.stop() {
             return None;
         }
         let k = problem.support_size();
@@ -155,15 +162,22 @@ impl<'p> GramTree<'p> {
         } else {
             &problem.selectable
         };
-        if selectable.len() < k {
+        if selectable.len() < k || limits.stop() {
             return None;
         }
-        let root = Root::new(problem, selectable)?;
-        let mut chosen = swaps::greedy(&root, k);
-        swaps::improve(&root, &mut chosen, 10 * k + 20);
+        let work = problem.rows() as f64 * (selectable.len() as f64).powi(2);
+        if context.incumbent().is_none() && work > LONG_PRODUCT {
+            // A model to return in case that a limit comes before the Gram matrix is there.
+            heuristic::first_incumbent(context);
+        }
+        context.enter(Phase::Root);
+        let root = Root::new(problem, selectable, &limits)?;
+        context.enter(Phase::Heuristic);
+        let mut chosen = swaps::greedy(&root, k, &limits);
+        swaps::improve(&root, &mut chosen, 10 * k + 20, &limits);
         let mut tree = Self {
             problem,
-            root,
+            root: Arc::new(root),
             mixed: None,
             first: None,
             newton: Newton::default(),
@@ -171,13 +185,15 @@ impl<'p> GramTree<'p> {
             ceiling: f64::INFINITY,
             last_candidate: Vec::new(),
             factor: Cholesky::new(),
+            frames: Arc::default(),
         };
         tree.offer(&chosen, context);
+        context.enter(Phase::Root);
         if huber && !tree.certify_rows(&chosen, context) {
             return None;
         }
         if tree.first.is_none() {
-            tree.first = Some(tree.root_node(&chosen, true, context.best())?);
+            tree.first = Some(tree.root_node(&chosen, true, context.best(), &limits)?);
         }
         Some(tree)
     }
@@ -199,6 +215,7 @@ impl<'p> GramTree<'p> {
         context.counters.calls = calls;
         if !closed {
             context.rewind(mark);
+            context.set_features_left(problem.selectable.len());
         }
         closed
     }
@@ -209,12 +226,13 @@ impl<'p> GramTree<'p> {
         chosen: &[usize],
         lifted: bool,
         best: f64,
+        limits: &Limits,
     ) -> Option<GramNode> {
         let root = self.frame_root();
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
-        let mut frame = Frame::new(root, &inside, &columns, k, best, lifted)?;
+        let mut frame = Frame::new(root, &inside, &columns, k, best, lifted, limits)?;
         // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
         let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
         let proved = inside.is_empty().then_some(&squares[..]);
@@ -225,7 +243,7 @@ impl<'p> GramTree<'p> {
         let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
         Some(GramNode::new(
             Certified::TRIVIAL,
-            &Arc::new(frame),
+            &frame.share(&self.frames),
             inside,
             outside,
             &warm.into(),
@@ -235,17 +253,17 @@ impl<'p> GramTree<'p> {
 
     /// The quadratic that frames are built from.
     fn frame_root(&self) -> &Root {
-        self.mixed.as_ref().map_or(&self.root, |(root, _)| root)
+        self.mixed.as_ref().map_or(&*self.root, |mixed| &mixed.0)
     }
 
     fn model(&self, frame: &Arc<Frame>) -> NodeModel<'p> {
         match &self.mixed {
             None => NodeModel::Pure(FrameModel::new(Arc::clone(frame), self.ceiling)),
-            Some((root, rows)) => NodeModel::Mixed(Box::new(MixedModel::new(
+            Some(mixed) => NodeModel::Mixed(Box::new(MixedModel::new(
                 self.problem,
-                &root.columns,
+                &mixed.0.columns,
                 Arc::clone(frame),
-                rows.clone(),
+                mixed.1.clone(),
                 self.ceiling,
             ))),
         }
@@ -341,7 +359,7 @@ impl<'p> GramTree<'p> {
         let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
         if value < best + margin * best.abs() {
             if self.mixed.is_none() {
-                swaps::improve(&self.root, &mut chosen, 1000);
+                swaps::improve(&self.root, &mut chosen, 1000, &context.limits);
             }
             self.offer(&chosen, context);
         }
@@ -430,7 +448,7 @@ impl<'p> GramTree<'p> {
     }
 
     /// A smaller frame with a larger lift, when that is worth its price, and the node's sets in it; x is carried over.
-    fn reframe(&mut self, frame: &Frame, sets: &Sets, best: f64) -> Option<(Frame, Sets)> {
+    fn reframe(&mut self, frame: &Frame, sets: &Sets, context: &Context) -> Option<(Frame, Sets)> {
         let left = sets.free.len();
         if frame.size() < SMALL
             || left as f64 > REFRAME * frame.size() as f64
@@ -456,7 +474,8 @@ impl<'p> GramTree<'p> {
         };
         let budget = sets.budget + explicit.len();
         let root = self.frame_root();
-        let mut smaller = Frame::new(root, &inside, &columns, budget, best, true)?;
+        let (best, limits) = (context.best(), &context.limits);
+        let mut smaller = Frame::new(root, &inside, &columns, budget, best, true, limits)?;
         smaller.error += self.root_error;
         let scales = kept.iter().zip(&smaller.scale);
         let x: Vec<f64> = scales
@@ -484,6 +503,25 @@ impl Tree for GramTree<'_> {
 
     fn finished(&self, node: &GramNode, context: &Context) -> bool {
         node.low.value() >= context.best() - context.allowed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(Self {
+            problem: self.problem,
+            root: Arc::clone(&self.root),
+            mixed: self.mixed.clone(),
+            first: None,
+            newton: Newton::default(),
+            root_error: self.root_error,
+            ceiling: self.ceiling,
+            last_candidate: Vec::new(),
+            factor: Cholesky::new(),
+            frames: Arc::clone(&self.frames),
+        })
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.frames.load(Ordering::Relaxed)
     }
 
     fn expand(
@@ -515,10 +553,10 @@ impl Tree for GramTree<'_> {
             context.counters.calls += 1;
             let limits = &context.limits;
             let bound = self.newton.solve(model.as_model(), &sets, &goal, limits);
-            if let Some(status) = context.limits.reached() {
-                return Expansion::Stopped(status);
-            }
             low = low.or(bound);
+            if let Some(status) = context.limits.reached() {
+                return Expansion::Stopped(status, low);
+            }
             if low.value() >= goal.cut {
                 context.discard(low);
                 return Expansion::Split;
@@ -535,6 +573,9 @@ impl Tree for GramTree<'_> {
                 return Expansion::Split;
             }
             self.fix(&model, &mut sets, cut, context);
+            if node.depth == 0 {
+                context.set_features_left(sets.free.len());
+            }
             if sets.budget == 0 || sets.free.len() <= sets.budget {
                 // One support is left: once more through the loop, which closes it.
                 continue;
@@ -542,16 +583,17 @@ impl Tree for GramTree<'_> {
             if round + 2 >= MAX_FRAMES {
                 break;
             }
-            let Some((smaller, left)) = self.reframe(&frame, &sets, context.best()) else {
+            let Some((smaller, left)) = self.reframe(&frame, &sets, context) else {
                 break;
             };
             sets = left;
-            frame = Arc::new(smaller);
+            frame = smaller.share(&self.frames);
             model = self.model(&frame);
         }
         let gap = (context.best() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        let split = branching::choose(model.as_model(), &sets, x, u, gap);
+        let limits = &context.limits;
+        let split = branching::choose(model.as_model(), &sets, x, u, gap, limits);
         let (with, without) = self.children_bounds(&model, &sets, split);
         let warm = self.warm(&sets);
         let mut inside = Bits::new(frame.size());

@@ -6,6 +6,7 @@
 use super::newton::{Goal, Model, Newton, Sets};
 use super::{Exit, Relaxation, Task, WarmStart, branching, largest};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
+use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::problem::Problem;
 
@@ -18,10 +19,11 @@ const FLOOR: f64 = 1e-12;
 struct RowModel<'a> {
     problem: &'a Problem,
     work: &'a mut Work,
+    limits: &'a Limits,
 }
 
 /// Buffers of the model, and the dual point to be certified.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Work {
     /// √λ_j, 1 for unpenalised columns.
     scale: Vec<f64>,
@@ -41,7 +43,7 @@ struct Work {
 }
 
 impl Work {
-    fn new(problem: &Problem) -> Self {
+    fn new(problem: &Problem, limits: &Limits) -> Self {
         let n = problem.rows();
         let columns = problem.ridged();
         let scale: Vec<f64> = problem
@@ -62,7 +64,7 @@ impl Work {
             .map(|j| problem.norms[*j].powi(2))
             .sum();
         // The projected norm leaves out what unpenalised columns share with the others: a factor of 2 covers it.
-        let norm = problem.spectral_norm(&columns).powi(2) / least;
+        let norm = problem.spectral_norm(&columns, limits).powi(2) / least;
         let sum: f64 = columns
             .iter()
             .map(|j| problem.norms[*j].powi(2) / problem.ridge[*j])
@@ -118,6 +120,10 @@ impl Model for RowModel<'_> {
             .loss
             .weighted_curvatures(&problem.p, &work.z, &problem.b, &mut work.curvature);
         for (r, i) in set.iter().enumerate() {
+            if self.limits.stop() {
+                // Newton looks at the limits before it goes on from the step that this spoils.
+                return;
+            }
             let column = problem.design.column(*i);
             for ((weighted, a), h) in work.moved.iter_mut().zip(column).zip(&work.curvature) {
                 *weighted = a * h / work.scale[*i];
@@ -187,7 +193,7 @@ impl Model for RowModel<'_> {
 }
 
 /// The relaxation of nodes by Newton's method on the rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewtonRows {
     newton: Newton,
     work: Work,
@@ -197,9 +203,14 @@ pub struct NewtonRows {
 impl NewtonRows {
     /// For one problem.
     pub fn new(problem: &Problem) -> Self {
+        Self::within(problem, &Limits::none())
+    }
+
+    /// The same; a limit ends the preparation early, and then the steps are not the best.
+    pub(crate) fn within(problem: &Problem, limits: &Limits) -> Self {
         Self {
             newton: Newton::default(),
-            work: Work::new(problem),
+            work: Work::new(problem, limits),
             start: Vec::new(),
         }
     }
@@ -257,12 +268,13 @@ impl Relaxation for NewtonRows {
         let mut model = RowModel {
             problem,
             work: &mut self.work,
+            limits: task.limits,
         };
         let bound = self.newton.solve(&mut model, &sets, &goal, task.limits);
         self.newton.restore_best(&sets);
         let exit = if bound.value() > task.cut {
             Exit::Quit
-        } else if task.limits.reached().is_some() {
+        } else if task.limits.stop() {
             Exit::Stopped
         } else {
             Exit::Converged
@@ -284,9 +296,10 @@ impl Relaxation for NewtonRows {
         let mut model = RowModel {
             problem,
             work: &mut self.work,
+            limits: &Limits::none(),
         };
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        branching::choose(&mut model, &sets, x, u, gap)
+        branching::choose(&mut model, &sets, x, u, gap, &Limits::none())
     }
 
     fn warm_start(&self) -> WarmStart {
