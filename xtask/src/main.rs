@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|ablation`, `cargo xtask soak`,
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|ablation|threads`, `cargo xtask soak`,
 //! `cargo xtask deny`.
 
 mod bench;
@@ -61,6 +61,8 @@ enum Suite {
     Engine,
     /// The default method with one mechanism after the other switched off
     Ablation,
+    /// Nodes a second with one thread and with two
+    Threads,
 }
 
 impl Bench {
@@ -70,6 +72,7 @@ impl Bench {
             Suite::Paper => "paper",
             Suite::Engine => "engine",
             Suite::Ablation => "ablation",
+            Suite::Threads => "threads",
         };
         let arguments = ["bench-inner", suite, "--only", &self.only];
         step::in_release(&format!("bench {suite}"), &arguments)
@@ -80,6 +83,7 @@ impl Bench {
             Suite::Paper => bench::paper(&self.only),
             Suite::Engine => bench::engine(&self.only),
             Suite::Ablation => bench::ablation(&self.only),
+            Suite::Threads => bench::threads(&self.only),
         }
     }
 }

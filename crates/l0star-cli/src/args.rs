@@ -1,5 +1,6 @@
 //! The arguments as typed. Each value is in its range; whether they fit the data shows in `ready`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -82,6 +83,11 @@ pub struct FitArgs {
           value_parser = non_negative)]
     pub gap: f64,
 
+    /// The same as a share of the objective; the larger of the two counts
+    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true,
+          value_parser = share)]
+    pub relative_gap: f64,
+
     /// Fit no intercept
     #[arg(long)]
     pub no_intercept: bool,
@@ -121,6 +127,10 @@ pub struct FitArgs {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
     pub memory_limit: Option<u64>,
 
+    /// Threads that search [default: one a core]; with 1 a run is repeatable bit for bit
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = thread_count)]
+    pub threads: Option<NonZeroUsize>,
+
     /// Features to leave out, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub exclude: Vec<String>,
@@ -141,9 +151,13 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Print no table
+    /// Print no table and no live line
     #[arg(long)]
     pub quiet: bool,
+
+    /// Print a line for every event of the search on standard error, at most one a second for a bound that rises
+    #[arg(long)]
+    pub log: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -214,6 +228,16 @@ fn node_count(text: &str) -> Result<u64, String> {
         .map_err(|_| "it must be a whole number, zero or more".into())
 }
 
+fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "it must be a whole number, one or more".into())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    in_range(text, |value| (0.0..1.0).contains(&value))
+        .ok_or_else(|| "it must be a number, zero or more and less than 1".into())
+}
+
 fn positive(text: &str) -> Result<f64, String> {
     in_range(text, |value| value > 0.0)
         .ok_or_else(|| "it must be a finite number greater than 0".into())
@@ -249,6 +273,7 @@ mod tests {
         assert_eq!(args.method, settings.method);
         assert_eq!(args.relaxation, settings.relaxation);
         assert_eq!(args.gap, settings.gap);
+        assert_eq!(args.relative_gap, settings.relative_gap);
         assert_eq!(args.ridge, 1e-3);
     }
 }

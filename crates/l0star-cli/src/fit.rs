@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
-use l0star::Status;
+use l0star::search::Event;
+use l0star::{Solution, Status};
 
 use crate::args::FitArgs;
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::output::{self, Report};
+use crate::progress::Listener;
 use crate::ready::Job;
 use crate::{interrupt, table};
 
@@ -14,7 +16,7 @@ use crate::{interrupt, table};
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let mut job = Job::prepare(args)?;
     job.settings.interrupt = Some(interrupt::flag());
-    let solution = l0star::solve(&job.problem, &job.settings)?;
+    let solution = solve(&job, Listener::new(args.log, args.quiet))?;
 
     let report = Report::new(&job, &solution);
     if let Some(path) = &args.out {
@@ -30,4 +32,14 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit => LIMIT,
         Status::Interrupted => INTERRUPTED,
     }))
+}
+
+fn solve(job: &Job, mut listener: Listener) -> Result<Solution, Failure> {
+    if !listener.listens() {
+        return Ok(l0star::solve(&job.problem, &job.settings)?);
+    }
+    let observer = Box::new(|event: &Event| listener.hear(event));
+    let solution = l0star::solve_observed(&job.problem, &job.settings, observer);
+    listener.finish();
+    Ok(solution?)
 }

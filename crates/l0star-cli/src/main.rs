@@ -7,6 +7,7 @@
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
 //! | `fit`, `generate` | the two commands |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
+//! | `progress` | the log, and the live line on a terminal |
 //! | `output` | the JSON object, standard output and files |
 //! | `table` | the same result for a reader |
 //! | `failure` | one error type, with its exit code |
@@ -17,6 +18,7 @@ mod fit;
 mod generate;
 mod interrupt;
 mod output;
+mod progress;
 mod ready;
 mod table;
 mod units;

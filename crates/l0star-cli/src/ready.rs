@@ -1,6 +1,7 @@
 //! Arguments and file together: a valid [`Job`], or what is wrong with them.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use l0star::loss::{self, ResponseKind};
 use l0star::{Design, Method, Problem, RelaxationKind, Settings};
@@ -9,6 +10,9 @@ use l0star_data::{Place, Position, RawColumn, RawTable, Table, interactions, loa
 use crate::args::FitArgs;
 use crate::failure::Failure;
 use crate::output;
+
+/// How long one thread searches before the others join: most runs are over by then, and the same every time.
+const SOLO: Duration = Duration::from_millis(100);
 
 /// A problem that can be solved, and how.
 #[derive(Debug)]
@@ -92,8 +96,18 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
             )));
         }
     }
+    if args.method != Method::BestFirst && args.threads.is_some_and(|threads| threads.get() > 1) {
+        return Err(Failure::Usage(format!(
+            "--threads belongs to --method best-first, and the method is '{}'; drop one of them",
+            args.method
+        )));
+    }
+    let cores = || std::thread::available_parallelism().ok();
     Ok(Settings {
+        threads: args.threads.or_else(cores),
+        solo: SOLO,
         gap: args.gap,
+        relative_gap: args.relative_gap,
         relaxation: args.relaxation,
         warm_start: !args.no_warm_start,
         pruning: !args.no_pruning,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::settings::{Settings, Status};
 
@@ -10,6 +10,8 @@ use crate::settings::{Settings, Status};
 #[derive(Debug, Clone)]
 pub struct Limits {
     start: Instant,
+    /// Time that earlier runs of the same search took.
+    before: Duration,
     deadline: Option<Instant>,
     nodes: u64,
     bytes: u64,
@@ -22,6 +24,7 @@ impl Limits {
         let start = Instant::now();
         Self {
             start,
+            before: Duration::ZERO,
             // A limit too far away to be represented is no limit.
             deadline: settings
                 .time_limit
@@ -30,6 +33,17 @@ impl Limits {
             bytes: settings.memory_limit.unwrap_or(u64::MAX),
             interrupt: settings.interrupt.clone(),
         }
+    }
+
+    /// No limit at all.
+    pub fn none() -> Self {
+        Self::new(&Settings::default())
+    }
+
+    /// Whether everything has to end at once.
+    #[inline]
+    pub fn stop(&self) -> bool {
+        self.reached().is_some()
     }
 
     /// The limit that ends everything at once, in the middle of a relaxation too.
@@ -57,13 +71,13 @@ impl Limits {
         })
     }
 
-    /// Whether so many bytes of open nodes reach the memory limit.
+    /// Whether so many bytes of open nodes are half of the memory limit: time to be sparing with it.
     pub fn is_short(&self, bytes: u64) -> bool {
-        bytes >= self.bytes
+        bytes >= self.bytes / 2
     }
 
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
-        self.start.elapsed().as_secs_f64()
+        (self.before + self.start.elapsed()).as_secs_f64()
     }
 }

@@ -4,6 +4,7 @@
 //! factorisation gives the minimum and a second solve with the same factor polishes away its rounding.
 
 use crate::bound::{Certified, leaf_bound};
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::linalg::rounding::Doubled;
@@ -43,6 +44,7 @@ pub struct Restricted<'p> {
     direction: Vec<f64>,
     dz: Vec<f64>,
     factor: Cholesky,
+    limits: Limits,
     /// P of the fit made last.
     objective: f64,
 }
@@ -64,7 +66,16 @@ impl<'p> Restricted<'p> {
             direction: Vec::new(),
             dz: vec![0.0; n],
             factor: Cholesky::new(),
+            limits: Limits::none(),
             objective: f64::INFINITY,
+        }
+    }
+
+    /// At a limit, nothing is computed that would only serve later fits.
+    pub(crate) fn within(self, limits: &Limits) -> Self {
+        Self {
+            limits: limits.clone(),
+            ..self
         }
     }
 
@@ -274,7 +285,7 @@ impl<'p> Restricted<'p> {
     fn factor_hessian(&mut self, quadratic: bool) {
         let problem = self.problem;
         let size = self.columns.len();
-        let cached = quadratic && self.gram.load(problem, &self.columns);
+        let cached = quadratic && self.gram.load(problem, &self.columns, &self.limits);
         if !quadratic {
             problem
                 .loss
@@ -399,12 +410,12 @@ impl Gram {
     }
 
     /// Computes the columns that are missing; false when there are too many columns to keep any.
-    fn load(&mut self, problem: &Problem, columns: &[usize]) -> bool {
+    fn load(&mut self, problem: &Problem, columns: &[usize], limits: &Limits) -> bool {
         if self.columns.is_empty() {
             return false;
         }
         for j in columns {
-            if self.columns[*j].is_none() {
+            if self.columns[*j].is_none() && !limits.stop() {
                 let design = &problem.design;
                 design.weigh_column(*j, &problem.p, &mut self.weighted);
                 let mut gram = vec![0.0; self.all.len()];

@@ -81,8 +81,9 @@ words! {
     Status, "status",
     /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12)`.
     Optimal = "optimal",
-    /// `objective - lower_bound <= gap`, the error that was allowed. With `gap = 0`: the search is complete, but the
-    /// data are so badly scaled that double precision cannot prove `optimal`; the difference is what is proved.
+    /// `objective - lower_bound` is within the error that was allowed (`gap`, `relative_gap`). With none allowed: the
+    /// search is complete, but the data are so badly scaled that double precision cannot prove `optimal`; the
+    /// difference is what is proved.
     GapReached = "gap_reached",
     /// The time ran out; the bound is valid.
     TimeLimit = "time_limit",
@@ -149,21 +150,30 @@ impl Default for Ideas {
 /// |---|---|---|---|
 /// | `method` | `best-first` | see [`Method`] | |
 /// | `gap` | 0 | absolute error allowed (the paper's Δ) | ≥ 0 |
+/// | `relative_gap` | 0 | the same as a share of the objective; the larger of the two counts | 0 ≤ r < 1 |
 /// | `relaxation` | `pdal` | for `paper` | |
 /// | `warm_start` | true | for `paper`: inherit the parent's dual point | |
 /// | `pruning` | true | for `paper`: drop nodes above the incumbent, and leave their relaxation at once | |
 /// | `time_limit` | none | wall-clock time | |
 /// | `node_limit` | none | nodes taken from the frontier | |
-/// | `memory_limit` | none | bytes of open nodes; `best-first` then plunges depth first and goes on, and stops at twice that | |
+/// | `memory_limit` | none | bytes of open nodes and their frames; from half of it on `best-first` plunges depth first | |
+/// | `threads` | 1 | threads that search, for `best-first`; see below | ≥ 1 |
 /// | `ideas` | all | mechanisms of `best-first`, for the ablation | |
-/// | `threads` | none: 1 | worker threads | ≥ 1 |
+/// | `solo` | 0 | how long one thread searches before the others join | |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
+///
+/// **Threads.** With one thread a search is repeatable bit for bit. With any number of threads the objective (to the
+/// accuracy that `status` states) and the status are the same, but the nodes and the order in which they are looked at
+/// are not. Of models with exactly the same objective the one whose support comes first in lexicographic order is kept,
+/// whoever finds it; models that tie but are never looked at, since a tie cannot improve the result, are not compared.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// See [`Method`].
     pub method: Method,
     /// Absolute error allowed, Δ ≥ 0.
     pub gap: f64,
+    /// Error allowed as a share of the objective, 0 ≤ r < 1.
+    pub relative_gap: f64,
     /// The dual ascent of `method=paper`.
     pub relaxation: RelaxationKind,
     /// Warm start by inheritance (`method=paper`).
@@ -174,12 +184,14 @@ pub struct Settings {
     pub time_limit: Option<Duration>,
     /// Limit on nodes taken from the frontier.
     pub node_limit: Option<u64>,
-    /// Limit on the bytes of open nodes.
+    /// Limit on the bytes of open nodes and their frames.
     pub memory_limit: Option<u64>,
     /// Mechanisms of `best-first`.
     pub ideas: Ideas,
-    /// Worker threads; `None` means one. No number of them changes a result.
+    /// Threads that search (`method=best-first`); `None` is one.
     pub threads: Option<NonZeroUsize>,
+    /// How long one thread searches before the others join: a run that is over by then is repeatable.
+    pub solo: Duration,
     /// A flag that stops the search when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
 }
@@ -189,6 +201,7 @@ impl Default for Settings {
         Self {
             method: Method::BestFirst,
             gap: 0.0,
+            relative_gap: 0.0,
             relaxation: RelaxationKind::Pdal,
             warm_start: true,
             pruning: true,
@@ -197,6 +210,7 @@ impl Default for Settings {
             memory_limit: None,
             ideas: Ideas::default(),
             threads: None,
+            solo: Duration::ZERO,
             interrupt: None,
         }
     }
@@ -213,14 +227,24 @@ impl Settings {
 
     /// Refuses what no method accepts.
     pub fn check(&self) -> Result<()> {
-        if self.gap >= 0.0 && self.gap.is_finite() {
-            return Ok(());
+        let refuse = |name, value: f64, range| {
+            let value = value.to_string();
+            Err(Error::Setting { name, value, range })
+        };
+        if !(self.gap >= 0.0 && self.gap.is_finite()) {
+            let range = "it is an absolute error, a finite number >= 0";
+            return refuse("gap", self.gap, range);
         }
-        Err(Error::Setting {
-            name: "gap",
-            value: self.gap.to_string(),
-            range: "it is an absolute error, a finite number >= 0",
-        })
+        if !(0.0..1.0).contains(&self.relative_gap) {
+            let range = "it is a share of the objective, a number >= 0 and < 1";
+            return refuse("relative_gap", self.relative_gap, range);
+        }
+        Ok(())
+    }
+
+    /// How many threads search.
+    pub fn thread_count(&self) -> usize {
+        self.threads.map_or(1, NonZeroUsize::get)
     }
 }
 

@@ -1,5 +1,6 @@
 //! One call from a problem to a solution.
 
+use crate::bound::Certified;
 use crate::error::Result;
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::tree::GramTree;
@@ -11,7 +12,7 @@ use crate::relaxation::sga::Sga;
 use crate::search::binary::BinaryTree;
 use crate::search::context::Observer;
 use crate::search::paper::OrderedTree;
-use crate::search::{Context, Progress, Search, Tree, exhaustive};
+use crate::search::{Context, Phase, Progress, Search, Tree, exhaustive};
 use crate::settings::{Method, RelaxationKind, Settings, Solution};
 
 /// Solves a problem.
@@ -50,10 +51,11 @@ fn run<'p>(
     if let Some(observer) = observer {
         context.observe(observer);
     }
-    if let Some(supports) = heuristic::supports(settings.method, problem) {
+    if let Some(supports) = heuristic::supports_within(settings.method, problem, &context.limits) {
         return Ok(inexact(context, settings, supports));
     }
     if settings.method == Method::Exhaustive {
+        context.enter(Phase::Search);
         let (bound, stopped) = exhaustive::run(&mut context)?;
         return Ok(context.solution(settings, stopped, Some(bound)));
     }
@@ -64,13 +66,19 @@ fn run<'p>(
         if context.incumbent().is_none() {
             heuristic::first_incumbent(&mut context);
         }
+        if let Some(status) = context.limits.reached() {
+            // What comes next would only be prepared in vain.
+            let bound = context.lower_bound(Some(Certified::TRIVIAL));
+            return Ok(context.solution(settings, Some(status), Some(bound)));
+        }
         // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the
         // root than a Newton system should have.
         if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
-            let tree = BinaryTree::new(Pdal::new(problem, pdal::EPSILON));
+            let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
+            let tree = BinaryTree::new(relaxation);
             return Ok(search(context, settings, tree));
         }
-        let mut relaxation = NewtonRows::new(problem, settings.ideas);
+        let mut relaxation = NewtonRows::within(problem, settings.ideas, &context.limits);
         if let Some(incumbent) = context.incumbent() {
             relaxation.start_at(&incumbent.fit.x);
         }
@@ -79,7 +87,7 @@ fn run<'p>(
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     Ok(match settings.relaxation {
         RelaxationKind::Pdal => {
-            let relaxation = Pdal::new(problem, pdal::EPSILON);
+            let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
             search(
                 context,
                 settings,
@@ -99,7 +107,7 @@ fn run<'p>(
 
 fn search<T: Tree>(context: Context, settings: &Settings, tree: T) -> Solution {
     let mut search = Search::new(context, tree);
-    let stopped = match search.run() {
+    let stopped = match search.run(settings) {
         Progress::Stopped(status) => Some(status),
         Progress::Running | Progress::Done => None,
     };
@@ -115,6 +123,7 @@ fn inexact(
     settings: &Settings,
     supports: impl Iterator<Item = Vec<usize>>,
 ) -> Solution {
+    context.enter(Phase::Heuristic);
     let mut last = Vec::new();
     let mut stopped = None;
     for support in supports {

@@ -4,9 +4,10 @@
 mod common;
 
 use std::cell::Cell;
+use std::num::NonZeroUsize;
 
 use common::{dense_case, random_case};
-use l0star::search::Event;
+use l0star::search::{Event, News};
 use l0star::{
     Design, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
     solve_observed,
@@ -25,8 +26,8 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
     let slack = slack(problem, optimum);
     let worst = Cell::new(f64::NEG_INFINITY);
     let observer = Box::new(|event: &Event| {
-        if let Event::Bound { lower_bound, .. } = event {
-            worst.set(worst.get().max(*lower_bound));
+        if event.news == News::Bound {
+            worst.set(worst.get().max(event.lower_bound));
         }
     });
     let found = solve_observed(problem, settings, observer).unwrap();
@@ -40,7 +41,8 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
         bound <= optimum + slack,
         "{words}: bound {bound} above the optimum {optimum}"
     );
-    let allowed = settings.gap.max(1e-9 * optimum.max(1e-12));
+    let relative = settings.relative_gap.max(1e-9) * found.objective.max(1e-12);
+    let allowed = settings.gap.max(relative);
     prop_assert!(
         found.objective - optimum <= allowed,
         "{words}: found {}, optimum {optimum}",
@@ -57,7 +59,7 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
         found.objective - bound,
         found.objective
     );
-    let right = if settings.gap == 0.0 {
+    let right = if settings.gap == 0.0 && settings.relative_gap == 0.0 {
         found.status == Status::Optimal
     } else {
         matches!(found.status, Status::Optimal | Status::GapReached)
@@ -91,6 +93,13 @@ proptest! {
     fn best_first_equals_brute_force(seed in any::<u64>(), loss in losses()) {
         let case = random_case(seed, loss);
         check(&case.problem, &Settings::new(Method::BestFirst), &case.words)?;
+    }
+
+    #[test]
+    fn two_threads_equal_brute_force(seed in any::<u64>(), loss in losses()) {
+        let case = random_case(seed, loss);
+        let settings = Settings { threads: NonZeroUsize::new(2), ..Settings::default() };
+        check(&case.problem, &settings, &case.words)?;
     }
 
     #[test]
@@ -149,6 +158,14 @@ proptest! {
         let null = case.problem.objective(&[]);
         let method = if paper { Method::Paper } else { Method::BestFirst };
         let settings = Settings { method, gap: share * null, ..Settings::default() };
+        check(&case.problem, &settings, &case.words)?;
+    }
+
+    #[test]
+    fn an_allowed_relative_gap_is_kept(seed in any::<u64>(), loss in losses(), share in 0.0..0.5f64, paper in any::<bool>()) {
+        let case = random_case(seed, loss);
+        let method = if paper { Method::Paper } else { Method::BestFirst };
+        let settings = Settings { method, relative_gap: share, ..Settings::default() };
         check(&case.problem, &settings, &case.words)?;
     }
 }

@@ -4,6 +4,7 @@
 mod common;
 
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use l0star::relaxation::sga::Sga;
 use l0star::restricted::Restricted;
 use l0star::search::binary::BinaryTree;
 use l0star::search::paper::OrderedTree;
-use l0star::search::{Context, Event, Progress, Search, Tree};
+use l0star::search::{Context, Event, News, Phase, Progress, Search, Tree};
 use l0star::{
     Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
     solve_observed,
@@ -212,7 +213,7 @@ fn a_tiny_memory_limit_stops_after_the_root() {
 
 #[test]
 fn short_of_memory_the_default_plunges_and_still_proves_the_optimum() {
-    for (name, bytes) in [("quadratic", 9_000), ("logistic", 5_000)] {
+    for (name, bytes) in [("quadratic", 40_000), ("logistic", 10_000)] {
         let problem = hard(name);
         let base = Settings::new(Method::BestFirst);
         let truth = unlimited(&problem, &base);
@@ -284,11 +285,8 @@ fn an_interrupt_during_the_search_stops_it_there() {
         };
         let at = Cell::new(0);
         let observer = Box::new(|event: &Event| {
-            if let Event::Bound { nodes, .. } = event
-                && *nodes >= 10
-                && !flag.load(Ordering::Relaxed)
-            {
-                at.set(*nodes);
+            if event.news == News::Bound && event.nodes >= 10 && !flag.load(Ordering::Relaxed) {
+                at.set(event.nodes);
                 flag.store(true, Ordering::Relaxed);
             }
         });
@@ -298,6 +296,135 @@ fn an_interrupt_during_the_search_stops_it_there() {
         // The node in hand is taken back to the frontier, not lost.
         assert_eq!(found.nodes, at.get() + 1, "{name}");
         assert!(found.lower_bound.unwrap() > 0.0, "{name}");
+    }
+}
+
+/// The default search on so many threads.
+fn with_threads(threads: usize) -> Settings {
+    Settings {
+        threads: NonZeroUsize::new(threads),
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same_objective_and_status() {
+    for name in loss::NAMES {
+        let problem = hard(name);
+        let truth = unlimited(&problem, &Settings::default());
+        for threads in [2, 3, 8] {
+            let found = solve(&problem, &with_threads(threads)).unwrap();
+            assert_eq!(found.status, Status::Optimal, "{name}, {threads} threads");
+            assert_eq!(found.support, truth.support, "{name}, {threads} threads");
+            assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);
+            assert!(found.lower_bound.unwrap() <= truth.objective);
+        }
+    }
+}
+
+#[test]
+fn one_thread_is_repeatable_bit_for_bit() {
+    for name in loss::NAMES {
+        let problem = hard(name);
+        let [first, second] = [(); 2].map(|()| {
+            let found = solve(&problem, &with_threads(1)).unwrap();
+            Solution {
+                seconds: 0.0,
+                ..found
+            }
+        });
+        assert_eq!(first, second, "{name}");
+    }
+}
+
+#[test]
+fn several_threads_keep_the_limits_too() {
+    for name in ["quadratic", "logistic"] {
+        let problem = hard(name);
+        let truth = unlimited(&problem, &Settings::default());
+        for limit in [0, 1, 7, truth.nodes / 2] {
+            let settings = Settings {
+                node_limit: Some(limit),
+                ..with_threads(3)
+            };
+            let found = solve(&problem, &settings).unwrap();
+            check_stopped(&problem, &found, &truth, Status::NodeLimit);
+            assert_eq!(found.nodes, limit, "{name}");
+        }
+        let settings = Settings {
+            time_limit: Some(Duration::ZERO),
+            ..with_threads(3)
+        };
+        let found = solve(&problem, &settings).unwrap();
+        check_stopped(&problem, &found, &truth, Status::TimeLimit);
+        let tiny = with_memory(&problem, &with_threads(3), 1);
+        check_stopped(&problem, &tiny, &truth, Status::MemoryLimit);
+        let short = with_memory(&problem, &with_threads(2), 60_000);
+        assert_eq!(short.status, Status::Optimal, "{name}");
+        assert!((short.objective - truth.objective).abs() <= 1e-9 * truth.objective);
+    }
+}
+
+#[test]
+fn an_interrupt_stops_several_threads() {
+    let problem = hard("quadratic");
+    let truth = unlimited(&problem, &Settings::default());
+    let flag = Arc::new(AtomicBool::new(false));
+    let settings = Settings {
+        interrupt: Some(Arc::clone(&flag)),
+        ..with_threads(2)
+    };
+    // The first model is found before there is more than one thread.
+    let observer = Box::new(|event: &Event| {
+        if matches!(event.news, News::Incumbent { .. }) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    });
+    let found = solve_observed(&problem, &settings, observer).unwrap();
+    check_stopped(&problem, &found, &truth, Status::Interrupted);
+    assert!(!found.support.is_empty());
+}
+
+#[test]
+fn of_equal_models_the_first_support_is_kept() {
+    let column = [1.0, 2.0, -1.0, 0.5];
+    let design = Design::dense(4, 2, [column, column].concat()).unwrap();
+    let problem = Problem::builder(design, vec![1.0, 2.1, -0.9, 0.4])
+        .build()
+        .unwrap();
+    for order in [[0, 1], [1, 0]] {
+        let mut context = Context::new(&problem, &Settings::default());
+        let [a, b] = order.map(|j| context.try_support(&[j]));
+        assert_eq!(a, b);
+        assert_eq!(context.incumbent().unwrap().support, [0]);
+    }
+}
+
+#[test]
+fn events_tell_the_phases_in_order_and_what_is_left() {
+    for name in ["quadratic", "logistic"] {
+        let problem = hard(name);
+        let phases: RefCell<Vec<Phase>> = RefCell::default();
+        let last: RefCell<(f64, u64, usize)> = RefCell::new((0.0, 0, 25));
+        let observer = Box::new(|event: &Event| {
+            if event.news == News::Phase {
+                phases.borrow_mut().push(event.phase);
+            }
+            let mut last = last.borrow_mut();
+            assert!(
+                event.seconds >= last.0 && event.nodes >= last.1 && event.features_left <= last.2
+            );
+            assert!(event.relative_gap() >= 0.0 && event.nodes_per_second() >= 0.0);
+            *last = (event.seconds, event.nodes, event.features_left);
+        });
+        solve_observed(&problem, &Settings::default(), observer).unwrap();
+        let phases = phases.into_inner();
+        assert_eq!(phases.last(), Some(&Phase::Search), "{name}");
+        assert!(
+            phases.contains(&Phase::Heuristic) && phases.contains(&Phase::Root),
+            "{name}"
+        );
+        assert!(phases.windows(2).all(|pair| pair[0] != pair[1]), "{name}");
     }
 }
 
@@ -453,16 +580,13 @@ fn announced_incumbents_fall_and_announced_bounds_rise() {
         let problem = hard(name);
         let incumbents: RefCell<Vec<f64>> = RefCell::default();
         let bounds: RefCell<Vec<(f64, u64)>> = RefCell::default();
-        let observer = Box::new(|event: &Event| match event {
-            Event::Incumbent { objective, .. } => incumbents.borrow_mut().push(*objective),
-            Event::Bound {
-                lower_bound,
-                open,
-                nodes,
-            } => {
-                assert!(*open >= 1, "{name}: a bound of nothing");
-                bounds.borrow_mut().push((*lower_bound, *nodes));
+        let observer = Box::new(|event: &Event| match event.news {
+            News::Incumbent { .. } => incumbents.borrow_mut().push(event.objective),
+            News::Bound => {
+                assert!(event.open >= 1, "{name}: a bound of nothing");
+                bounds.borrow_mut().push((event.lower_bound, event.nodes));
             }
+            News::Phase | News::Tick => {}
         });
         let found = solve_observed(&problem, &settings, observer).unwrap();
         let (incumbents, bounds) = (incumbents.into_inner(), bounds.into_inner());
@@ -489,8 +613,8 @@ fn every_announced_incumbent_is_the_objective_of_its_support() {
     for settings in searches() {
         let seen: RefCell<Vec<(f64, Vec<usize>)>> = RefCell::default();
         let observer = Box::new(|event: &Event| {
-            if let Event::Incumbent { objective, support } = event {
-                seen.borrow_mut().push((*objective, support.to_vec()));
+            if let News::Incumbent { support } = event.news {
+                seen.borrow_mut().push((event.objective, support.to_vec()));
             }
         });
         solve_observed(&problem, &settings, observer).unwrap();
@@ -547,13 +671,20 @@ fn a_gap_that_is_no_error_to_allow_is_refused_by_every_method() {
     let problem = wide(5, 2);
     for word in Method::WORDS {
         for gap in [-1.0, -f64::MIN_POSITIVE, f64::NAN, f64::INFINITY] {
-            let settings = Settings {
+            let base = Settings::new(word.parse().unwrap());
+            let absolute = Settings {
                 gap,
-                ..Settings::new(word.parse().unwrap())
+                ..base.clone()
             };
-            let message = solve(&problem, &settings).unwrap_err().to_string();
-            for word in ["gap", &gap.to_string(), ">= 0"] {
-                assert!(message.contains(word), "'{word}' is not in: {message}");
+            let relative = Settings {
+                relative_gap: gap,
+                ..base
+            };
+            for (name, settings) in [("gap", absolute), ("relative_gap", relative)] {
+                let message = solve(&problem, &settings).unwrap_err().to_string();
+                for word in [name, &gap.to_string(), ">= 0"] {
+                    assert!(message.contains(word), "'{word}' is not in: {message}");
+                }
             }
         }
     }

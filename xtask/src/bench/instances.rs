@@ -194,6 +194,19 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
     ),
 ];
 
+/// (name, source): more than two seconds of search, most of it behind the root.
+pub const LONG: &[(&str, Source)] = &[
+    ("AR d=200 n=200 ρ=0.5", ar(200, 200, 0.5)),
+    (
+        "Huber d=200 k=20 n=200",
+        Source::Huber {
+            d: 200,
+            n: Some(200),
+        },
+    ),
+    ("logistic d=300 k=30", Source::Logistic { d: 300 }),
+];
+
 const fn ar(d: usize, n: usize, rho: f64) -> Source {
     Source::Ar { d, n, rho }
 }

@@ -1,6 +1,6 @@
 //! Searches that end early still write the best model and a valid bound.
 
-use crate::common::{Outcome, Sandbox, number, support};
+use crate::common::{Outcome, Sandbox, assert_close, number, support, without_seconds};
 
 /// An instance that takes far longer than any test would wait.
 fn hard() -> Sandbox {
@@ -52,6 +52,92 @@ fn a_memory_limit() {
     for (method, limit) in [("best-first", "100"), ("paper", "50KB")] {
         let arguments = format!("{FIT} --method {method} --memory-limit {limit} --json");
         stopped(&sandbox.run(&arguments), 4, "memory_limit");
+    }
+}
+
+/// One that takes minutes, and thousands of nodes a second.
+fn long() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 50 -k 10 -n 40 --rho 0.7 --snr 1 --out a.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+const LONG_FIT: &str = "fit a.csv --target b -k 10 --json";
+
+#[test]
+fn limits_hold_for_any_number_of_threads() {
+    let sandbox = long();
+    for threads in [1, 2, 3] {
+        let fit = format!("{LONG_FIT} --threads {threads}");
+        let outcome = sandbox.run(&format!("{fit} --node-limit 2000"));
+        stopped(&outcome, 4, "node_limit");
+        assert_eq!(outcome.json()["nodes"], 2000);
+        let outcome = sandbox.run(&format!("{fit} --time-limit 500ms"));
+        stopped(&outcome, 4, "time_limit");
+        assert!(number(&outcome.json(), "seconds") < 5.0);
+        let outcome = sandbox.run(&format!("{fit} --memory-limit 10KB"));
+        stopped(&outcome, 4, "memory_limit");
+        // Short of memory the search goes on, with fewer nodes open.
+        let outcome = sandbox.run(&format!("{fit} --memory-limit 300KB --node-limit 2000"));
+        stopped(&outcome, 4, "node_limit");
+        assert!(number(&outcome.json(), "peak_open_nodes") < 500.0);
+    }
+}
+
+#[test]
+fn a_relative_gap_is_enough() {
+    let json = long().json(&format!("{LONG_FIT} --time-limit 1m --relative-gap 0.8"));
+    assert_eq!(json["status"], "gap_reached");
+    let gap = number(&json, "relative_gap");
+    assert!((0.1..=0.8).contains(&gap), "{gap}");
+}
+
+#[test]
+fn one_thread_prints_the_same_twice() {
+    let sandbox = long();
+    let fit = format!("{LONG_FIT} --threads 1 --node-limit 3000");
+    let [one, other] = [(); 2].map(|()| without_seconds(sandbox.run(&fit).json()));
+    assert_eq!(one, other);
+    assert_eq!(one["nodes"], 3000);
+}
+
+#[test]
+fn the_log_is_a_table_on_standard_error() {
+    let outcome = long().run(&format!("{LONG_FIT} --log --time-limit 1500ms"));
+    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+    let mut lines = outcome.stderr.lines();
+    let header = lines.next().expect("a header");
+    for name in [
+        "seconds",
+        "nodes",
+        "open",
+        "lower bound",
+        "incumbent",
+        "gap %",
+        "features",
+        "event",
+    ] {
+        assert!(header.contains(name), "{header}");
+    }
+    let mut events = Vec::new();
+    let mut best = f64::INFINITY;
+    for line in lines {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells.len(), 8, "{line}");
+        let number = |at: usize| cells[at].parse::<f64>().unwrap_or(f64::INFINITY);
+        assert!(
+            number(0) >= 0.0 && number(1) >= 0.0 && number(2) >= 0.0,
+            "{line}"
+        );
+        assert!(number(4) <= best && number(3) <= number(4), "{line}");
+        best = number(4);
+        events.push(cells[7]);
+    }
+    assert_close(best, number(&json, "objective"), 1e-8);
+    for event in ["heuristic", "root", "search", "incumbent", "bound"] {
+        assert!(events.contains(&event), "no {event} in {events:?}");
     }
 }
 

@@ -36,6 +36,32 @@ fn a_negative_gap() {
 }
 
 #[test]
+fn a_relative_gap_that_is_no_share() {
+    for gap in ["-0.1", "1", "nan"] {
+        let quoted = format!("'{gap}'");
+        refuses(
+            &format!("-k 1 --relative-gap {gap}"),
+            &[&quoted, "--relative-gap", "less than 1"],
+        );
+    }
+}
+
+#[test]
+fn a_number_of_threads_that_is_none() {
+    for threads in ["0", "-1", "two"] {
+        let quoted = format!("'{threads}'");
+        refuses(
+            &format!("-k 1 --threads {threads}"),
+            &[&quoted, "--threads", "one or more"],
+        );
+    }
+    refuses(
+        "-k 1 --threads 2 --method paper",
+        &["--threads", "best-first", "'paper'"],
+    );
+}
+
+#[test]
 fn a_huber_delta_that_is_not_positive() {
     refuses(
         "-k 1 --loss huber --huber-delta 0",

@@ -18,9 +18,11 @@
 //! lift does not depend on the units of the columns.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::root::Root;
 use crate::bound::Certified;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::linalg::psd;
@@ -52,6 +54,20 @@ pub(crate) struct Frame {
     pub error: f64,
     /// The largest eigenvalue of G̃, roughly; steps only.
     pub lipschitz: f64,
+    charge: Option<Charge>,
+}
+
+/// Bytes that are counted as long as this lives.
+#[derive(Debug)]
+struct Charge {
+    total: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.total.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 /// How the lift of a frame is spread over its columns.
@@ -74,12 +90,18 @@ impl Frame {
         &self.g[i * d..(i + 1) * d]
     }
 
-    /// Bytes on the heap.
-    pub(crate) fn bytes(&self) -> usize {
-        self.g.len() * 8 + self.columns.len() * 12 + self.inside.len() * 4
+    /// To be shared by nodes; its bytes are in `total` until the last of them is gone.
+    pub(crate) fn share(mut self, total: &Arc<AtomicU64>) -> Arc<Self> {
+        let small = self.columns.len() * 20 + self.inside.len() * 4;
+        let bytes = (size_of::<Self>() + self.g.len() * 8 + small) as u64;
+        total.fetch_add(bytes, Ordering::Relaxed);
+        let total = Arc::clone(total);
+        self.charge = Some(Charge { total, bytes });
+        Arc::new(self)
     }
 
-    /// Condenses `inside`, keeps `columns`, lifts. `None` when rounding defeats it (the caller keeps its old frame).
+    /// Condenses `inside`, keeps `columns`, lifts. `None` when rounding defeats it (the caller keeps its old frame), and
+    /// at a limit.
     ///
     /// `reference`: bounds are wanted for x with `P(x) ≤ reference`. The error is that of condensing alone: the caller
     /// adds [`Root::error`].
@@ -90,11 +112,12 @@ impl Frame {
         budget: usize,
         reference: f64,
         lift: &Spread,
+        limits: &Limits,
     ) -> Option<Self> {
-        let condensed = Condensed::new(root, inside, columns)?;
+        let condensed = Condensed::new(root, inside, columns, limits)?;
         let d = columns.len();
         let ridge: Vec<f64> = columns.iter().map(|j| root.ridge[*j as usize]).collect();
-        let (g, scale) = condensed.lift(&ridge, lift)?;
+        let (g, scale) = condensed.lift(&ridge, lift, limits)?;
         let ratios = condensed.weights.iter().zip(&scale).map(|(w, s)| w / s);
         // |x̃| ≤ Y needs H' ⪰ diag(s²) of the true H', not only of the float one: s² has to stand well above their
         // difference, which in these coordinates is at most γ Σ (w_i/s_i)².
@@ -124,6 +147,7 @@ impl Frame {
             sizes,
             error,
             lipschitz,
+            charge: None,
         })
     }
 }
@@ -283,7 +307,7 @@ struct Condensed {
 }
 
 impl Condensed {
-    fn new(root: &Root, inside: &[u32], columns: &[u32]) -> Option<Self> {
+    fn new(root: &Root, inside: &[u32], columns: &[u32], limits: &Limits) -> Option<Self> {
         let (s, d) = (inside.len(), columns.len());
         let mut factor = Cholesky::new();
         let rows = factor.start(s);
@@ -321,6 +345,9 @@ impl Condensed {
         let mut weights = Vec::with_capacity(d);
         let mut z = vec![0.0; s];
         for (r, i) in columns.iter().enumerate() {
+            if r % 64 == 63 && limits.stop() {
+                return None;
+            }
             let row = root.row(*i as usize);
             for (z, k) in z.iter_mut().zip(inside) {
                 *z = row[*k as usize];
@@ -356,7 +383,7 @@ impl Condensed {
     }
 
     /// `(G̃, s)` with G̃ proved positive semidefinite; t as large as a few tries allow.
-    fn lift(&self, ridge: &[f64], lift: &Spread) -> Option<(Vec<f64>, Vec<f64>)> {
+    fn lift(&self, ridge: &[f64], lift: &Spread, limits: &Limits) -> Option<(Vec<f64>, Vec<f64>)> {
         let d = self.c.len();
         // What is left of each diagonal entry above its ridge: the lift is in proportion to it.
         let room: Vec<f64> = (0..d)
@@ -364,7 +391,7 @@ impl Condensed {
             .collect();
         let most = match lift {
             Spread::None => 0.0,
-            _ => psd::largest_share(&self.h, ridge, &room),
+            _ => psd::largest_share(&self.h, ridge, &room, limits),
         };
         let mut lifts: Vec<f64> = room.iter().map(|room| most * room).collect();
         let worth = lifts.iter().zip(ridge).any(|(lift, l)| *lift > 0.01 * l);
@@ -384,6 +411,9 @@ impl Condensed {
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
         let mut factor = Cholesky::new();
         for share in tries {
+            if limits.stop() {
+                return None;
+            }
             let square = |i: usize| {
                 if share > 0.0 {
                     // A column of zeros has nothing but its ridge: a trace of it makes the certificate's margin.
@@ -400,7 +430,7 @@ impl Condensed {
                 }
                 row[i] -= 1.0;
             }
-            if psd::proved(&g, d, 0.0, &mut factor) {
+            if psd::proved(&g, d, 0.0, &mut factor, limits) {
                 return Some((g, scale));
             }
         }

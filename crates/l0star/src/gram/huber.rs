@@ -27,7 +27,8 @@ impl GramTree<'_> {
         let problem = self.problem;
         let reference = context.best();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
-        let Some(node) = self.root_node(chosen, &Spread::None, reference) else {
+        let limits = &context.limits;
+        let Some(node) = self.root_node(chosen, &Spread::None, reference, limits) else {
             return false;
         };
         let goal = Goal {
@@ -37,8 +38,11 @@ impl GramTree<'_> {
         };
         let sets = self.load(&node);
         let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
-        self.newton.solve(&mut model, &sets, &goal, &context.limits);
+        self.newton.solve(&mut model, &sets, &goal, limits);
         self.newton.restore_best(&sets);
+        if limits.stop() {
+            return false;
+        }
         let frame = &node.frame;
         let mut x: Vec<(usize, f64)> = Vec::new();
         for j in &sets.free {
@@ -65,7 +69,10 @@ impl GramTree<'_> {
             return false;
         }
         if self.mixed.is_none() {
-            self.mixed = Some((self.root.without_rows(problem, &open), open));
+            let Some(root) = self.root.without_rows(problem, &open, limits) else {
+                return false;
+            };
+            self.mixed = Some(Arc::new((root, open)));
         }
         true
     }
@@ -79,9 +86,13 @@ impl GramTree<'_> {
             if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
                 return;
             }
-            self.mixed = Some((self.root.without_rows(self.problem, &open), open));
-            let node = self.root_node(chosen, &Spread::Evenly, reference);
-            let (Some(mut node), Some((root, open))) = (node, self.mixed.take()) else {
+            let limits = &context.limits;
+            let Some(root) = self.root.without_rows(self.problem, &open, limits) else {
+                return;
+            };
+            self.mixed = Some(Arc::new((root, open)));
+            let node = self.root_node(chosen, &Spread::Evenly, reference, limits);
+            let (Some(mut node), Some(mixed)) = (node, self.mixed.take()) else {
                 return;
             };
             let sets = self.load(&node);
@@ -91,14 +102,14 @@ impl GramTree<'_> {
                 tight: ROOT_TOLERANCE * reference,
             };
             let frame = Arc::clone(&node.frame);
-            let mut model =
-                MixedModel::new(self.problem, &root.columns, frame, open, f64::INFINITY);
-            self.newton.solve(&mut model, &sets, &goal, &context.limits);
+            let (columns, open) = (&mixed.0.columns, mixed.1.clone());
+            let mut model = MixedModel::new(self.problem, columns, frame, open, f64::INFINITY);
+            self.newton.solve(&mut model, &sets, &goal, limits);
             let proved = model.certified_rows(&sets, reference);
             if proved.is_empty() {
                 self.newton.restore_best(&sets);
                 node.warm = self.warm(&sets);
-                self.mixed = Some((root, model.rows));
+                self.mixed = Some(mixed);
                 self.first = Some(node);
                 return;
             }

@@ -123,14 +123,22 @@ impl Root {
         })
     }
 
-    /// The same without some rows (only where there is no intercept): their share is taken off again.
+    /// The same without some rows (only where there is no intercept): their share is taken off again. `None` at a limit.
     ///
     /// The entries of the whole bound the terms that are added and taken off, so its sizes stay the measure of rounding.
-    pub(crate) fn without_rows(&self, problem: &Problem, rows: &[usize]) -> Self {
+    pub(crate) fn without_rows(
+        &self,
+        problem: &Problem,
+        rows: &[usize],
+        limits: &Limits,
+    ) -> Option<Self> {
         let d = self.size();
         let (mut h, mut c, mut c0) = (self.h.clone(), self.c.clone(), self.c0);
         let mut row = vec![0.0; d];
         for i in rows {
+            if limits.stop() {
+                return None;
+            }
             let p = problem.p[*i];
             let b = problem.b[*i] - problem.offset.get(*i).copied().unwrap_or(0.0);
             for (a, j) in row.iter_mut().zip(&self.columns) {
@@ -145,7 +153,7 @@ impl Root {
         let (roundings, whole) = self.rounding;
         // Three a row; an entry of a view brings two of its own, and a product has two entries.
         let each = if problem.design.has_view() { 7 } else { 3 };
-        Self {
+        Some(Self {
             columns: self.columns.clone(),
             h,
             c,
@@ -155,7 +163,7 @@ impl Root {
             diagonal: self.diagonal.clone(),
             means: self.means.clone(),
             ..*self
-        }
+        })
     }
 
     pub(crate) fn size(&self) -> usize {

@@ -7,14 +7,16 @@
 //! ```
 
 use super::root::Root;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 
 /// A swap has to gain this share of P to be made.
 const WORTHWHILE: f64 = 1e-12;
 
-/// Greedy forward selection of `k` selectable root indices: each step adds the feature with the largest gain.
-pub(crate) fn greedy(root: &Root, k: usize) -> Vec<usize> {
+/// Greedy forward selection of `k` selectable root indices: each step adds the feature with the largest gain. Fewer at a
+/// limit.
+pub(crate) fn greedy(root: &Root, k: usize, limits: &Limits) -> Vec<usize> {
     let d = root.size();
     let mut u = root.c.clone();
     let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
@@ -43,6 +45,9 @@ pub(crate) fn greedy(root: &Root, k: usize) -> Vec<usize> {
                 }
             }
         };
+        if limits.stop() {
+            return chosen;
+        }
         taken[best] = true;
         if best < root.selectable {
             chosen.push(best);
@@ -67,10 +72,10 @@ pub(crate) fn greedy(root: &Root, k: usize) -> Vec<usize> {
     chosen
 }
 
-/// Makes the best swap until none improves P, or `most` were made.
-pub(crate) fn improve(root: &Root, chosen: &mut [usize], most: usize) {
+/// Makes the best swap until none improves P, `most` were made, or a limit is reached.
+pub(crate) fn improve(root: &Root, chosen: &mut [usize], most: usize, limits: &Limits) {
     for _ in 0..most {
-        if !best_swap(root, chosen) {
+        if !best_swap(root, chosen, limits) {
             break;
         }
     }
@@ -106,7 +111,7 @@ fn factor_set(root: &Root, set: &[usize], factor: &mut Cholesky) -> bool {
     factor.factor()
 }
 
-fn best_swap(root: &Root, chosen: &mut [usize]) -> bool {
+fn best_swap(root: &Root, chosen: &mut [usize], limits: &Limits) -> bool {
     let d = root.size();
     let set = with_always(root, chosen);
     let size = set.len();
@@ -126,6 +131,9 @@ fn best_swap(root: &Root, chosen: &mut [usize]) -> bool {
     let mut diagonal = vec![0.0; size];
     let mut unit = vec![0.0; size];
     for (r, b) in b.chunks_exact_mut(d).enumerate() {
+        if limits.stop() {
+            return false;
+        }
         unit.fill(0.0);
         unit[r] = 1.0;
         factor.solve(&mut unit);

@@ -1,17 +1,20 @@
 //! The binary tree over frames: solve, fix, re-frame, split.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
 use crate::bound::Certified;
+use crate::heuristic;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
-use crate::search::{Context, Expansion, Node, Tree, screening};
+use crate::search::{Context, Expansion, Node, Phase, Tree, screening};
 use crate::settings::Ideas;
 
 /// Re-frame when at most this share of a frame's columns is left.
@@ -24,6 +27,8 @@ const NODE_TOLERANCE: f64 = 1e-3;
 pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
 /// Rounds of solve, fix and re-frame at one node.
 const MAX_FRAMES: usize = 6;
+/// A Gram matrix of so many multiplications takes long.
+const LONG_PRODUCT: f64 = 1e10;
 
 /// A set of columns of a frame.
 #[derive(Debug, Clone)]
@@ -64,13 +69,8 @@ impl GramNode {
         warm: &Arc<[(u32, f32)]>,
         depth: u32,
     ) -> Self {
-        // The warm start is shared with the sibling; a frame of its own is charged to the node that brought it.
-        let own = if Arc::strong_count(frame) <= 2 {
-            frame.bytes()
-        } else {
-            0
-        };
-        let bytes = size_of::<Self>() + inside.0.len() * 16 + warm.len() * 4 + own;
+        // The warm start is shared with the sibling; frames are counted by themselves.
+        let bytes = size_of::<Self>() + inside.0.len() * 16 + warm.len() * 4;
         Self {
             low,
             frame: Arc::clone(frame),
@@ -95,6 +95,10 @@ impl Node for GramNode {
     fn depth(&self) -> usize {
         self.depth as usize
     }
+
+    fn raise(&mut self, low: Certified) {
+        self.low = self.low.or(low);
+    }
 }
 
 /// The engine's tree for one quadratic problem, or for a Huber problem most of whose rows are proved to stay in their
@@ -103,9 +107,9 @@ pub(crate) struct GramTree<'p> {
     pub(super) problem: &'p Problem,
     ideas: Ideas,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
-    pub(super) root: Root,
+    pub(super) root: Arc<Root>,
     /// The quadratic over the certified rows, and the rows that stay explicit (Huber).
-    pub(super) mixed: Option<(Root, Vec<usize>)>,
+    pub(super) mixed: Option<Arc<(Root, Vec<usize>)>>,
     pub(super) first: Option<GramNode>,
     pub(super) newton: Newton,
     root_error: f64,
@@ -113,6 +117,8 @@ pub(crate) struct GramTree<'p> {
     pub(super) ceiling: f64,
     last_candidate: Vec<usize>,
     factor: Cholesky,
+    /// Bytes of all frames that are alive.
+    frames: Arc<AtomicU64>,
 }
 
 /// The model of a node: its frame alone, or with explicit rows beside it.
@@ -139,13 +145,14 @@ impl NodeModel<'_> {
 }
 
 impl<'p> GramTree<'p> {
-    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply.
+    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
     pub(crate) fn prepare(problem: &'p Problem, context: &mut Context) -> Option<Self> {
         let huber = problem.loss.name() == "huber";
         if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
             return None;
         }
-        if context.limits.reached().is_some() || !context.ideas.gram {
+        let limits = context.limits.clone();
+        if limits.stop() || !context.ideas.gram {
             return None;
         }
         let k = problem.support_size();
@@ -157,18 +164,25 @@ impl<'p> GramTree<'p> {
         } else {
             &problem.selectable
         };
-        if selectable.len() < k {
+        if selectable.len() < k || limits.stop() {
             return None;
         }
-        let root = Root::new(problem, selectable, &context.limits, context.threads)?;
-        let mut chosen = swaps::greedy(&root, k);
+        let work = problem.rows() as f64 * (selectable.len() as f64).powi(2);
+        if context.incumbent().is_none() && work > LONG_PRODUCT {
+            // A model to return in case that a limit comes before the Gram matrix is there.
+            heuristic::first_incumbent(context);
+        }
+        context.enter(Phase::Root);
+        let root = Root::new(problem, selectable, &limits, context.threads)?;
+        context.enter(Phase::Heuristic);
+        let mut chosen = swaps::greedy(&root, k, &limits);
         if context.ideas.swaps {
-            swaps::improve(&root, &mut chosen, 10 * k + 20);
+            swaps::improve(&root, &mut chosen, 10 * k + 20, &limits);
         }
         let mut tree = Self {
             problem,
             ideas: context.ideas,
-            root,
+            root: Arc::new(root),
             mixed: None,
             first: None,
             newton: Newton::default(),
@@ -176,13 +190,15 @@ impl<'p> GramTree<'p> {
             ceiling: f64::INFINITY,
             last_candidate: Vec::new(),
             factor: Cholesky::new(),
+            frames: Arc::default(),
         };
         tree.offer(&chosen, context);
+        context.enter(Phase::Root);
         if huber && !tree.certify_rows(&chosen, context) {
             return None;
         }
         if tree.first.is_none() {
-            tree.first = Some(tree.root_node(&chosen, &Spread::Evenly, context.best())?);
+            tree.first = Some(tree.root_node(&chosen, &Spread::Evenly, context.best(), &limits)?);
         }
         Some(tree)
     }
@@ -204,6 +220,7 @@ impl<'p> GramTree<'p> {
         context.counters.calls = calls;
         if !closed {
             context.rewind(mark);
+            context.set_features_left(problem.selectable.len());
         }
         closed
     }
@@ -214,6 +231,7 @@ impl<'p> GramTree<'p> {
         chosen: &[usize],
         spread: &Spread,
         best: f64,
+        limits: &Limits,
     ) -> Option<GramNode> {
         let root = self.frame_root();
         let spread = if self.ideas.lifting {
@@ -224,7 +242,7 @@ impl<'p> GramTree<'p> {
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
-        let mut frame = Frame::new(root, &inside, &columns, k, best, spread)?;
+        let mut frame = Frame::new(root, &inside, &columns, k, best, spread, limits)?;
         // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
         let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
         let proved = inside.is_empty().then_some(&squares[..]);
@@ -235,7 +253,7 @@ impl<'p> GramTree<'p> {
         let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
         Some(GramNode::new(
             Certified::TRIVIAL,
-            &Arc::new(frame),
+            &frame.share(&self.frames),
             inside,
             outside,
             &warm.into(),
@@ -245,17 +263,17 @@ impl<'p> GramTree<'p> {
 
     /// The quadratic that frames are built from.
     fn frame_root(&self) -> &Root {
-        self.mixed.as_ref().map_or(&self.root, |(root, _)| root)
+        self.mixed.as_ref().map_or(&*self.root, |mixed| &mixed.0)
     }
 
     fn model(&self, frame: &Arc<Frame>) -> NodeModel<'p> {
         match &self.mixed {
             None => NodeModel::Pure(FrameModel::new(Arc::clone(frame), self.ceiling)),
-            Some((root, rows)) => NodeModel::Mixed(Box::new(MixedModel::new(
+            Some(mixed) => NodeModel::Mixed(Box::new(MixedModel::new(
                 self.problem,
-                &root.columns,
+                &mixed.0.columns,
                 Arc::clone(frame),
-                rows.clone(),
+                mixed.1.clone(),
                 self.ceiling,
             ))),
         }
@@ -351,7 +369,7 @@ impl<'p> GramTree<'p> {
         let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
         if value < best + margin * best.abs() {
             if self.mixed.is_none() && self.ideas.swaps {
-                swaps::improve(&self.root, &mut chosen, 1000);
+                swaps::improve(&self.root, &mut chosen, 1000, &context.limits);
             }
             self.offer(&chosen, context);
         }
@@ -440,7 +458,7 @@ impl<'p> GramTree<'p> {
     }
 
     /// A smaller frame with a larger lift, when that is worth its price, and the node's sets in it; x is carried over.
-    fn reframe(&mut self, frame: &Frame, sets: &Sets, best: f64) -> Option<(Frame, Sets)> {
+    fn reframe(&mut self, frame: &Frame, sets: &Sets, context: &Context) -> Option<(Frame, Sets)> {
         let left = sets.free.len();
         if frame.size() < SMALL
             || !self.ideas.reframing
@@ -479,7 +497,8 @@ impl<'p> GramTree<'p> {
             _ => Spread::ByGain(gains),
         };
         let root = self.frame_root();
-        let mut smaller = Frame::new(root, &inside, &columns, budget, best, &spread)?;
+        let (best, limits) = (context.best(), &context.limits);
+        let mut smaller = Frame::new(root, &inside, &columns, budget, best, &spread, limits)?;
         smaller.error += self.root_error;
         let scales = kept.iter().zip(&smaller.scale);
         let x: Vec<f64> = scales
@@ -507,6 +526,26 @@ impl Tree for GramTree<'_> {
 
     fn finished(&self, node: &GramNode, context: &Context) -> bool {
         node.low.value() >= context.best() - context.allowed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(Self {
+            problem: self.problem,
+            ideas: self.ideas,
+            root: Arc::clone(&self.root),
+            mixed: self.mixed.clone(),
+            first: None,
+            newton: Newton::default(),
+            root_error: self.root_error,
+            ceiling: self.ceiling,
+            last_candidate: Vec::new(),
+            factor: Cholesky::new(),
+            frames: Arc::clone(&self.frames),
+        })
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.frames.load(Ordering::Relaxed)
     }
 
     fn expand(
@@ -538,10 +577,10 @@ impl Tree for GramTree<'_> {
             context.counters.calls += 1;
             let limits = &context.limits;
             let bound = self.newton.solve(model.as_model(), &sets, &goal, limits);
-            if let Some(status) = context.limits.reached() {
-                return Expansion::Stopped(status);
-            }
             low = low.or(bound);
+            if let Some(status) = context.limits.reached() {
+                return Expansion::Stopped(status, low);
+            }
             if low.value() >= goal.cut {
                 context.discard(low);
                 return Expansion::Split;
@@ -558,6 +597,9 @@ impl Tree for GramTree<'_> {
                 return Expansion::Split;
             }
             self.fix(&model, &mut sets, cut, context);
+            if node.depth == 0 {
+                context.set_features_left(sets.free.len());
+            }
             if sets.budget == 0 || sets.free.len() <= sets.budget {
                 // One support is left: once more through the loop, which closes it.
                 continue;
@@ -565,17 +607,18 @@ impl Tree for GramTree<'_> {
             if round + 2 >= MAX_FRAMES {
                 break;
             }
-            let Some((smaller, left)) = self.reframe(&frame, &sets, context.best()) else {
+            let Some((smaller, left)) = self.reframe(&frame, &sets, context) else {
                 break;
             };
             sets = left;
-            frame = Arc::new(smaller);
+            frame = smaller.share(&self.frames);
             model = self.model(&frame);
         }
         let gap = (context.best() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
+        let limits = &context.limits;
         let split = match self.ideas.gains {
-            true => branching::choose(model.as_model(), &sets, x, u, gap),
+            true => branching::choose(model.as_model(), &sets, x, u, gap, limits),
             false => branching::steepest(&sets, x, u),
         };
         let (with, without) = match self.ideas.inheriting {

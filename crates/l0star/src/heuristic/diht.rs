@@ -1,5 +1,6 @@
 use super::EPSILON;
 use crate::bound::{Certified, Subproblem};
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::relaxation::Relaxation;
 use crate::relaxation::sga::Sga;
@@ -12,12 +13,18 @@ pub struct Diht<'p> {
     sga: Sga,
     bound: Certified,
     step: f64,
+    limits: Limits,
     done: bool,
 }
 
 impl<'p> Diht<'p> {
     /// Starts from β = 0 with step 1.
     pub fn new(problem: &'p Problem) -> Self {
+        Self::within(problem, &Limits::none())
+    }
+
+    /// The same; a limit ends an iteration early.
+    pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         let mut sga = Sga::new(problem, EPSILON);
         let node = root(problem);
         sga.prepare(problem, &node, None);
@@ -27,6 +34,7 @@ impl<'p> Diht<'p> {
             sga,
             bound,
             step: 1.0,
+            limits: limits.clone(),
             done: false,
         }
     }
@@ -49,7 +57,8 @@ impl Iterator for Diht<'_> {
         }
         let (problem, node) = (self.problem, root(self.problem));
         let before = self.bound;
-        match self.sga.ascend(problem, &node, before, &mut self.step) {
+        let (step, limits) = (&mut self.step, &self.limits);
+        match self.sga.ascend(problem, &node, before, step, limits) {
             Some(bound) => {
                 self.bound = bound;
                 let gain = bound.value() - before.value();

@@ -18,8 +18,9 @@ pub use diht::Diht;
 pub use omp::Omp;
 pub use thresholding::{Htp, Iht};
 
+use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::search::Context;
+use crate::search::{Context, Phase};
 use crate::settings::Method;
 
 /// The paper's ε for IHT, HTP, DIHT and SGA.
@@ -30,20 +31,30 @@ pub fn supports<'p>(
     method: Method,
     problem: &'p Problem,
 ) -> Option<Box<dyn Iterator<Item = Vec<usize>> + 'p>> {
+    supports_within(method, problem, &Limits::none())
+}
+
+/// The same; a limit shortens an iteration, and the caller looks at it between supports.
+pub(crate) fn supports_within<'p>(
+    method: Method,
+    problem: &'p Problem,
+    limits: &Limits,
+) -> Option<Box<dyn Iterator<Item = Vec<usize>> + 'p>> {
     Some(match method {
         Method::Omp => Box::new(Omp::new(problem)),
-        Method::Iht => Box::new(Iht::new(problem)),
-        Method::Htp => Box::new(Htp::new(problem)),
-        Method::Diht => Box::new(Diht::new(problem)),
+        Method::Iht => Box::new(Iht::within(problem, limits)),
+        Method::Htp => Box::new(Htp::within(problem, limits)),
+        Method::Diht => Box::new(Diht::within(problem, limits)),
         Method::BestFirst | Method::Paper | Method::Exhaustive => return None,
     })
 }
 
 /// What matching pursuit finds within the limits.
 pub(crate) fn first_incumbent(context: &mut Context) {
+    context.enter(Phase::Heuristic);
     let limits = context.limits.clone();
     let supports = Omp::new(context.problem);
-    let last = supports.take_while(|_| limits.reached().is_none()).last();
+    let last = supports.take_while(|_| !limits.stop()).last();
     if let Some(support) = last {
         context.counters.calls += 1;
         context.try_support(&support);

@@ -1,4 +1,5 @@
 use super::EPSILON;
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::relaxation::largest;
 use crate::restricted::Restricted;
@@ -17,7 +18,7 @@ struct GradientStep<'p> {
 }
 
 impl<'p> GradientStep<'p> {
-    fn new(problem: &'p Problem) -> Self {
+    fn new(problem: &'p Problem, limits: &Limits) -> Self {
         let mut columns = problem.penalised.clone();
         columns.extend_from_slice(problem.unpenalised.columns());
         columns.extend_from_slice(&problem.selectable);
@@ -27,7 +28,7 @@ impl<'p> GradientStep<'p> {
             .map(|j| problem.ridge[*j])
             .fold(0.0, f64::max);
         // Unpenalised columns are not projected out here: the norm of all columns, with a few percent of room.
-        let norm: f64 = 1.05 * plain_norm(problem, &columns);
+        let norm: f64 = 1.05 * plain_norm(problem, &columns, limits);
         let smooth = norm * norm * heaviest * problem.loss.smoothness() + ridge;
         Self {
             problem,
@@ -61,7 +62,7 @@ impl<'p> GradientStep<'p> {
     }
 }
 
-fn plain_norm(problem: &Problem, columns: &[usize]) -> f64 {
+fn plain_norm(problem: &Problem, columns: &[usize], limits: &Limits) -> f64 {
     let always = problem.unpenalised.columns();
     let penalised: Vec<usize> = columns
         .iter()
@@ -71,7 +72,7 @@ fn plain_norm(problem: &Problem, columns: &[usize]) -> f64 {
     let squares: f64 = always.iter().map(|j| problem.norms[*j].powi(2)).sum();
     // ‖[A U]‖² ≤ ‖A‖² + ‖U‖²; the projected norm of A misses at most the part inside span(U).
     let inside = problem.unpenalised.squares_inside(problem, &penalised);
-    (problem.spectral_norm(&penalised).powi(2) + squares + inside).sqrt()
+    (problem.spectral_norm(&penalised, limits).powi(2) + squares + inside).sqrt()
 }
 
 fn selectable_support(problem: &Problem, x: &[(usize, f64)]) -> Vec<usize> {
@@ -95,8 +96,13 @@ pub struct Iht<'p> {
 impl<'p> Iht<'p> {
     /// Starts from x = 0.
     pub fn new(problem: &'p Problem) -> Self {
+        Self::within(problem, &Limits::none())
+    }
+
+    /// The same; a limit ends the preparation early, and then the steps may be too long.
+    pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
-            step: GradientStep::new(problem),
+            step: GradientStep::new(problem, limits),
             x: Vec::new(),
             value: f64::INFINITY,
             iterations: 0,
@@ -134,8 +140,13 @@ pub struct Htp<'p> {
 impl<'p> Htp<'p> {
     /// Starts from x = 0.
     pub fn new(problem: &'p Problem) -> Self {
+        Self::within(problem, &Limits::none())
+    }
+
+    /// The same; a limit ends the preparation early, and then the steps may be too long.
+    pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
-            step: GradientStep::new(problem),
+            step: GradientStep::new(problem, limits),
             restricted: Restricted::new(problem),
             x: Vec::new(),
             value: f64::INFINITY,

@@ -3,11 +3,18 @@
 use super::cholesky::Cholesky;
 use super::kernels;
 use super::rounding::{U, gamma};
+use crate::limits::Limits;
 
 /// Whether `G ⪰ 0` is proved for every symmetric G within `share · tr Ĝ` of the float Ĝ (in the spectral norm):
 /// floating-point Cholesky of `Ĝ - εI` runs to its end with
 /// `ε ≥ (γ_{d+1}/(1 - γ_{d+1}) + share) tr Ĝ + 2u max Ĝ_ii`.
-pub(crate) fn proved(g: &[f64], d: usize, share: f64, factor: &mut Cholesky) -> bool {
+pub(crate) fn proved(
+    g: &[f64],
+    d: usize,
+    share: f64,
+    factor: &mut Cholesky,
+    limits: &Limits,
+) -> bool {
     let diagonal = (0..d).map(|i| g[i * d + i]);
     let trace: f64 = diagonal.clone().map(f64::abs).sum();
     let largest = diagonal.fold(0.0, f64::max);
@@ -18,7 +25,7 @@ pub(crate) fn proved(g: &[f64], d: usize, share: f64, factor: &mut Cholesky) -> 
     let rows = factor.start(d);
     rows.copy_from_slice(g);
     (0..d).for_each(|i| rows[i * d + i] -= epsilon);
-    factor.factor()
+    factor.factor_unless(&|| limits.stop())
 }
 
 /// The largest t with `H ⪰ diag(base + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
@@ -26,7 +33,7 @@ pub(crate) fn proved(g: &[f64], d: usize, share: f64, factor: &mut Cholesky) -> 
 ///
 /// A trace of the base stays, so that a singular matrix can still be factorised: t is then too small by as little. Not a
 /// proof: see [`proved`].
-pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64]) -> f64 {
+pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64], limits: &Limits) -> f64 {
     let d = room.len();
     let mut factor = Cholesky::new();
     let rows = factor.start(d);
@@ -34,7 +41,7 @@ pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64]) -> f64 {
     for i in 0..d {
         rows[i * d + i] -= base[i] * (1.0 - 1e-3);
     }
-    if !factor.factor() {
+    if !factor.factor_unless(&|| limits.stop()) {
         return 0.0;
     }
     let root: Vec<f64> = room.iter().map(|room| room.sqrt()).collect();
@@ -42,7 +49,7 @@ pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64]) -> f64 {
     let mut value: f64 = 0.0;
     for _ in 0..40 {
         let length = kernels::norm(&v);
-        if !(length > 0.0 && length.is_finite()) {
+        if !(length > 0.0 && length.is_finite()) || limits.stop() {
             return 0.0;
         }
         v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r / length);

@@ -17,6 +17,7 @@ pub(crate) use design::Stored;
 pub(crate) use unpenalised::Unpenalised;
 
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::loss::Loss;
 
@@ -152,7 +153,8 @@ impl Problem {
     }
 
     /// The largest singular value of the columns given, up to a few percent (power iteration). Steps only, no bound.
-    pub(crate) fn spectral_norm(&self, columns: &[usize]) -> f64 {
+    /// A limit ends it early, with a poorer estimate.
+    pub(crate) fn spectral_norm(&self, columns: &[usize], limits: &Limits) -> f64 {
         let mut v: Vec<f64> = (0..columns.len())
             .map(|i| 1.0 + 0.01 * ((i * 7919) % 101) as f64)
             .collect();
@@ -171,10 +173,13 @@ impl Problem {
             let norm = kernels::norm(&z);
             let done = (norm - estimate).abs() <= 1e-3 * norm;
             estimate = norm;
-            if done {
+            if done || limits.stop() {
                 break;
             }
             self.design.dots(columns, &z, &mut v);
+            if limits.stop() {
+                break;
+            }
         }
         if estimate > 0.0 { estimate } else { 1.0 }
     }

@@ -10,10 +10,19 @@
 //! Estimates only: nothing is pruned by them.
 
 use super::newton::{Model, Sets, support_norm};
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 
-/// The free feature to split on; `gap` is what is left to close, x and u those of the relaxed optimum.
-pub(crate) fn choose(model: &mut dyn Model, sets: &Sets, x: &[f64], u: &[f64], gap: f64) -> usize {
+/// The free feature to split on; `gap` is what is left to close, x and u those of the relaxed optimum. At a limit a cheap
+/// choice is made.
+pub(crate) fn choose(
+    model: &mut dyn Model,
+    sets: &Sets,
+    x: &[f64],
+    u: &[f64],
+    gap: f64,
+    limits: &Limits,
+) -> usize {
     let mut active: Vec<(f64, usize)> = sets
         .free
         .iter()
@@ -27,7 +36,7 @@ pub(crate) fn choose(model: &mut dyn Model, sets: &Sets, x: &[f64], u: &[f64], g
     let kappa = sets.budget.saturating_sub(whole);
     if shared.len() >= 2
         && kappa > 0
-        && let Some(best) = by_gain(model, sets, &active[..whole], shared, kappa, x, gap)
+        && let Some(best) = by_gain(model, sets, &active[..whole], shared, x, gap, limits)
     {
         return best;
     }
@@ -50,9 +59,9 @@ fn by_gain(
     sets: &Sets,
     whole: &[(f64, usize)],
     shared: &[(f64, usize)],
-    kappa: usize,
     x: &[f64],
     gap: f64,
+    limits: &Limits,
 ) -> Option<usize> {
     let mut set = sets.unpenalised.clone();
     let bare = set.len();
@@ -61,7 +70,7 @@ fn by_gain(
     let first = set.len();
     set.extend(shared.iter().map(|(_, j)| *j));
     let size = set.len();
-    let kappa = kappa as f64;
+    let kappa = (sets.budget - whole.len()) as f64;
     let mut factor = Cholesky::new();
     let rows = factor.start(size);
     model.hessian(&set, rows);
@@ -78,7 +87,7 @@ fn by_gain(
             1e-13 * (1.0 + *diagonal)
         };
     }
-    if !factor.factor() {
+    if !factor.factor_unless(&|| limits.stop()) {
         return None;
     }
     let mut e: Vec<f64> = vec![0.0; size];
@@ -92,6 +101,9 @@ fn by_gain(
     let mut best: Option<(f64, usize)> = None;
     let mut unit = vec![0.0; size];
     for at in first..size {
+        if at % 64 == 0 && limits.stop() {
+            return None;
+        }
         let j = set[at];
         unit.fill(0.0);
         unit[at] = 1.0;

@@ -13,6 +13,7 @@
 
 use super::region::{Region, weighted_gram};
 use crate::bound::Subproblem;
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
@@ -49,6 +50,7 @@ impl Lift {
         weights: &[f64],
         ceiling: f64,
         width: f64,
+        limits: &Limits,
     ) -> Option<Self> {
         let n = problem.rows();
         let included = node.included.len();
@@ -78,7 +80,7 @@ impl Lift {
             gram[i * d + i] += 0.5 * problem.ridge[*j];
         }
         let (schur, room) = eliminate(&gram, d, included)?;
-        let most = psd::largest_share(&schur, &vec![0.0; room.len()], &room);
+        let most = psd::largest_share(&schur, &vec![0.0; room.len()], &room, limits);
         let none = vec![0.0; room.len()];
         let start: Vec<f64> = room.iter().map(|room| 0.9 * most * room).collect();
         let spread = match weights {
@@ -120,7 +122,7 @@ impl Lift {
                 .map(|i| (gram[i * d + i] + lift(i).abs()) / (scales[i] * scales[i]))
                 .sum();
             let share = gamma(n + 16) * (grown / d as f64) * 1.01;
-            if !psd::proved(&scaled, d, share, &mut factor) {
+            if !psd::proved(&scaled, d, share, &mut factor, limits) {
                 continue;
             }
             // Unpenalised columns need a ridge of their own.

@@ -83,7 +83,7 @@ impl Sets {
 }
 
 /// The solver, with its buffers.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Newton {
     /// The iterate over the columns, and where it may be non-zero.
     pub x: Vec<f64>,
@@ -129,7 +129,7 @@ impl Newton {
         self.start(model, sets);
         let mut value = self.evaluate(model, sets);
         if self.support.len() < sets.model_size() {
-            value = self.first_order(model, sets, value, 4);
+            value = self.first_order(model, sets, value, 4, limits);
         }
         let (mean, lipschitz) = model.curvatures();
         let longest = 1.0 / mean.max(1e-300);
@@ -137,10 +137,10 @@ impl Newton {
         let mut t = longest;
         let mut failures = 0;
         for _ in 0..MAX_ROUNDS {
-            if self.done(model, sets, goal) || limits.reached().is_some() || failures > 60 {
+            if self.done(model, sets, goal) || limits.stop() || failures > 60 {
                 break;
             }
-            let step = if self.piece(model, sets, t) {
+            let step = if self.piece(model, sets, t, limits) {
                 self.search(model, sets, value)
             } else {
                 None
@@ -161,7 +161,8 @@ impl Newton {
                 None => {
                     failures += 1;
                     t = (0.1 * t).max(shortest);
-                    value = self.first_order(model, sets, value, 5 + 2 * failures.min(20));
+                    let steps = 5 + 2 * failures.min(20);
+                    value = self.first_order(model, sets, value, steps, limits);
                 }
             }
         }
@@ -255,7 +256,7 @@ impl Newton {
 
     /// The piece that a prox step of length t proposes: W = S ∪ J ∪ E into `set`, and the minimiser on it into
     /// `solution`. False when the system cannot be solved.
-    fn piece(&mut self, model: &mut dyn Model, sets: &Sets, t: f64) -> bool {
+    fn piece(&mut self, model: &mut dyn Model, sets: &Sets, t: f64, limits: &Limits) -> bool {
         let m = sets.budget;
         self.target.clear();
         let (x, u) = (&self.x, &self.u);
@@ -299,7 +300,7 @@ impl Newton {
             }
         }
         for _ in 0..4 {
-            if !self.solve_piece(model, sets.unpenalised.len(), kappa) {
+            if limits.stop() || !self.solve_piece(model, sets.unpenalised.len(), kappa, limits) {
                 return false;
             }
             // An entering variable must move the way its gradient points.
@@ -326,7 +327,13 @@ impl Newton {
     }
 
     /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first `bare` of W have no ridge.
-    fn solve_piece(&mut self, model: &mut dyn Model, bare: usize, kappa: usize) -> bool {
+    fn solve_piece(
+        &mut self,
+        model: &mut dyn Model,
+        bare: usize,
+        kappa: usize,
+        limits: &Limits,
+    ) -> bool {
         let size = self.set.len();
         let rows = self.factor.start(size);
         model.hessian(&self.set, rows);
@@ -347,7 +354,7 @@ impl Newton {
                 1e-13 * (1.0 + *diagonal)
             };
         }
-        if !self.factor.factor() {
+        if !self.factor.factor_unless(&|| limits.stop()) {
             return false;
         }
         self.solution.clear();
@@ -428,13 +435,14 @@ impl Newton {
         sets: &Sets,
         value: Value,
         steps: usize,
+        limits: &Limits,
     ) -> Value {
         let t = 1.0 / model.curvatures().1;
         let mut value = value;
         let mut weight: f64 = 1.0;
         self.momentum.clone_from(&self.x);
         for step in 0..steps {
-            let last = step + 1 == steps;
+            let last = step + 1 == steps || limits.stop();
             self.before.clone_from(&self.x);
             self.target.clear();
             let (x, u) = (&self.x, &self.u);
@@ -471,6 +479,9 @@ impl Newton {
                 weight = next;
             }
             value = after;
+            if last {
+                break;
+            }
         }
         value
     }

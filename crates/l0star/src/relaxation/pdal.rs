@@ -7,6 +7,7 @@
 use super::topk::Prox;
 use super::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::problem::Problem;
@@ -24,7 +25,7 @@ const LEVEL: f64 = 1e-3;
 const MAX_HALVINGS: usize = 60;
 
 /// Algorithm 3.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Pdal {
     /// The paper's ε.
     epsilon: f64,
@@ -39,7 +40,7 @@ pub struct Pdal {
 }
 
 /// A point of the iteration.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Iterate {
     point: DualPoint,
     /// Over all columns.
@@ -63,7 +64,7 @@ impl Iterate {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Work {
     scratch: Vec<f64>,
     w: Vec<f64>,
@@ -79,6 +80,11 @@ struct Work {
 impl Pdal {
     /// For one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
+        Self::within(problem, epsilon, &Limits::none())
+    }
+
+    /// The same; a limit ends the preparation early, and then the first step is not the best.
+    pub(crate) fn within(problem: &Problem, epsilon: f64, limits: &Limits) -> Self {
         let columns = problem.ridged();
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
         let mut start = Iterate {
@@ -90,7 +96,7 @@ impl Pdal {
         problem.predict_into(&[], &mut start.z);
         Self {
             epsilon,
-            first_step: 1.0 / problem.spectral_norm(&columns),
+            first_step: 1.0 / problem.spectral_norm(&columns, limits),
             gamma: 1.0 / (heaviest * problem.loss.smoothness()),
             start,
             current: Iterate::default(),
@@ -246,7 +252,7 @@ impl Relaxation for Pdal {
         let mut before = best;
         let mut theta = 1.0;
         for _ in 0..MAX_ITERATIONS {
-            if task.limits.reached().is_some() {
+            if task.limits.stop() {
                 return (best, Exit::Stopped);
             }
             self.dual_step(problem, node);
@@ -261,6 +267,9 @@ impl Relaxation for Pdal {
             let mut tau = tau_before * (rho_before / rho * (1.0 + theta)).sqrt();
             let mut accepted = false;
             for _ in 0..MAX_HALVINGS {
+                if task.limits.stop() {
+                    return (best, Exit::Stopped);
+                }
                 theta = tau / tau_before;
                 if self.primal_try(problem, node, theta, tau, rho) {
                     accepted = true;

@@ -35,10 +35,11 @@ const LARGEST: usize = 20_000_000;
 struct RowModel<'a> {
     problem: &'a Problem,
     work: &'a mut Work,
+    limits: &'a Limits,
 }
 
 /// Buffers of the model, and the dual point to be certified.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Work {
     /// √λ_j, 1 for unpenalised columns; with a lift √(λ_j + μ_j) for its columns.
     scale: Vec<f64>,
@@ -71,7 +72,7 @@ struct Work {
 }
 
 /// What the certificate of a lifted point needs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Frame {
     dual: f64,
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
@@ -86,7 +87,7 @@ struct Frame {
 }
 
 impl Work {
-    fn new(problem: &Problem) -> Self {
+    fn new(problem: &Problem, limits: &Limits) -> Self {
         let n = problem.rows();
         let columns = problem.ridged();
         let scale: Vec<f64> = problem
@@ -107,7 +108,7 @@ impl Work {
             .map(|j| problem.norms[*j].powi(2))
             .sum();
         // The projected norm leaves out what unpenalised columns share with the others: a factor of 2 covers it.
-        let norm = problem.spectral_norm(&columns).powi(2) / least;
+        let norm = problem.spectral_norm(&columns, limits).powi(2) / least;
         let sum: f64 = columns
             .iter()
             .map(|j| problem.norms[*j].powi(2) / problem.ridge[*j])
@@ -256,6 +257,10 @@ impl Model for RowModel<'_> {
             .loss
             .weighted_curvatures(&problem.p, z, &problem.b, &mut work.curvature);
         for (r, i) in set.iter().enumerate() {
+            if self.limits.stop() {
+                // Newton looks at the limits before it goes on from the step that this spoils.
+                return;
+            }
             let weighted = &mut work.moved;
             problem.design.weigh_column(*i, &work.curvature, weighted);
             let out = &mut rows[r * size..r * size + r + 1];
@@ -388,7 +393,7 @@ impl Model for RowModel<'_> {
 }
 
 /// The relaxation of nodes by Newton's method on the rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewtonRows {
     newton: Newton,
     work: Work,
@@ -399,9 +404,14 @@ pub struct NewtonRows {
 impl NewtonRows {
     /// For one problem.
     pub fn new(problem: &Problem, ideas: Ideas) -> Self {
+        Self::within(problem, ideas, &Limits::none())
+    }
+
+    /// The same; a limit ends the preparation early, and then the steps are not the best.
+    pub(crate) fn within(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
         Self {
             newton: Newton::default(),
-            work: Work::new(problem),
+            work: Work::new(problem, limits),
             start: Vec::new(),
             ideas,
         }
@@ -465,6 +475,7 @@ impl NewtonRows {
         let mut model = RowModel {
             problem,
             work: &mut self.work,
+            limits,
         };
         let bound = self.newton.solve(&mut model, &sets, goal, limits);
         self.newton.restore_best(&sets);
@@ -511,7 +522,7 @@ impl Relaxation for NewtonRows {
         let bound = self.run(problem, &task.node, &goal, task.limits);
         let exit = if bound.value() > task.cut {
             Exit::Quit
-        } else if task.limits.reached().is_some() {
+        } else if task.limits.stop() {
             Exit::Stopped
         } else {
             Exit::Converged
@@ -572,8 +583,17 @@ impl Relaxation for NewtonRows {
             Some(lift) => region.within(&lift.region, problem),
             None => region,
         });
-        let lift =
-            region.and_then(|region| Lift::new(problem, node, region, &weights, task.scale, width));
+        let lift = region.and_then(|region| {
+            Lift::new(
+                problem,
+                node,
+                region,
+                &weights,
+                task.scale,
+                width,
+                task.limits,
+            )
+        });
         let Some(lift) = lift else {
             self.change(problem, node, before);
             return false;
@@ -604,12 +624,13 @@ impl Relaxation for NewtonRows {
         let mut model = RowModel {
             problem,
             work: &mut self.work,
+            limits: &Limits::none(),
         };
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         if !self.ideas.gains {
             return branching::steepest(&sets, x, u);
         }
-        branching::choose(&mut model, &sets, x, u, gap)
+        branching::choose(&mut model, &sets, x, u, gap, &Limits::none())
     }
 
     fn warm_start(&self) -> WarmStart {

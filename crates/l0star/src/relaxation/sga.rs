@@ -5,6 +5,7 @@
 
 use super::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
+use crate::limits::Limits;
 use crate::problem::Problem;
 
 const MAX_ITERATIONS: usize = 20_000;
@@ -56,13 +57,14 @@ impl Sga {
         );
     }
 
-    /// One ascent step; the bound before is `before`. `None` when no step helps.
+    /// One ascent step; the bound before is `before`. `None` when no step helps, and at a limit.
     pub(crate) fn ascend(
         &mut self,
         problem: &Problem,
         node: &Subproblem,
         before: Certified,
         step: &mut f64,
+        limits: &Limits,
     ) -> Option<Certified> {
         self.primal(problem, node);
         problem.predict_into(&self.x, &mut self.gradient);
@@ -77,6 +79,9 @@ impl Sga {
         problem.unpenalised.project(&mut self.gradient);
         *step *= 2.0;
         for _ in 0..MAX_HALVINGS {
+            if limits.stop() {
+                return None;
+            }
             for (((next, alpha), g), p) in self
                 .next
                 .alpha
@@ -114,10 +119,13 @@ impl Sga {
         }
         let mut step = self.start_step;
         for iteration in 0..MAX_ITERATIONS {
-            if task.limits.reached().is_some() {
+            if task.limits.stop() {
                 return (bound, Exit::Stopped);
             }
-            let Some(next) = self.ascend(problem, node, bound, &mut step) else {
+            let Some(next) = self.ascend(problem, node, bound, &mut step, task.limits) else {
+                if task.limits.stop() {
+                    return (bound, Exit::Stopped);
+                }
                 break;
             };
             if iteration == 0 {

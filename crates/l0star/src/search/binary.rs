@@ -55,6 +55,10 @@ impl Node for Lazy {
     fn depth(&self) -> usize {
         self.included.len()
     }
+
+    fn raise(&mut self, low: Certified) {
+        self.low = self.low.or(low);
+    }
 }
 
 /// The binary tree over a relaxation.
@@ -83,7 +87,7 @@ impl<R: Relaxation> BinaryTree<R> {
     }
 }
 
-impl<R: Relaxation> Tree for BinaryTree<R> {
+impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
     type Node = Lazy;
     const PLUNGES: bool = true;
 
@@ -100,6 +104,10 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
 
     fn finished(&self, node: &Lazy, context: &Context) -> bool {
         node.low.value() >= context.best() - context.allowed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(Self::new(self.relaxation.clone()))
     }
 
     fn expand(
@@ -147,7 +155,8 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
                     return Expansion::Split;
                 }
                 Exit::Stopped => {
-                    return Expansion::Stopped(limits.reached().unwrap_or(Status::TimeLimit));
+                    let status = limits.reached().unwrap_or(Status::TimeLimit);
+                    return Expansion::Stopped(status, low);
                 }
                 Exit::Converged => {}
             }
@@ -174,6 +183,9 @@ impl<R: Relaxation> Tree for BinaryTree<R> {
                 }
             }
             free.retain(|j| !decided[*j]);
+            if node.free.len() == problem.selectable.len() {
+                context.set_features_left(free.len());
+            }
             if budget == 0 || free.len() <= budget {
                 Self::close_leaf(&included, &free, budget, context);
                 return Expansion::Split;

@@ -1,6 +1,8 @@
 //! What every search keeps: the incumbent, what was discarded and why that was allowed, counters, limits, events.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::bound::Certified;
 use crate::limits::Limits;
@@ -25,29 +27,122 @@ pub struct Incumbent {
     pub fit: Fit,
 }
 
-/// Something that happened.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Event<'a> {
+/// What a run is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Looking for a first model.
+    Heuristic,
+    /// The Gram matrix, screening, and the relaxation of the root.
+    Root,
+    /// Splitting nodes.
+    Search,
+}
+
+impl Phase {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Heuristic => "heuristic",
+            Self::Root => "root",
+            Self::Search => "search",
+        }
+    }
+}
+
+/// What an [`Event`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News<'a> {
+    /// Another phase begins.
+    Phase,
     /// A better model was found.
     Incumbent {
-        /// Its objective.
-        objective: f64,
         /// Its support.
         support: &'a [usize],
     },
     /// The lower bound rose.
-    Bound {
-        /// The certified bound.
-        lower_bound: f64,
-        /// Open nodes.
-        open: usize,
-        /// Nodes looked at.
-        nodes: u64,
-    },
+    Bound,
+    /// Time has passed.
+    Tick,
 }
 
-/// A listener to events.
+/// Something that happened, and where the run stood then.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event<'a> {
+    /// What happened.
+    pub news: News<'a>,
+    /// What the run is doing.
+    pub phase: Phase,
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// Nodes looked at.
+    pub nodes: u64,
+    /// Open nodes.
+    pub open: usize,
+    /// The best certified bound so far, 0 when there is none.
+    pub lower_bound: f64,
+    /// The objective of the best model so far, +∞ when there is none.
+    pub objective: f64,
+    /// Selectable features that are not yet decided for the whole problem.
+    pub features_left: usize,
+}
+
+impl Event<'_> {
+    /// The gap divided by `max(objective, 1e-12)`; +∞ without a model.
+    pub fn relative_gap(&self) -> f64 {
+        let gap = (self.objective - self.lower_bound).max(0.0);
+        if gap.is_finite() {
+            gap / self.objective.max(1e-12)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Nodes looked at a second, on average.
+    pub fn nodes_per_second(&self) -> f64 {
+        self.nodes as f64 / self.seconds.max(1e-9)
+    }
+}
+
+/// A listener to events. It is called on the thread that solves, whatever the number of threads that search.
 pub type Observer<'p> = Box<dyn FnMut(&Event) + 'p>;
+
+/// How long a run is silent when nothing happens.
+pub(super) const TICK: f64 = 0.1;
+
+/// What the threads of a search share at once.
+#[derive(Debug)]
+struct Shared {
+    /// The bits of the best objective.
+    best: AtomicU64,
+    incumbent: Mutex<Option<Incumbent>>,
+    features_left: AtomicUsize,
+}
+
+impl Shared {
+    fn best(&self) -> f64 {
+        f64::from_bits(self.best.load(Ordering::Relaxed))
+    }
+
+    fn incumbent(&self) -> Option<Incumbent> {
+        let held = self.incumbent.lock();
+        held.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the better model, of equal ones the one whose support comes first; true when the objective is better.
+    fn offer(&self, support: &[usize], fit: Fit) -> bool {
+        let held = self.incumbent.lock();
+        let mut held = held.unwrap_or_else(PoisonError::into_inner);
+        let best = self.best();
+        let better = fit.objective < best;
+        let first = || held.as_ref().is_some_and(|old| support < &*old.support);
+        if better || fit.objective == best && first() {
+            self.best.store(fit.objective.to_bits(), Ordering::Relaxed);
+            let support = support.to_vec();
+            *held = Some(Incumbent { support, fit });
+        }
+        better
+    }
+}
 
 /// Counters of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -72,31 +167,87 @@ pub struct Context<'p> {
     pub ideas: Ideas,
     /// Threads for the work that comes before the search; inside it linear algebra has one.
     pub(crate) threads: usize,
-    /// The absolute error allowed.
-    gap: f64,
+    /// The absolute error allowed, and the relative one.
+    gaps: (f64, f64),
     restricted: Restricted<'p>,
-    incumbent: Option<Incumbent>,
+    shared: Arc<Shared>,
+    /// A bound of the whole problem, from before there were nodes.
+    base: Certified,
     /// The smallest bound that was ever used to discard anything.
     floor: Option<Certified>,
-    announced: f64,
+    phase: Option<Phase>,
+    announced: Announced,
+    next_tick: f64,
     observer: Option<Observer<'p>>,
+}
+
+/// What an observer was told last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Announced {
+    open: usize,
+    nodes: u64,
+    bound: f64,
+}
+
+/// What another thread needs for a [`Context`] of its own in the same run.
+#[derive(Debug, Clone)]
+pub(super) struct Seed<'p> {
+    problem: &'p Problem,
+    limits: Limits,
+    ideas: Ideas,
+    threads: usize,
+    gaps: (f64, f64),
+    shared: Arc<Shared>,
+}
+
+impl<'p> Seed<'p> {
+    /// With its own counters and its own record of what it discards, without an observer.
+    pub(super) fn context(&self) -> Context<'p> {
+        Context {
+            problem: self.problem,
+            limits: self.limits.clone(),
+            ideas: self.ideas,
+            threads: self.threads,
+            counters: Counters::default(),
+            gaps: self.gaps,
+            restricted: Restricted::new(self.problem).within(&self.limits),
+            shared: Arc::clone(&self.shared),
+            base: Certified::TRIVIAL,
+            floor: None,
+            phase: None,
+            announced: Announced::default(),
+            next_tick: 0.0,
+            observer: None,
+        }
+    }
 }
 
 impl<'p> Context<'p> {
     /// The clock of the limits starts now.
     pub fn new(problem: &'p Problem, settings: &Settings) -> Self {
-        Self {
+        let seed = Seed {
             problem,
             limits: Limits::new(settings),
-            counters: Counters::default(),
             ideas: settings.ideas,
             threads: settings.threads.map_or(1, NonZeroUsize::get),
-            gap: settings.gap,
-            restricted: Restricted::new(problem),
-            incumbent: None,
-            floor: None,
-            announced: 0.0,
-            observer: None,
+            gaps: (settings.gap, settings.relative_gap),
+            shared: Arc::new(Shared {
+                best: AtomicU64::new(f64::INFINITY.to_bits()),
+                incumbent: Mutex::new(None),
+                features_left: AtomicUsize::new(problem.selectable.len()),
+            }),
+        };
+        seed.context()
+    }
+
+    pub(super) fn seed(&self) -> Seed<'p> {
+        Seed {
+            problem: self.problem,
+            limits: self.limits.clone(),
+            ideas: self.ideas,
+            threads: self.threads,
+            gaps: self.gaps,
+            shared: Arc::clone(&self.shared),
         }
     }
 
@@ -105,16 +256,15 @@ impl<'p> Context<'p> {
         self.observer = Some(observer);
     }
 
-    /// The best model so far.
-    pub fn incumbent(&self) -> Option<&Incumbent> {
-        self.incumbent.as_ref()
+    /// The best model so far, whichever thread found it.
+    pub fn incumbent(&self) -> Option<Incumbent> {
+        self.shared.incumbent()
     }
 
     /// Its objective, +∞ when there is none.
+    #[inline]
     pub fn best(&self) -> f64 {
-        self.incumbent
-            .as_ref()
-            .map_or(f64::INFINITY, |incumbent| incumbent.fit.objective)
+        self.shared.best()
     }
 
     /// Two objectives closer than this count as equal.
@@ -129,7 +279,11 @@ impl<'p> Context<'p> {
 
     /// The absolute error that the result may have.
     pub fn allowed(&self) -> f64 {
-        self.gap.max(self.tie())
+        let (gap, share) = self.gaps;
+        if share == 0.0 {
+            return gap.max(self.tie());
+        }
+        gap.max(share * self.best().max(1e-12)).max(self.tie())
     }
 
     /// Fits a support (at most k selectable columns) and makes it the incumbent when it is better.
@@ -143,16 +297,43 @@ impl<'p> Context<'p> {
             }
         }
         let objective = fit.objective;
-        if objective < best {
-            self.incumbent = Some(Incumbent {
-                support: support.to_vec(),
-                fit,
-            });
-            if let Some(observer) = &mut self.observer {
-                observer(&Event::Incumbent { objective, support });
-            }
+        if objective <= best && self.shared.offer(support, fit) {
+            self.announce(News::Incumbent { support });
         }
         objective
+    }
+
+    /// Another phase begins.
+    pub(crate) fn enter(&mut self, phase: Phase) {
+        if self.phase != Some(phase) {
+            self.phase = Some(phase);
+            self.announce(News::Phase);
+        }
+    }
+
+    /// So many selectable features are undecided for the whole problem.
+    pub(crate) fn set_features_left(&self, count: usize) {
+        self.shared.features_left.store(count, Ordering::Relaxed);
+    }
+
+    /// Tells the observer, if there is one.
+    pub(super) fn announce(&mut self, news: News) {
+        let Some(observer) = &mut self.observer else {
+            return;
+        };
+        let seconds = self.limits.seconds();
+        self.next_tick = seconds + TICK;
+        let Announced { open, nodes, bound } = self.announced;
+        observer(&Event {
+            news,
+            phase: self.phase.unwrap_or(Phase::Heuristic),
+            seconds,
+            nodes,
+            open,
+            lower_bound: bound.max(self.base.value()),
+            objective: self.shared.best(),
+            features_left: self.shared.features_left.load(Ordering::Relaxed),
+        });
     }
 
     /// The certified bound of the support tried last.
@@ -173,6 +354,16 @@ impl<'p> Context<'p> {
         self.floor = Some(self.floor.map_or(evidence, |floor| floor.and(evidence)));
     }
 
+    /// A bound of everything that is not discarded so far: kept for a run that ends before there are nodes.
+    pub(crate) fn raise(&mut self, low: Certified) {
+        self.base = self.lower_bound(Some(low));
+    }
+
+    /// What was discarded since the last call, for another context.
+    pub(super) fn take_floor(&mut self) -> Option<Certified> {
+        self.floor.take()
+    }
+
     /// What has been discarded so far, to be given back to [`Context::rewind`].
     pub(crate) fn mark(&self) -> Option<Certified> {
         self.floor
@@ -185,25 +376,29 @@ impl<'p> Context<'p> {
 
     /// A certified bound of the optimum, given the smallest bound of what is still open.
     pub fn lower_bound(&self, open: Option<Certified>) -> Certified {
-        match (self.floor, open) {
+        let bound = match (self.floor, open) {
             (Some(floor), Some(open)) => floor.and(open),
             (Some(bound), None) | (None, Some(bound)) => bound,
             (None, None) => Certified::TRIVIAL,
-        }
+        };
+        bound.or(self.base)
     }
 
-    pub(super) fn announce_bound(&mut self, bound: Certified, open: usize) {
-        let lower_bound = bound.value();
-        if lower_bound > self.announced {
-            self.announced = lower_bound;
-            let nodes = self.counters.nodes;
-            if let Some(observer) = &mut self.observer {
-                observer(&Event::Bound {
-                    lower_bound,
-                    open,
-                    nodes,
-                });
-            }
+    /// Whether there is an observer.
+    pub(super) fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// Tells of a bound that rose, and otherwise that time has passed.
+    pub(super) fn announce_progress(&mut self, open: usize, nodes: u64, bound: Option<Certified>) {
+        self.announced.open = open;
+        self.announced.nodes = nodes;
+        let bound = bound.map_or(0.0, Certified::value);
+        if bound > self.announced.bound {
+            self.announced.bound = bound;
+            self.announce(News::Bound);
+        } else if self.limits.seconds() >= self.next_tick {
+            self.announce(News::Tick);
         }
     }
 
@@ -214,15 +409,17 @@ impl<'p> Context<'p> {
         stopped: Option<Status>,
         bound: Option<Certified>,
     ) -> Solution {
-        if self.incumbent.is_none() {
+        if self.incumbent().is_none() {
             // Stopped before anything was fitted: the null model is always there.
             self.try_support(&[]);
         }
         let problem = self.problem;
-        let incumbent = self.incumbent.as_ref();
-        let (x, objective) = incumbent.map_or((&[][..], f64::INFINITY), |incumbent| {
-            (&incumbent.fit.x[..], incumbent.fit.objective)
-        });
+        let incumbent = self.incumbent();
+        let (x, objective) = incumbent
+            .as_ref()
+            .map_or((&[][..], f64::INFINITY), |incumbent| {
+                (&incumbent.fit.x[..], incumbent.fit.objective)
+            });
         let lower_bound = bound.map(|bound| bound.value().min(objective));
         let mut coefficients = vec![0.0; problem.columns()];
         let mut intercept = 0.0;
@@ -242,7 +439,7 @@ impl<'p> Context<'p> {
         let status = match lower_bound {
             None => stopped.unwrap_or(Status::Heuristic),
             Some(bound) if objective - bound <= PROMISE * objective.max(1e-12) => Status::Optimal,
-            Some(bound) if objective - bound <= self.gap => Status::GapReached,
+            Some(bound) if objective - bound <= self.allowed() => Status::GapReached,
             Some(_) => stopped.unwrap_or(Status::GapReached),
         };
         Solution {

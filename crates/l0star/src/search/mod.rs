@@ -6,37 +6,42 @@
 pub mod binary;
 pub mod context;
 pub mod exhaustive;
+mod frontier;
 pub mod paper;
+mod parallel;
 pub(crate) mod screening;
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
-use crate::settings::Status;
-pub use context::{Context, Event, Incumbent};
+use crate::settings::{Settings, Status};
+pub use context::{Context, Event, Incumbent, News, Phase};
+use frontier::{Frontier, Next};
 
 /// A node of the frontier.
-pub trait Node {
+pub trait Node: Send + Sync {
     /// A certified lower bound of every x of the node.
     fn low(&self) -> Certified;
     /// Bytes on the heap, for the memory limit.
     fn bytes(&self) -> usize;
     /// Ties in `low` go to the larger priority.
     fn depth(&self) -> usize;
+    /// A better bound of the same node.
+    fn raise(&mut self, low: Certified);
 }
 
 /// How an expansion ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Expansion {
     /// The node is done with; what remains of it are the children.
     Split,
-    /// A limit was reached in between: the node goes back to the frontier, the children are dropped.
-    Stopped(Status),
+    /// A limit was reached in between: the node goes back to the frontier with the bound that it has by now, the
+    /// children are dropped.
+    Stopped(Status, Certified),
 }
 
 /// How supports are organised.
-pub trait Tree {
+pub trait Tree: Send + Sized {
     /// Its nodes.
     type Node: Node;
 
@@ -56,6 +61,16 @@ pub trait Tree {
         context: &mut Context,
         children: &mut Vec<Self::Node>,
     ) -> Expansion;
+
+    /// The same tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
+    fn fork(&self) -> Option<Self> {
+        None
+    }
+
+    /// Bytes on the heap that open nodes share.
+    fn shared_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// What [`Search::step`] says.
@@ -73,12 +88,9 @@ pub enum Progress {
 pub struct Search<'p, T: Tree> {
     context: Context<'p>,
     tree: T,
-    frontier: BinaryHeap<Open<T::Node>>,
-    /// While memory is short: what is left of the subtree of one node, depth first.
-    plunge: Vec<T::Node>,
+    frontier: Frontier<T::Node>,
     children: Vec<T::Node>,
     started: bool,
-    bytes: u64,
 }
 
 impl<'p, T: Tree> Search<'p, T> {
@@ -87,162 +99,97 @@ impl<'p, T: Tree> Search<'p, T> {
         Self {
             context,
             tree,
-            frontier: BinaryHeap::new(),
-            plunge: Vec::new(),
+            frontier: Frontier::new(),
             children: Vec::new(),
             started: false,
-            bytes: 0,
         }
     }
 
-    /// The incumbent, the counters, the limits.
+    /// The incumbent and the limits.
     pub fn context(&self) -> &Context<'p> {
         &self.context
     }
 
     /// Gives the context back for the final result.
-    pub fn into_context(self) -> Context<'p> {
+    pub fn into_context(mut self) -> Context<'p> {
+        if let Some(floor) = self.frontier.floor() {
+            self.context.discard(floor);
+        }
+        let counters = &self.frontier.counters;
+        self.context.counters.calls += counters.calls;
+        self.context.counters.nodes = counters.nodes;
+        self.context.counters.peak_open = counters.peak_open;
         self.context
     }
 
     /// Open nodes.
     pub fn open(&self) -> usize {
-        self.frontier.len() + self.plunge.len()
+        self.frontier.open()
     }
 
     /// A certified lower bound of the optimum, valid at any time.
     pub fn lower_bound(&self) -> Certified {
-        let best = self.frontier.peek().map(|Open(node)| node.low());
-        let lows = best.into_iter().chain(self.plunge.iter().map(Node::low));
-        let open = lows.reduce(Certified::and);
-        let open = open.or((!self.started).then_some(Certified::TRIVIAL));
-        self.context.lower_bound(open)
+        let low = self.frontier.low();
+        let open = low.or((!self.started).then_some(Certified::TRIVIAL));
+        let lows = open.into_iter().chain(self.frontier.floor());
+        self.context.lower_bound(lows.reduce(Certified::and))
     }
 
     /// Looks at the root, or takes the best open node and splits it.
     pub fn step(&mut self) -> Progress {
         if !self.started {
-            return match self.tree.root(&mut self.context, &mut self.children) {
-                Expansion::Split => {
-                    self.started = true;
-                    self.push_children();
-                    Progress::Running
-                }
-                Expansion::Stopped(status) => {
-                    self.children.clear();
-                    Progress::Stopped(status)
-                }
-            };
-        }
-        if let Some(status) = self.limit() {
-            return if self.open() == 0 {
-                Progress::Done
-            } else {
-                Progress::Stopped(status)
-            };
-        }
-        let plunging = !self.plunge.is_empty();
-        let next = self.plunge.pop();
-        let Some(node) = next.or_else(|| self.frontier.pop().map(|Open(node)| node)) else {
-            return Progress::Done;
-        };
-        if !plunging {
-            let bound = self.context.lower_bound(Some(node.low()));
-            self.context.announce_bound(bound, self.frontier.len() + 1);
-        }
-        if self.tree.finished(&node, &self.context) {
-            if plunging {
-                // Only this node is settled; there are better ones in the frontier.
-                self.bytes -= node.bytes() as u64;
-                self.context.discard(node.low());
-                return Progress::Running;
+            self.context.enter(Phase::Root);
+            let expansion = self.tree.root(&mut self.context, &mut self.children);
+            if let Expansion::Stopped(status, low) = expansion {
+                self.context.raise(low);
+                self.children.clear();
+                return Progress::Stopped(status);
             }
-            self.frontier.push(Open(node));
-            return Progress::Done;
+            self.started = true;
+            self.frontier.settle(&mut self.context);
+            let Self { context, tree, .. } = self;
+            self.frontier.push(&mut self.children, tree, context);
+            return Progress::Running;
         }
-        self.context.counters.nodes += 1;
+        let (node, is_best) = match self.frontier.take(0, &self.tree, &self.context) {
+            Next::Node(node, is_best) => (node, is_best),
+            Next::Over(progress) => return progress,
+            Next::Wait => return Progress::Done,
+        };
+        let (open, nodes) = (self.frontier.open(), self.frontier.counters.nodes - 1);
+        if nodes > 0 {
+            self.context.enter(Phase::Search);
+        }
+        if self.context.is_observed() {
+            let bound = is_best.then(|| self.lower_bound());
+            self.context.announce_progress(open, nodes, bound);
+        }
         let expansion = self
             .tree
             .expand(&node, &mut self.context, &mut self.children);
-        match expansion {
-            Expansion::Split => {
-                self.bytes -= node.bytes() as u64;
-                self.push_children();
-                Progress::Running
-            }
-            Expansion::Stopped(status) => {
-                self.children.clear();
-                if plunging {
-                    self.plunge.push(node);
-                } else {
-                    self.frontier.push(Open(node));
-                }
-                Progress::Stopped(status)
-            }
-        }
+        let Self { context, tree, .. } = self;
+        self.frontier
+            .give(0, node, expansion, &mut self.children, tree, context)
     }
 
-    /// The limit that ends the search now. Over the memory limit a tree that can plunges instead, and the search ends only
-    /// when a single plunge needs as much again.
-    fn limit(&self) -> Option<Status> {
-        let slack = if T::PLUNGES { 2 } else { 1 };
-        let nodes = self.context.counters.nodes;
-        self.context
-            .limits
-            .reached_between(nodes, self.bytes / slack)
-    }
-
-    /// Steps until it is over or a limit is reached.
-    pub fn run(&mut self) -> Progress {
+    /// Steps until it is over or a limit is reached, on as many threads as the settings say.
+    pub fn run(&mut self, settings: &Settings) -> Progress {
+        let threads = settings.thread_count();
+        let solo = if threads > 1 {
+            settings.solo
+        } else {
+            Duration::MAX
+        };
+        let start = Instant::now();
         loop {
+            let joined = self.started && start.elapsed() >= solo;
+            if joined && let Some(progress) = parallel::run(self, threads) {
+                return progress;
+            }
             let progress = self.step();
             if progress != Progress::Running {
                 return progress;
             }
         }
     }
-
-    fn push_children(&mut self) {
-        let children = self.children.iter().map(|node| node.bytes() as u64);
-        self.bytes += children.sum::<u64>();
-        let short = T::PLUNGES && self.context.limits.is_short(self.bytes);
-        if short || !self.plunge.is_empty() {
-            // The last is taken first: the one with the smallest bound.
-            let order = |a: &T::Node, b: &T::Node| b.low().value().total_cmp(&a.low().value());
-            self.children.sort_by(order);
-            self.plunge.append(&mut self.children);
-        } else {
-            self.frontier.extend(self.children.drain(..).map(Open));
-        }
-        let open = self.open() as u64;
-        let peak = &mut self.context.counters.peak_open;
-        *peak = open.max(*peak);
-    }
 }
-
-/// Orders the heap: smallest bound first, then the deepest.
-struct Open<N>(N);
-
-impl<N: Node> Ord for Open<N> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.0, &other.0);
-        b.low()
-            .value()
-            .total_cmp(&a.low().value())
-            .then(a.depth().cmp(&b.depth()))
-    }
-}
-
-impl<N: Node> PartialOrd for Open<N> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<N: Node> PartialEq for Open<N> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<N: Node> Eq for Open<N> {}

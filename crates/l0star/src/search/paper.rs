@@ -11,6 +11,7 @@ use crate::bound::{Certified, Subproblem};
 use crate::gram::tree::GramTree;
 use crate::problem::Problem;
 use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
+use crate::settings::Status;
 
 /// A node that was solved: `⟨Low_S, Sol_S, S⟩`, the solution by its value.
 #[derive(Debug)]
@@ -40,6 +41,10 @@ impl Node for Ordered {
 
     fn depth(&self) -> usize {
         self.set.len()
+    }
+
+    fn raise(&mut self, low: Certified) {
+        self.low = self.low.or(low);
     }
 }
 
@@ -125,10 +130,10 @@ impl<R: Relaxation> OrderedTree<R> {
                 Ok(None)
             }
             Exit::Stopped => {
-                let status = limits.reached();
-                Err(Expansion::Stopped(
-                    status.unwrap_or(crate::settings::Status::TimeLimit),
-                ))
+                let status = limits.reached().unwrap_or(Status::TimeLimit);
+                // At the root the bound reached so far is worth keeping; a child's is not one of its parent.
+                let low = if set.is_empty() { low } else { parent };
+                Err(Expansion::Stopped(status, low))
             }
             Exit::Converged => {
                 let support = self.relaxation.candidate(problem, k);
@@ -166,7 +171,7 @@ fn split<'p>(problem: &'p Problem, set: &[u32]) -> (Vec<usize>, &'p [usize]) {
     (included, &selectable[next..])
 }
 
-impl<R: Relaxation> Tree for OrderedTree<R> {
+impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     type Node = Ordered;
     const PLUNGES: bool = false;
 

@@ -3,7 +3,7 @@
 //! A first-order ascent at the root costs O(nd) a step, and every dual point bounds, for each feature, all models that
 //! use it. Those at or above the incumbent are out for good.
 
-use super::Context;
+use super::{Context, Phase};
 use crate::bound::Subproblem;
 use crate::heuristic::first_incumbent;
 use crate::relaxation::pdal::{self, Pdal};
@@ -21,11 +21,12 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
     let mut free = problem.selectable.clone();
     first_incumbent(context);
     let mut epsilon = 1e-3;
-    let mut relaxation = Pdal::new(problem, epsilon);
-    let mut warm = None;
     let limits = context.limits.clone();
+    context.enter(Phase::Root);
+    let mut relaxation = Pdal::within(problem, epsilon, &limits);
+    let mut warm = None;
     for _ in 0..MAX_ROUNDS {
-        if free.len() <= enough.max(budget + 1) || budget == 0 {
+        if free.len() <= enough.max(budget + 1) || budget == 0 || limits.stop() {
             break;
         }
         let task = Task {
@@ -41,7 +42,11 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
         };
         relaxation.prepare(problem, &task.node, warm.as_ref());
         context.counters.calls += 1;
-        let (_, exit) = relaxation.solve(problem, &task);
+        let (bound, exit) = relaxation.solve(problem, &task);
+        context.raise(bound);
+        if exit == Exit::Stopped {
+            break;
+        }
         let support = relaxation.candidate(problem, budget);
         context.try_support(&support);
         let cut = context.best() - context.allowed();
@@ -56,9 +61,7 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
         warm = Some(relaxation.warm_start());
         let before = free.len();
         free.retain(|j| !out[*j]);
-        if exit == Exit::Stopped {
-            break;
-        }
+        context.set_features_left(free.len());
         if free.len() * 10 > before * 9 {
             // Little was gained: only a sharper bound can do more.
             if epsilon <= pdal::EPSILON {

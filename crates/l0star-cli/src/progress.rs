@@ -1,0 +1,130 @@
+//! What is shown while a search runs: a line an event (`--log`), or one live line on a terminal; both on standard error.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use l0star::search::{Event, News};
+
+/// A bound that rises is worth a line of the log after so many seconds.
+const QUIET_SECONDS: f64 = 1.0;
+
+/// Who listens to a search.
+pub enum Listener {
+    /// Nobody.
+    None,
+    /// A log; the time of its last line.
+    Log { last: f64 },
+    /// One line that changes.
+    Live(ProgressBar),
+}
+
+impl Listener {
+    /// A log when it is asked for; else a live line, if there is a terminal to show it and `quiet` does not forbid it.
+    pub fn new(log: bool, quiet: bool) -> Self {
+        if log {
+            write_line(&HEADER.map(str::to_owned));
+            return Self::Log { last: 0.0 };
+        }
+        if quiet || !io::stderr().is_terminal() {
+            return Self::None;
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self::Live(bar)
+    }
+
+    /// Whether there is anything to tell it.
+    pub fn listens(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    pub fn hear(&mut self, event: &Event) {
+        match self {
+            Self::None => {}
+            Self::Log { last } => {
+                let what = match event.news {
+                    News::Phase => event.phase.as_str(),
+                    News::Incumbent { .. } => "incumbent",
+                    News::Bound | News::Tick if event.seconds < *last + QUIET_SECONDS => return,
+                    News::Bound | News::Tick => "bound",
+                };
+                *last = event.seconds;
+                write_line(&columns(event, what));
+            }
+            Self::Live(bar) => bar.set_message(message(event)),
+        }
+    }
+
+    /// Takes the live line away.
+    pub fn finish(self) {
+        if let Self::Live(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+const HEADER: [&str; 8] = [
+    "seconds",
+    "nodes",
+    "open",
+    "lower bound",
+    "incumbent",
+    "gap %",
+    "features",
+    "event",
+];
+
+fn columns(event: &Event, what: &str) -> [String; 8] {
+    let number = |value: f64| {
+        if value.is_finite() {
+            format!("{value:.8e}")
+        } else {
+            "-".into()
+        }
+    };
+    let gap = 100.0 * event.relative_gap();
+    [
+        format!("{:.2}", event.seconds),
+        event.nodes.to_string(),
+        event.open.to_string(),
+        number(event.lower_bound),
+        number(event.objective),
+        if gap.is_finite() {
+            format!("{gap:.4}")
+        } else {
+            "-".into()
+        },
+        event.features_left.to_string(),
+        what.to_owned(),
+    ]
+}
+
+fn write_line(columns: &[String; 8]) {
+    let [seconds, nodes, open, bound, incumbent, gap, features, event] = columns;
+    // A log that cannot be written must not end the search.
+    let _ = writeln!(
+        io::stderr(),
+        "{seconds:>9} {nodes:>10} {open:>9} {bound:>15} {incumbent:>15} {gap:>9} {features:>9}  {event}"
+    );
+}
+
+fn message(event: &Event) -> String {
+    let mut text = event.phase.as_str().to_owned();
+    if event.nodes > 0 {
+        text += &format!(
+            "  {} nodes ({:.0}/s), {} open",
+            event.nodes,
+            event.nodes_per_second(),
+            event.open
+        );
+    }
+    if event.objective.is_finite() {
+        text += &format!("  best {:.6e}", event.objective);
+        text += &format!("  gap {:.3} %", 100.0 * event.relative_gap());
+    }
+    text + &format!("  {} features left", event.features_left)
+}

@@ -1,0 +1,201 @@
+//! What is open, what is in flight, and what was discarded: the state of a search, for one worker or several.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::context::Counters;
+use super::{Context, Expansion, Node, Progress, Tree};
+use crate::bound::Certified;
+
+/// Open nodes: smallest bound first, then the deepest.
+pub(super) struct Frontier<N> {
+    heap: BinaryHeap<Open<N>>,
+    /// While memory is short: what is left of the subtrees in hand, depth first.
+    plunge: Vec<N>,
+    /// What each worker is expanding.
+    flying: Vec<Option<Arc<N>>>,
+    bytes: u64,
+    /// The smallest bound that was ever used to discard anything.
+    floor: Option<Certified>,
+    pub(super) counters: Counters,
+}
+
+/// What there is to do.
+pub(super) enum Next<N> {
+    /// A node to expand, and whether it is the best of all that is open.
+    Node(Arc<N>, bool),
+    /// Nothing now; a worker that is expanding a node may change that.
+    Wait,
+    /// Nothing any more.
+    Over(Progress),
+}
+
+impl<N: Node> Frontier<N> {
+    pub(super) fn new() -> Self {
+        Self {
+            heap: BinaryHeap::new(),
+            plunge: Vec::new(),
+            flying: vec![None],
+            bytes: 0,
+            floor: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Room for so many workers.
+    pub(super) fn set_workers(&mut self, count: usize) {
+        self.flying.resize_with(count, || None);
+    }
+
+    /// Open nodes, those in flight included.
+    pub(super) fn open(&self) -> usize {
+        self.heap.len() + self.plunge.len() + self.flying.iter().flatten().count()
+    }
+
+    /// The smallest bound of what is open.
+    pub(super) fn low(&self) -> Option<Certified> {
+        let best = self.heap.peek().map(|Open(node)| node.low());
+        let flying = self.flying.iter().flatten().map(|node| node.low());
+        let plunge = self.plunge.iter().map(Node::low);
+        best.into_iter()
+            .chain(flying)
+            .chain(plunge)
+            .reduce(Certified::and)
+    }
+
+    /// The evidence of what was discarded.
+    pub(super) fn floor(&self) -> Option<Certified> {
+        self.floor
+    }
+
+    /// The next node for a worker. A limit is looked at first.
+    pub(super) fn take<T>(&mut self, worker: usize, tree: &T, context: &Context) -> Next<N>
+    where
+        T: Tree<Node = N>,
+    {
+        let idle = self.flying.iter().all(Option::is_none);
+        let bytes = self.bytes + tree.shared_bytes();
+        let limits = &context.limits;
+        if let Some(status) = limits.reached_between(self.counters.nodes, bytes) {
+            return match (self.heap.is_empty() && self.plunge.is_empty(), idle) {
+                (false, _) => Next::Over(Progress::Stopped(status)),
+                (true, false) => Next::Wait,
+                (true, true) => Next::Over(Progress::Done),
+            };
+        }
+        while let Some(node) = self.plunge.pop() {
+            if !tree.finished(&node, context) {
+                return self.fly(worker, node, false);
+            }
+            // Only this node is settled; there are better ones in the heap.
+            self.bytes -= node.bytes() as u64;
+            self.discard(node.low());
+        }
+        match self.heap.peek() {
+            Some(Open(best)) if !tree.finished(best, context) => {
+                let best = self.heap.pop().map(|Open(node)| node);
+                best.map_or(Next::Wait, |node| self.fly(worker, node, idle))
+            }
+            _ if idle => Next::Over(Progress::Done),
+            _ => Next::Wait,
+        }
+    }
+
+    fn fly(&mut self, worker: usize, node: N, is_best: bool) -> Next<N> {
+        self.counters.nodes += 1;
+        let node = Arc::new(node);
+        self.flying[worker] = Some(Arc::clone(&node));
+        Next::Node(node, is_best)
+    }
+
+    /// Takes back what a worker made of its node.
+    pub(super) fn give<T>(
+        &mut self,
+        worker: usize,
+        node: Arc<N>,
+        expansion: Expansion,
+        children: &mut Vec<N>,
+        tree: &T,
+        context: &mut Context,
+    ) -> Progress
+    where
+        T: Tree<Node = N>,
+    {
+        self.flying[worker] = None;
+        self.settle(context);
+        self.bytes -= node.bytes() as u64;
+        match expansion {
+            Expansion::Split => {
+                self.push(children, tree, context);
+                Progress::Running
+            }
+            Expansion::Stopped(status, low) => {
+                children.clear();
+                if let Ok(mut node) = Arc::try_unwrap(node) {
+                    node.raise(low);
+                    self.bytes += node.bytes() as u64;
+                    self.heap.push(Open(node));
+                }
+                Progress::Stopped(status)
+            }
+        }
+    }
+
+    /// Enters what a context has counted and discarded.
+    pub(super) fn settle(&mut self, context: &mut Context) {
+        if let Some(floor) = context.take_floor() {
+            self.discard(floor);
+        }
+        self.counters.calls += std::mem::take(&mut context.counters.calls);
+    }
+
+    fn discard(&mut self, evidence: Certified) {
+        self.floor = Some(self.floor.map_or(evidence, |floor| floor.and(evidence)));
+    }
+
+    /// New nodes: to the heap, or, when memory is short, on top of the plunge.
+    pub(super) fn push<T>(&mut self, children: &mut Vec<N>, tree: &T, context: &Context)
+    where
+        T: Tree<Node = N>,
+    {
+        self.bytes += children.iter().map(|node| node.bytes() as u64).sum::<u64>();
+        let bytes = self.bytes + tree.shared_bytes();
+        let short = T::PLUNGES && context.limits.is_short(bytes);
+        if short || !self.plunge.is_empty() {
+            // The last is taken first: the one with the smallest bound.
+            children.sort_by(|a, b| b.low().value().total_cmp(&a.low().value()));
+            self.plunge.append(children);
+        } else {
+            self.heap.extend(children.drain(..).map(Open));
+        }
+        self.counters.peak_open = self.counters.peak_open.max(self.open() as u64);
+    }
+}
+
+/// Orders the heap.
+struct Open<N>(N);
+
+impl<N: Node> Ord for Open<N> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.0, &other.0);
+        b.low()
+            .value()
+            .total_cmp(&a.low().value())
+            .then(a.depth().cmp(&b.depth()))
+    }
+}
+
+impl<N: Node> PartialOrd for Open<N> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<N: Node> PartialEq for Open<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<N: Node> Eq for Open<N> {}

@@ -1,0 +1,162 @@
+//! The same search on several threads: one frontier behind a lock, the incumbent shared at once.
+//!
+//! A worker takes the best open node, expands it outside the lock and gives back what it made of it. A node in flight
+//! counts as open, so that the bound is valid at any time. The thread that called does not search: it listens, and tells
+//! the observer.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::context::{Context, News, TICK};
+use super::frontier::{Frontier, Next};
+use super::{Node, Phase, Progress, Search, Tree};
+use crate::bound::Certified;
+
+/// What the threads share.
+struct Pool<N> {
+    state: Mutex<State<N>>,
+    /// Something is to do, or it is over.
+    work: Condvar,
+    /// Something is to tell.
+    news: Condvar,
+}
+
+struct State<N> {
+    frontier: Frontier<N>,
+    /// How it ended.
+    outcome: Option<Progress>,
+    waiting: usize,
+}
+
+impl<N> Pool<N> {
+    fn lock(&self) -> MutexGuard<'_, State<N>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Steps the search on so many threads until it is over or a limit is reached. `None`: the tree, or the system, does not
+/// allow it, and nothing was done.
+pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Progress> {
+    let trees: Option<Vec<T>> = (0..threads).map(|_| search.tree.fork()).collect();
+    let trees = trees?;
+    let mut frontier = std::mem::replace(&mut search.frontier, Frontier::new());
+    frontier.set_workers(threads);
+    let pool = Pool {
+        state: Mutex::new(State {
+            frontier,
+            outcome: None,
+            waiting: 0,
+        }),
+        work: Condvar::new(),
+        news: Condvar::new(),
+    };
+    let seed = search.context.seed();
+    let mut best = search.context.best();
+    let started = thread::scope(|scope| {
+        let mut started = false;
+        for (worker, mut tree) in trees.into_iter().enumerate() {
+            let (pool, seed) = (&pool, &seed);
+            // A system that gives us fewer threads gets along with fewer.
+            let spawned = thread::Builder::new()
+                .name(format!("l0star-{worker}"))
+                .spawn_scoped(scope, move || {
+                    work(worker, &mut tree, &mut seed.context(), pool);
+                });
+            started |= spawned.is_ok();
+        }
+        if started {
+            listen(&mut search.context, &pool, &mut best);
+        }
+        started
+    });
+    announce_incumbent(&mut search.context, &mut best);
+    let state = pool.state.into_inner();
+    let state = state.unwrap_or_else(PoisonError::into_inner);
+    search.frontier = state.frontier;
+    search.frontier.set_workers(1);
+    started.then(|| state.outcome.unwrap_or(Progress::Done))
+}
+
+/// However a worker ends, by a panic too: the others need not wait for it.
+struct Last<'a, N>(&'a Pool<N>);
+
+impl<N> Drop for Last<'_, N> {
+    fn drop(&mut self) {
+        self.0.lock().outcome.get_or_insert(Progress::Done);
+        self.0.work.notify_all();
+        self.0.news.notify_one();
+    }
+}
+
+/// One worker, until it is over.
+fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool<T::Node>) {
+    let _last = Last(pool);
+    let mut children = Vec::new();
+    let mut state = pool.lock();
+    while state.outcome.is_none() {
+        let node = match state.frontier.take(worker, tree, context) {
+            Next::Node(node, _) => node,
+            Next::Over(progress) => {
+                state.outcome = Some(progress);
+                break;
+            }
+            Next::Wait => {
+                state.waiting += 1;
+                let woken = pool.work.wait(state);
+                state = woken.unwrap_or_else(PoisonError::into_inner);
+                state.waiting -= 1;
+                continue;
+            }
+        };
+        drop(state);
+        let before = context.best();
+        let expansion = tree.expand(&node, context, &mut children);
+        state = pool.lock();
+        let frontier = &mut state.frontier;
+        let progress = frontier.give(worker, node, expansion, &mut children, tree, context);
+        if progress != Progress::Running {
+            state.outcome.get_or_insert(progress);
+        }
+        if state.waiting > 0 {
+            pool.work.notify_all();
+        }
+        if context.best() < before {
+            pool.news.notify_one();
+        }
+    }
+}
+
+/// Tells the observer of a model better than `best`.
+fn announce_incumbent(context: &mut Context, best: &mut f64) {
+    if context.best() < *best
+        && let Some(incumbent) = context.incumbent()
+    {
+        *best = incumbent.fit.objective;
+        let support = &incumbent.support;
+        context.announce(News::Incumbent { support });
+    }
+}
+
+/// Tells the observer what happens, until it is over.
+fn listen<N: Node>(context: &mut Context, pool: &Pool<N>, best: &mut f64) {
+    let mut state = pool.lock();
+    while state.outcome.is_none() {
+        let tick = Duration::from_secs_f64(TICK / 2.0);
+        let woken = pool.news.wait_timeout(state, tick);
+        state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        if !context.is_observed() {
+            continue;
+        }
+        let frontier = &state.frontier;
+        let (open, nodes) = (frontier.open(), frontier.counters.nodes);
+        let lows = frontier.low().into_iter().chain(frontier.floor());
+        let bound = lows.reduce(Certified::and);
+        drop(state);
+        context.enter(Phase::Search);
+        announce_incumbent(context, best);
+        let bound = context.lower_bound(bound);
+        context.announce_progress(open, nodes, Some(bound));
+        state = pool.lock();
+    }
+}
