@@ -1,10 +1,8 @@
 //! What a node is worth: a certified lower bound, a candidate support, a warm start for its children.
 
 pub(crate) mod branching;
-pub(crate) mod lift;
 pub(crate) mod newton;
 pub mod pdal;
-pub(crate) mod region;
 pub mod rows;
 pub mod sga;
 pub(crate) mod topk;
@@ -14,7 +12,7 @@ use std::sync::Arc;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
-use lift::Lift;
+use rows::lift::Lift;
 
 /// What a relaxation is asked to do at a node.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,292 @@
+//! Newton's method for the relaxation in matrix form: any loss, any scale of columns.
+//!
+//! Coordinates are `x̃_j = √λ_j x_j`, so that every ridge is 1; unpenalised columns keep their own. The bound is that of
+//! the slopes at the best point, in the dual form of [`crate::bound`]: nothing about it depends on Newton's rounding.
+//!
+//! Where the loss is curved wherever a better model can be, the ridge is lifted ([`lift`]): the model is then
+//! `Σ p l̃ - ½ Σ μ x²` with `x̃_j = √(λ_j + μ_j) x_j`, and its bound that of the linearisation at the best point, less the
+//! proved bound of its rounding.
+
+pub(crate) mod lift;
+mod model;
+mod region;
+
+use std::sync::Arc;
+
+use super::newton::{Goal, Newton, Sets};
+use super::{Exit, Relaxation, Task, WarmStart, branching, largest};
+use crate::bound::{Certified, Children, Subproblem};
+use crate::limits::Limits;
+use crate::problem::Problem;
+use crate::settings::Ideas;
+use lift::Lift;
+use model::{RowModel, Work};
+use region::{Centre, Region};
+
+/// A node is solved to this share of its gap to the incumbent …
+const NODE_TOLERANCE: f64 = 1e-2;
+/// … and never beyond this share of the incumbent.
+const FLOOR: f64 = 1e-12;
+/// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
+const WIDEST: f64 = 2.0;
+/// … and tried again when they are expected to lie within this share of the last lift's width.
+const RELIFT: f64 = 0.7;
+/// A lift writes out three times the entries of the columns that are left: at most so many.
+const LARGEST: usize = 20_000_000;
+
+/// The relaxation of nodes by Newton's method on the rows.
+#[derive(Debug, Clone)]
+pub struct NewtonRows {
+    newton: Newton,
+    work: Work,
+    start: Vec<(usize, f64)>,
+    ideas: Ideas,
+}
+
+impl NewtonRows {
+    /// For one problem.
+    pub fn new(problem: &Problem, ideas: Ideas) -> Self {
+        Self::within(problem, ideas, &Limits::none())
+    }
+
+    /// The same; a limit ends the preparation early, and then the steps are not the best.
+    pub(crate) fn within(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
+        Self {
+            newton: Newton::default(),
+            work: Work::new(problem, limits),
+            start: Vec::new(),
+            ideas,
+        }
+    }
+
+    /// A model (column, coefficient) that nodes without a warm start begin at.
+    pub fn start_at(&mut self, model: &[(usize, f64)]) {
+        self.start = model.to_vec();
+    }
+
+    /// With a lift unpenalised columns have a ridge like any that is in.
+    fn sets(&self, problem: &Problem, node: &Subproblem) -> Sets {
+        let bare = problem.unpenalised.columns();
+        let mut inside = node.included.to_vec();
+        let lifted = self.work.lift.is_some();
+        if lifted {
+            inside.extend_from_slice(bare);
+        }
+        Sets {
+            unpenalised: if lifted { Vec::new() } else { bare.to_vec() },
+            inside,
+            free: node.free.to_vec(),
+            budget: node.budget,
+        }
+    }
+
+    /// Changes over to another lift (or none) with the iterate carried over, zero outside the node.
+    fn change(&mut self, problem: &Problem, node: &Subproblem, lift: Option<Arc<Lift>>) {
+        let bare = problem.unpenalised.columns().iter().copied();
+        let alive: Vec<usize> = node.columns().chain(bare).collect();
+        let x: Vec<f64> = alive
+            .iter()
+            .map(|j| self.newton.x[*j] / self.work.scale[*j])
+            .collect();
+        self.work.change(problem, lift);
+        self.newton.x.fill(0.0);
+        for (j, x) in alive.iter().zip(x) {
+            self.newton.x[*j] = x * self.work.scale[*j];
+        }
+    }
+
+    /// How far the predictions of a better model can be from those of the relaxed point, in the root mean square over the
+    /// rows: `Σ p l'' ℓ = d` for the leverages ℓ of d columns.
+    fn expected_width(&self, problem: &Problem, columns: usize, gap: f64) -> f64 {
+        let (p, b) = (&problem.p, &problem.b);
+        let rows = p.iter().zip(&self.work.kept_z).zip(b);
+        let curvature: f64 = rows
+            .map(|((p, z), b)| p * problem.loss.curvature(*z, *b))
+            .sum();
+        (2.0 * gap * columns as f64 / curvature).sqrt()
+    }
+
+    fn run(
+        &mut self,
+        problem: &Problem,
+        node: &Subproblem,
+        goal: &Goal,
+        limits: &Limits,
+    ) -> Certified {
+        let sets = self.sets(problem, node);
+        let mut model = RowModel {
+            problem,
+            work: &mut self.work,
+            limits,
+        };
+        let bound = self.newton.solve(&mut model, &sets, goal, limits);
+        self.newton.restore_best(&sets);
+        bound
+    }
+}
+
+impl Relaxation for NewtonRows {
+    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+        self.work
+            .change(problem, warm.and_then(|warm| warm.lift.clone()));
+        let x = &mut self.newton.x;
+        x.clear();
+        x.resize(problem.design.columns(), 0.0);
+        let start = warm.map_or(&self.start, |warm| &warm.x);
+        for (j, value) in start {
+            x[*j] = value * self.work.scale[*j];
+        }
+        // What is out stays out.
+        let alive: Vec<usize> = node
+            .columns()
+            .chain(problem.unpenalised.columns().iter().copied())
+            .collect();
+        let kept: Vec<f64> = alive.iter().map(|j| x[*j]).collect();
+        x.fill(0.0);
+        for (j, value) in alive.iter().zip(kept) {
+            x[*j] = value;
+        }
+    }
+
+    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
+        let work = &mut self.work;
+        work.point.dots(problem, node);
+        work.point.bound(problem, node, &mut work.scratch)
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let goal = Goal {
+            cut: task.cut,
+            tolerance,
+            tight: tolerance.min(0.3e-9 * task.scale),
+        };
+        let bound = self.run(problem, &task.node, &goal, task.limits);
+        let exit = if bound.value() > task.cut {
+            Exit::Quit
+        } else if task.limits.stop() {
+            Exit::Stopped
+        } else {
+            Exit::Converged
+        };
+        (bound, exit)
+    }
+
+    /// Lifts the ridge of what is left of a node that was solved, when that promises to pay.
+    fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
+        let node = &task.node;
+        let alive = node.included.len() + node.free.len() + problem.unpenalised.columns().len();
+        if alive >= problem.rows() || alive * problem.rows() > LARGEST || !problem.loss.can_lift() {
+            return false;
+        }
+        let before = self.work.lift.clone();
+        if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
+            return false;
+        }
+        let width = self.expected_width(problem, alive, task.scale - task.low);
+        let widest = before.as_ref().map_or(WIDEST, |lift| RELIFT * lift.width);
+        if width.is_nan() || width > widest {
+            return false;
+        }
+        if before.is_some() {
+            // The region is centred at a point of the problem without a lift.
+            self.change(problem, node, None);
+            let tolerance = NODE_TOLERANCE * (task.scale - task.low);
+            let goal = Goal {
+                cut: f64::INFINITY,
+                tolerance,
+                tight: tolerance,
+            };
+            self.run(problem, node, &goal, task.limits);
+        }
+        let sets = self.sets(problem, node);
+        let mut weights = self.newton.gains(&sets);
+        if !self.ideas.spreading {
+            weights.clear();
+        }
+        for (weight, j) in weights.iter_mut().zip(node.free) {
+            *weight /= self.work.scale[*j] * self.work.scale[*j];
+        }
+        let work = &mut self.work;
+        work.point.dots(problem, node);
+        let bound = work.point.bound(problem, node, &mut work.scratch).value();
+        let columns: Vec<usize> = node
+            .columns()
+            .chain(problem.unpenalised.columns().iter().copied())
+            .collect();
+        let centre = Centre {
+            alpha: &work.point.alpha,
+            z: &work.kept_z,
+            error: work.kept_error,
+            gap: (task.scale - bound) * (1.0 + 1e-9),
+        };
+        let region = Region::find(problem, &columns, &centre, task.limits);
+        let region = region.map(|region| match &before {
+            Some(lift) => region.within(&lift.region, problem),
+            None => region,
+        });
+        let lift = region.and_then(|region| {
+            Lift::new(
+                problem,
+                node,
+                region,
+                &weights,
+                task.scale,
+                width,
+                task.limits,
+            )
+        });
+        let Some(lift) = lift else {
+            self.change(problem, node, before);
+            return false;
+        };
+        self.change(problem, node, Some(Arc::new(lift)));
+        true
+    }
+
+    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
+        let x = &self.newton.x;
+        largest(problem.selectable.iter().map(|j| (*j, x[*j].abs())), k)
+    }
+
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        let Some(lift) = &self.work.lift else {
+            return self.work.point.children(problem, node);
+        };
+        let (u, frame) = (&self.newton.best_u, &self.work.frame);
+        let atoms = node.free.iter().map(|j| (0.5 * u[*j] * u[*j], *j));
+        let error = frame.error + frame.selection;
+        Children::from_atoms(atoms, node.budget, |rise| {
+            Certified::from_frame(frame.dual + rise, lift.ceiling, error)
+        })
+    }
+
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+        let sets = self.sets(problem, node);
+        let mut model = RowModel {
+            problem,
+            work: &mut self.work,
+            limits: &Limits::none(),
+        };
+        let (x, u) = (&self.newton.x, &self.newton.best_u);
+        if !self.ideas.gains {
+            return branching::steepest(&sets, x, u);
+        }
+        branching::choose(&mut model, &sets, x, u, gap, &Limits::none())
+    }
+
+    fn warm_start(&self) -> WarmStart {
+        let x = self.newton.x.iter().enumerate();
+        let scale = &self.work.scale;
+        let x = x.filter(|(_, x)| **x != 0.0);
+        WarmStart {
+            alpha: Vec::new(),
+            x: x.map(|(j, x)| (j, x / scale[j])).collect(),
+            steps: (0.0, 0.0),
+            lift: self.work.lift.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

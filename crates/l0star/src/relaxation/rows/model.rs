@@ -1,0 +1,372 @@
+//! The model of a node for Newton's method, plain or lifted, and the certificate of its bounds.
+
+use std::sync::Arc;
+
+use super::lift::Lift;
+use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::limits::Limits;
+use crate::linalg::kernels;
+use crate::linalg::rounding::gamma;
+use crate::problem::Problem;
+use crate::relaxation::newton::{Model, Sets};
+
+/// f(x̃) = L(Ax + o) of a problem, for [`Newton`].
+pub(super) struct RowModel<'a> {
+    pub problem: &'a Problem,
+    pub work: &'a mut Work,
+    pub limits: &'a Limits,
+}
+
+/// Buffers of the model, and the dual point to be certified.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Work {
+    /// √λ_j, 1 for unpenalised columns; with a lift √(λ_j + μ_j) for its columns.
+    pub scale: Vec<f64>,
+    /// The lift, and μ_j for its columns (else 0).
+    pub lift: Option<Arc<Lift>>,
+    mu: Vec<f64>,
+    /// μ_j x_j at the point evaluated last.
+    pulled: Vec<f64>,
+    /// `½ Σ μ (x + a d)²` along a line, by powers of a.
+    line: [f64; 3],
+    z: Vec<f64>,
+    /// z, moved into the region.
+    clamped: Vec<f64>,
+    alpha: Vec<f64>,
+    beta: Vec<f64>,
+    curvature: Vec<f64>,
+    dz: Vec<f64>,
+    moved: Vec<f64>,
+    kept: Vec<f64>,
+    pub kept_z: Vec<f64>,
+    /// How far rounding can have moved the entries of `kept_z`.
+    pub kept_error: f64,
+    pub frame: Frame,
+    pub point: DualPoint,
+    pub scratch: Vec<f64>,
+    /// `max p s ‖A‖²` in scaled coordinates, its mean diagonal.
+    lipschitz: f64,
+    mean: f64,
+    smooth: f64,
+}
+
+/// What the certificate of a lifted point needs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame {
+    pub dual: f64,
+    /// Bounds of the error of D, and of what another selection of atoms can add to it.
+    pub error: f64,
+    pub selection: f64,
+    /// `max_j N_j/s_j`, `|p|₂`.
+    steepest: f64,
+    weights: f64,
+    /// At the point evaluated last: the sizes of what was added up, `Σ p |value terms|` and `|p slope terms|₂`.
+    values: f64,
+    slopes: f64,
+}
+
+impl Work {
+    pub(super) fn new(problem: &Problem, limits: &Limits) -> Self {
+        let n = problem.rows();
+        let columns = problem.ridged();
+        let scale: Vec<f64> = problem
+            .ridge
+            .iter()
+            .map(|ridge| if *ridge > 0.0 { ridge.sqrt() } else { 1.0 })
+            .collect();
+        let least = columns
+            .iter()
+            .map(|j| problem.ridge[*j])
+            .fold(f64::INFINITY, f64::min);
+        let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
+        let unit = heaviest * problem.loss.smoothness();
+        let bare: f64 = problem
+            .unpenalised
+            .columns()
+            .iter()
+            .map(|j| problem.norms[*j].powi(2))
+            .sum();
+        // The projected norm leaves out what unpenalised columns share with the others: a factor of 2 covers it.
+        let norm = problem.spectral_norm(&columns, limits).powi(2) / least;
+        let sum: f64 = columns
+            .iter()
+            .map(|j| problem.norms[*j].powi(2) / problem.ridge[*j])
+            .sum();
+        let mean = problem.p.iter().sum::<f64>() / n as f64 * problem.loss.smoothness();
+        Self {
+            mu: vec![0.0; scale.len()],
+            pulled: vec![0.0; scale.len()],
+            scale,
+            lift: None,
+            line: [0.0; 3],
+            z: vec![0.0; n],
+            clamped: vec![0.0; n],
+            alpha: vec![0.0; n],
+            beta: vec![0.0; n],
+            curvature: vec![0.0; n],
+            dz: vec![0.0; n],
+            moved: vec![0.0; n],
+            kept: vec![0.0; n],
+            kept_z: vec![0.0; n],
+            kept_error: 0.0,
+            frame: Frame::default(),
+            point: DualPoint::new(problem),
+            scratch: Vec::new(),
+            lipschitz: (2.0 * (norm + bare) * unit).max(1e-300),
+            mean: mean * sum / columns.len().max(1) as f64,
+            smooth: 0.0,
+        }
+    }
+
+    /// Changes over to another lift, or to none. x̃ is the caller's to rescale.
+    pub(super) fn change(&mut self, problem: &Problem, lift: Option<Arc<Lift>>) {
+        let base = |j: usize| match problem.ridge[j] {
+            ridge if ridge > 0.0 => ridge.sqrt(),
+            _ => 1.0,
+        };
+        for (j, _) in self.lift.take().iter().flat_map(|lift| &lift.ridges) {
+            let j = *j as usize;
+            (self.scale[j], self.mu[j], self.pulled[j]) = (base(j), 0.0, 0.0);
+        }
+        if let Some(lift) = &lift {
+            let mut steepest: f64 = 0.0;
+            for (j, mu) in &lift.ridges {
+                let (j, mu) = (*j as usize, *mu);
+                (self.scale[j], self.mu[j]) = ((problem.ridge[j] + mu).sqrt(), mu);
+                steepest = steepest.max(problem.sizes[j] / self.scale[j]);
+            }
+            self.frame.steepest = steepest * (1.0 + 1e-12);
+            self.frame.weights = kernels::norm(&problem.p) * (1.0 + gamma(problem.rows() + 4));
+        }
+        self.lift = lift;
+    }
+
+    /// `Σ p l̃(z)` of a lifted problem, with z moved into the region in `clamped`.
+    fn extended(&mut self, problem: &Problem, lift: &Lift, moved: bool) -> f64 {
+        let (loss, p, b) = (&problem.loss, &problem.p, &problem.b);
+        let z = if moved { &self.moved } else { &self.z };
+        let region = lift.region.low.iter().zip(&lift.region.high);
+        let mut outside = false;
+        for ((clamped, z), (low, high)) in self.clamped.iter_mut().zip(z).zip(region) {
+            *clamped = z.max(*low).min(*high);
+            outside |= *clamped != *z;
+        }
+        let mut total = loss.total(p, &self.clamped, b);
+        self.frame.values = total;
+        if outside {
+            for (i, (end, z)) in self.clamped.iter().zip(z).enumerate() {
+                let way = z - end;
+                if way != 0.0 {
+                    let slope = loss.slope(*end, b[i]) * way;
+                    let curve = 0.5 * loss.curvature(*end, b[i]) * way * way;
+                    total += p[i] * (slope + curve);
+                    self.frame.values += p[i] * (slope.abs() + curve);
+                }
+            }
+        }
+        total
+    }
+
+    /// Slopes of l̃ at the point that [`Work::extended`] has just seen.
+    fn extended_slopes(&mut self, problem: &Problem) {
+        let (loss, p, b) = (&problem.loss, &problem.p, &problem.b);
+        loss.slopes(&self.clamped, b, &mut self.alpha);
+        let mut grown = 0.0;
+        for (i, (end, z)) in self.clamped.iter().zip(&self.z).enumerate() {
+            if end != z {
+                let more = loss.curvature(*end, b[i]) * (z - end);
+                grown += p[i] * (self.alpha[i].abs() + more.abs());
+                self.alpha[i] += more;
+            }
+        }
+        problem.weigh(&self.alpha, &mut self.beta);
+        self.frame.slopes = kernels::norm(&self.beta) + grown;
+    }
+}
+
+impl Model for RowModel<'_> {
+    fn size(&self) -> usize {
+        self.problem.design.columns()
+    }
+
+    fn evaluate(&mut self, x: &[f64], support: &[usize], sets: &Sets, u: &mut [f64]) -> (f64, f64) {
+        let (problem, work) = (self.problem, &mut *self.work);
+        let (design, loss) = (&problem.design, &problem.loss);
+        problem.predict_into(&[], &mut work.z);
+        let scaled = support.iter().map(|j| (*j, x[*j] / work.scale[*j]));
+        design.add_columns(scaled, &mut work.z);
+        let lift = work.lift.clone();
+        match &lift {
+            None => {
+                work.smooth = loss.total(&problem.p, &work.z, &problem.b);
+                loss.slopes(&work.z, &problem.b, &mut work.alpha);
+                problem.weigh(&work.alpha, &mut work.beta);
+            }
+            Some(lift) => {
+                work.smooth = work.extended(problem, lift, false);
+                work.extended_slopes(problem);
+                for (j, _) in &lift.ridges {
+                    work.pulled[*j as usize] = 0.0;
+                }
+                for j in support {
+                    let x = x[*j] / work.scale[*j];
+                    work.pulled[*j] = work.mu[*j] * x;
+                    work.smooth -= 0.5 * work.pulled[*j] * x;
+                }
+            }
+        }
+        for columns in [&sets.unpenalised, &sets.inside, &sets.free] {
+            design.dots_scattered(columns, &work.beta, u);
+            for j in columns {
+                u[*j] = (work.pulled[*j] - u[*j]) / work.scale[*j];
+            }
+        }
+        let pull: f64 = support.iter().map(|j| u[*j] * x[*j]).sum();
+        (work.smooth, work.smooth + pull)
+    }
+
+    fn hessian(&mut self, set: &[usize], rows: &mut [f64]) {
+        let (problem, work) = (self.problem, &mut *self.work);
+        let size = set.len();
+        let z = match work.lift {
+            None => &work.z,
+            Some(_) => &work.clamped,
+        };
+        problem
+            .loss
+            .weighted_curvatures(&problem.p, z, &problem.b, &mut work.curvature);
+        for (r, i) in set.iter().enumerate() {
+            if self.limits.stop() {
+                // Newton looks at the limits before it goes on from the step that this spoils.
+                return;
+            }
+            let weighted = &mut work.moved;
+            problem.design.weigh_column(*i, &work.curvature, weighted);
+            let out = &mut rows[r * size..r * size + r + 1];
+            problem.design.dots(&set[..=r], weighted, out);
+            for (out, j) in out.iter_mut().zip(set) {
+                *out /= work.scale[*i] * work.scale[*j];
+            }
+            out[r] -= work.mu[*i] / (work.scale[*i] * work.scale[*i]);
+        }
+    }
+
+    /// `u + Bx` with `Bx = A_Wᵀ diag(p l'')(z - o) - μx`; [`Model::hessian`] has left the curvatures.
+    fn right_side(&self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
+        let (problem, work) = (self.problem, &*self.work);
+        let mut pull = work.z.clone();
+        if !problem.offset.is_empty() {
+            kernels::axpy(-1.0, &problem.offset, &mut pull);
+        }
+        pull.iter_mut()
+            .zip(&work.curvature)
+            .for_each(|(z, h)| *z *= h);
+        out.resize(set.len(), 0.0);
+        problem.design.dots(set, &pull, out);
+        for (out, j) in out.iter_mut().zip(set) {
+            *out = (*out - work.pulled[*j]) / work.scale[*j] + u[*j];
+        }
+    }
+
+    fn aim(&mut self, _u: &[f64], direction: &[(usize, f64)]) {
+        let (problem, work) = (self.problem, &mut *self.work);
+        work.dz.fill(0.0);
+        if work.lift.is_some() {
+            work.line = [0.0; 3];
+            for (j, mu) in work.lift.iter().flat_map(|lift| &lift.ridges) {
+                let j = *j as usize;
+                if work.pulled[j] != 0.0 {
+                    work.line[0] += 0.5 * work.pulled[j] * (work.pulled[j] / mu);
+                }
+            }
+            for (j, d) in direction {
+                let d = d / work.scale[*j];
+                work.line[1] += work.pulled[*j] * d;
+                work.line[2] += 0.5 * work.mu[*j] * d * d;
+            }
+        }
+        let scaled = direction.iter().map(|(j, d)| (*j, d / work.scale[*j]));
+        problem.design.add_columns(scaled, &mut work.dz);
+    }
+
+    fn along(&mut self, a: f64) -> f64 {
+        let (problem, work) = (self.problem, &mut *self.work);
+        work.moved.copy_from_slice(&work.z);
+        kernels::axpy(a, &work.dz, &mut work.moved);
+        match work.lift.clone() {
+            None => problem.loss.total(&problem.p, &work.moved, &problem.b),
+            Some(lift) => {
+                let [constant, linear, square] = work.line;
+                work.extended(problem, &lift, true) - (constant + a * linear + a * a * square)
+            }
+        }
+    }
+
+    /// Lifted: with `|ẑ_i - z_i| ≤ e`, values move by `Σ p|l̃'|e + s e²/2`, every `u_j` by `|a_j|(γ|β| + s e |p|)/s_j`, and
+    /// both enter D with `|x̃|₁ + U₁`; the rest is the rounding of the sums.
+    fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64) {
+        let (problem, work) = (self.problem, &mut *self.work);
+        work.kept.copy_from_slice(&work.alpha);
+        work.kept_z.copy_from_slice(&work.z);
+        let (n, p) = (problem.rows(), support.len());
+        let largest = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
+        let sizes = support
+            .iter()
+            .map(|j| problem.sizes[*j] * (x[*j] / work.scale[*j]).abs());
+        let e = gamma(p + 6) * (sizes.sum::<f64>() + largest);
+        work.kept_error = e;
+        if work.lift.is_none() {
+            return;
+        }
+        let smoothness = problem.loss.smoothness();
+        let slopes: f64 = work.beta.iter().map(|beta| beta.abs()).sum();
+        let (mut length, mut pull, mut lifted, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
+        for j in support {
+            length += x[*j].abs();
+            pull += (u[*j] * x[*j]).abs();
+            lifted += (work.pulled[*j] * (x[*j] / work.scale[*j])).abs();
+            most = most.max(work.pulled[*j].abs() / work.scale[*j]);
+        }
+        let steepest = sets.inside.iter().chain(&sets.free);
+        let steepest = steepest.fold(0.0, |m: f64, j| m.max(u[*j].abs()));
+        let frame = &mut work.frame;
+        let value = slopes * e
+            + 0.5 * smoothness * e * e
+            + gamma(n + 24) * frame.values
+            + gamma(p + 8) * 0.5 * lifted;
+        let rows = gamma(n + 24) * frame.slopes + smoothness * e * frame.weights;
+        let slope = frame.steepest * rows + gamma(8) * most + gamma(4) * steepest;
+        let inside: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
+        let squares: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
+        let terms = sets.inside.len() + sets.budget;
+        let first = inside + (sets.budget as f64 * top).sqrt();
+        let sums = work.smooth.abs() + lifted + pull + dual.abs() + 0.5 * (squares + top);
+        frame.dual = dual;
+        frame.selection = 2.0 * slope * (steepest + slope) * (1.0 + 1e-3);
+        frame.error = (value
+            + slope * (length + first)
+            + terms as f64 * slope * slope
+            + gamma(p + terms + 16) * sums)
+            * (1.0 + 1e-3);
+    }
+
+    fn certify(&mut self, sets: &Sets) -> Certified {
+        let (problem, work) = (self.problem, &mut *self.work);
+        if let Some(lift) = &work.lift {
+            return Certified::from_frame(work.frame.dual, lift.ceiling, work.frame.error);
+        }
+        let node = Subproblem {
+            included: &sets.inside,
+            free: &sets.free,
+            budget: sets.budget,
+        };
+        work.point.alpha.copy_from_slice(&work.kept);
+        work.point.update(problem);
+        work.point.dots(problem, &node);
+        work.point.bound(problem, &node, &mut work.scratch)
+    }
+
+    fn curvatures(&self) -> (f64, f64) {
+        (self.work.mean, self.work.lipschitz)
+    }
+}

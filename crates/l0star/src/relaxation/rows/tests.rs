@@ -1,0 +1,144 @@
+//! Lifted bounds against brute force, where the lift itself can be seen.
+
+use super::*;
+use crate::loss;
+use crate::problem::Design;
+use crate::restricted::Restricted;
+use crate::settings::Settings;
+
+/// A small problem with more rows than columns; the draws are the same everywhere.
+fn problem(seed: u64, word: &str) -> Problem {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut uniform = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let (d, n) = (3 + (seed % 5) as usize, 20 + (seed % 41) as usize);
+    let mut values = Vec::new();
+    for _ in 0..d {
+        let scale = 10f64.powf(2.0 * uniform() - 1.0);
+        values.extend((0..n).map(|_| scale * (uniform() + uniform() + uniform() - 1.5)));
+    }
+    let signal: Vec<f64> = (0..n)
+        .map(|i| values[i] - values[n + i] + uniform() - 0.5)
+        .collect();
+    let labels = word != "huber";
+    let response = |(i, s): (usize, &f64)| match labels {
+        true => f64::from(2 * i8::from(*s > 0.2 * ((i * 7) % 5) as f64) - 1),
+        false => *s + if i % 9 == 0 { 4.0 } else { 0.3 },
+    };
+    let b: Vec<f64> = signal.iter().enumerate().map(response).collect();
+    let design = Design::dense(n, d, values).unwrap();
+    let mut builder = Problem::builder(design, b)
+        .loss(loss::by_name(word, 1.0).unwrap())
+        .ridge(10f64.powi(-1 - (seed % 4) as i32))
+        .k(1 + (seed % 2) as usize)
+        .intercept(seed.is_multiple_of(3));
+    if seed % 4 == 1 {
+        builder = builder.offset((0..n).map(|i| 0.1 * (i % 3) as f64).collect());
+    }
+    if seed % 5 == 2 {
+        builder = builder.weights((0..n).map(|i| 1.0 + (i % 4) as f64).collect());
+    }
+    builder.build().unwrap()
+}
+
+/// A support, its minimum and its coefficients.
+type Model = (Vec<usize>, f64, Vec<(usize, f64)>);
+
+/// Every support of at most k features.
+fn models(problem: &Problem) -> Vec<Model> {
+    let mut restricted = Restricted::new(problem);
+    let d = problem.selectable.len();
+    let mut found = Vec::new();
+    for bits in 0u32..1 << d {
+        if bits.count_ones() as usize <= problem.k {
+            let support: Vec<usize> = (0..d).filter(|j| bits >> j & 1 == 1).collect();
+            let fit = restricted.fit(&support);
+            found.push((support, fit.objective, fit.x));
+        }
+    }
+    found
+}
+
+/// The root of a problem, solved and then lifted for a reference that some models are better than.
+#[test]
+fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
+    let mut lifts = 0;
+    for seed in 0..400 {
+        let word = ["logistic", "huber", "squared-hinge"][seed as usize % 3];
+        let problem = problem(seed, word);
+        let models = models(&problem);
+        let mut values: Vec<f64> = models.iter().map(|(_, value, _)| *value).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let optimum = values[0];
+        let reference = values[(seed as usize / 3) % values.len().min(6)] * (1.0 + 1e-9);
+        let limits = Limits::new(&Settings::default());
+        let mut task = Task {
+            node: Subproblem {
+                included: &problem.penalised,
+                free: &problem.selectable,
+                budget: problem.support_size(),
+            },
+            cut: f64::INFINITY,
+            scale: reference,
+            low: 0.0,
+            limits: &limits,
+        };
+        let mut rows = NewtonRows::new(&problem, Ideas::default());
+        rows.prepare(&problem, &task.node, None);
+        let (plain, _) = rows.solve(&problem, &task);
+        task.low = plain.value().min(reference);
+        if !rows.tighten(&problem, &task) {
+            continue;
+        }
+        lifts += 1;
+        let region = rows.work.lift.as_ref().unwrap().region.clone();
+        for (support, value, x) in models.iter().filter(|(_, value, _)| *value < reference) {
+            // The model, and the ways from it to where it is as bad as the reference.
+            for way in 0..=2 * x.len() {
+                let mut moved = x.clone();
+                let mut step = 1e6;
+                while way > 0 && step > 1e-9 {
+                    let sign = if way % 2 == 0 { step } else { -step };
+                    let mut further = moved.clone();
+                    further[(way - 1) / 2].1 += sign;
+                    if problem.objective(&further) < reference {
+                        moved = further;
+                    } else {
+                        step *= 0.5;
+                    }
+                }
+                let mut z = vec![0.0; problem.rows()];
+                problem.predict_into(&moved, &mut z);
+                for (i, z) in z.iter().enumerate() {
+                    assert!(
+                        (region.low[i]..=region.high[i]).contains(z),
+                        "{word} {seed}: row {i} of {support:?} at {value} is at {z}"
+                    );
+                }
+            }
+        }
+        let (lifted, _) = rows.solve(&problem, &task);
+        let room = 1e-12 * reference;
+        assert!(
+            lifted.value() <= optimum.min(reference) + room,
+            "{word} {seed}"
+        );
+        let children = rows.children(&problem, &task.node);
+        for (j, inside, bound) in &children.other_side {
+            // The other side of a feature in `top` is the child without it.
+            let side = models.iter().filter(|(s, _, _)| s.contains(j) != *inside);
+            let best = side
+                .map(|(_, value, _)| *value)
+                .fold(f64::INFINITY, f64::min);
+            assert!(
+                bound.value() <= best.min(reference) + room,
+                "{word} {seed} {j}"
+            );
+        }
+    }
+    assert!(lifts > 100, "{lifts} lifts");
+}
