@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine`, `cargo xtask soak`,
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|read`, `cargo xtask soak`,
 //! `cargo xtask deny`.
 
 mod bench;
@@ -41,6 +41,9 @@ enum Command {
     /// What `bench` runs in the release profile
     #[command(hide = true)]
     BenchInner(Bench),
+    /// What `bench read` measures
+    #[command(hide = true)]
+    ReadInner { path: std::path::PathBuf },
 }
 
 /// What to measure.
@@ -59,6 +62,8 @@ enum Suite {
     Paper,
     /// The default method against the paper's, and harder instances
     Engine,
+    /// The reader of CSV files on one gigabyte
+    Read,
 }
 
 impl Bench {
@@ -67,6 +72,7 @@ impl Bench {
         let suite = match self.suite {
             Suite::Paper => "paper",
             Suite::Engine => "engine",
+            Suite::Read => "read",
         };
         let arguments = ["bench-inner", suite, "--only", &self.only];
         step::in_release(&format!("bench {suite}"), &arguments)
@@ -76,6 +82,7 @@ impl Bench {
         match self.suite {
             Suite::Paper => bench::paper(&self.only),
             Suite::Engine => bench::engine(&self.only),
+            Suite::Read => bench::read::read(),
         }
     }
 }
@@ -88,6 +95,7 @@ fn main() -> ExitCode {
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),
         Command::Bench(bench) => bench.run(),
         Command::BenchInner(bench) => bench.inner(),
+        Command::ReadInner { path } => bench::read::inner(&path),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

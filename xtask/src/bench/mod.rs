@@ -1,6 +1,7 @@
 //! `cargo xtask bench paper` and `cargo xtask bench engine`: Markdown tables, single thread.
 
 mod instances;
+pub mod read;
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
