@@ -334,7 +334,7 @@ impl View<'_> {
             notes.push(format!("{} infinite", column.infinite));
         }
         match (&column.labels, column.levels) {
-            (Some(labels), _) if labels.len() == 2 => {
+            (Some(labels), _) if labels.len() == 2 && column.kind != Kind::Number => {
                 let counts: Vec<String> = labels
                     .iter()
                     .map(|(label, count)| format!("{label}: {count}"))
@@ -433,8 +433,8 @@ impl View<'_> {
         let (large, most) = spreads().max_by(|a, b| a.0.total_cmp(&b.0))?;
         (large > FAR_APART * small).then(|| {
             format!(
-                "the scales of the features differ {}-fold (from '{}' to '{}'); the ridge holds back small scales more, so bring them to one scale",
-                significant(large / small, 2),
+                "the scales of the features differ by a factor of {} (from '{}' to '{}'); the ridge holds back small scales more, so bring them to one scale",
+                significant(large / small, 5),
                 clip(self.name(least), 32),
                 clip(self.name(most), 32)
             )
