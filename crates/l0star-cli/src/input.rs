@@ -1,5 +1,6 @@
 //! How a data file is read: the options that `fit` and `inspect` share.
 
+use std::panic;
 use std::path::Path;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -49,8 +50,21 @@ impl InputArgs {
             header,
             decimal_comma: self.decimal_comma,
         };
+        hush_readers();
         load_with(path, &options)
     }
+}
+
+/// The readers of Arrow and Parquet may panic on a damaged file. That is caught and becomes an
+/// error with a message of its own; theirs would only frighten.
+fn hush_readers() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let is_theirs = |file: &str| file.contains("arrow-") || file.contains("parquet-");
+        if !info.location().is_some_and(|at| is_theirs(at.file())) {
+            usual(info);
+        }
+    }));
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -173,12 +173,36 @@ fn a_file_that_lies_about_its_kind_is_read_for_what_it_is() {
 
 #[test]
 fn sparse_files_too_large_to_fill_up_are_refused() {
-    let sandbox = Sandbox::with("d.svm", "1 1:1\n-1 40000000:2\n".repeat(20));
+    let sandbox = Sandbox::with("d.svm", "1 1:1\n-1 200000:2\n".repeat(2000));
     sandbox.refuses(
         "fit d.svm --target b --loss logistic -k 1",
         3,
-        &["d.svm", "40 rows x 40000000 features", "--features"],
+        &["d.svm", "4000 rows x 200000 features", "--features"],
     );
-    let chosen = sandbox.json("fit d.svm --target b --features x1,x40000000 -k 1 --json");
+    let chosen = sandbox.json("fit d.svm --target b --features x1,x200000 -k 1 --json");
     assert_eq!(chosen["status"], "optimal");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_damaged_file_is_one_error_and_no_panic() {
+    let sandbox = Sandbox::new();
+    for extension in ["arrow", "parquet"] {
+        sandbox.run(&format!("generate ar -d 3 -k 1 -n 4 --out h.{extension}"));
+        let whole = sandbox.read(&format!("h.{extension}"));
+        for at in (0..whole.len()).step_by(whole.len() / 40) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x7f;
+            sandbox.write("d", &bytes);
+            let outcome = sandbox.run("inspect d");
+            assert!(
+                matches!(outcome.code, Some(0 | 3)),
+                "{extension} {at}: {outcome:?}"
+            );
+            assert!(
+                outcome.stderr.lines().count() <= 1,
+                "{extension} {at}: {outcome:?}"
+            );
+        }
+    }
 }
