@@ -178,7 +178,7 @@ mod tests {
     const HEADER: &str = "id,age,x1,x2,x10,\"a,b\",7,5-6,\"say \"\"hi\"\"\"";
 
     fn chosen(list: &str) -> Result<Vec<usize>, String> {
-        let row = vec!["1"; 9].join(",");
+        let row = ["1"; 9].join(",");
         let table = parse_csv(Path::new("t.csv"), format!("{HEADER}\n{row}\n").as_bytes()).unwrap();
         let matched = Selection::parse(list)?.resolve(&table);
         let matched = matched.map_err(|error| error.to_string())?;

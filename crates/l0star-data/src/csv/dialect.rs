@@ -208,10 +208,8 @@ fn splits_at_blanks(text: &[u8]) -> bool {
 pub(super) fn is_header(cells: &[String]) -> bool {
     let is_number = |cell: &String| matches!(Cell::of(cell), Cell::Number(_));
     let counts_from = |start: usize| {
-        let mut expected = start..;
-        let mut next =
-            |cell: &String| expected.next().map(|n| n.to_string()).as_ref() == Some(cell);
-        cells.iter().all(|cell| next(cell))
+        let mut numbered = cells.iter().zip(start..);
+        numbered.all(|(cell, number)| *cell == number.to_string())
     };
     !cells.iter().all(is_number) || (cells.len() > 1 && (counts_from(0) || counts_from(1)))
 }
@@ -240,23 +238,16 @@ mod tests {
 
     #[test]
     fn numbers_are_no_names() {
-        let header = |cells: &[&str]| is_header(&cells.map_to_strings());
+        let header = |cells: &[&str]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.to_string()).collect();
+            is_header(&cells)
+        };
         assert!(header(&["a", "1"]));
         assert!(header(&["0", "1", "2"]));
         assert!(header(&["1", "2"]));
         assert!(!header(&["2", "1"]));
         assert!(!header(&["1.5", "2"]));
         assert!(!header(&["1"]));
-    }
-
-    trait MapToStrings {
-        fn map_to_strings(&self) -> Vec<String>;
-    }
-
-    impl MapToStrings for [&str] {
-        fn map_to_strings(&self) -> Vec<String> {
-            self.iter().map(|text| text.to_string()).collect()
-        }
     }
 
     #[test]
