@@ -270,9 +270,8 @@ impl View<'_> {
             .map(|&j| {
                 let column = &self.summary.columns[j];
                 let number = |of: fn(&Scale) -> f64| {
-                    column
-                        .scale
-                        .map_or(String::new(), |scale| significant(of(&scale), 4))
+                    let value = column.scale.map(|scale| of(&scale));
+                    value.map_or(String::new(), short)
                 };
                 [
                     (j + 1).to_string(),
@@ -462,6 +461,15 @@ impl View<'_> {
     }
 }
 
+/// Four digits; whole numbers, unless they are large, without decimals.
+fn short(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e6 {
+        value.to_string()
+    } else {
+        significant(value, 4)
+    }
+}
+
 fn format_name(format: Format) -> &'static str {
     match format {
         Format::Csv => "delimited text",
@@ -522,6 +530,13 @@ mod tests {
         assert_eq!(bytes(999), "999 bytes");
         assert_eq!(bytes(1500), "1.5 kB");
         assert_eq!(bytes(800_000_000), "800.0 MB");
+    }
+
+    #[test]
+    fn whole_numbers_have_no_decimals() {
+        assert_eq!(short(25.0), "25");
+        assert_eq!(short(-0.5), "-0.5000");
+        assert_eq!(short(2e6), "2.000e6");
     }
 
     #[test]

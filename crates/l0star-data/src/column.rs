@@ -92,12 +92,17 @@ impl RawColumn {
         }
     }
 
-    /// Whether every cell is `true` or `false`, in letters of either case.
+    /// Whether every cell is `true` or `false`, in letters of either case, missing ones aside.
     pub fn is_boolean(&self) -> bool {
-        match self {
-            RawColumn::Text { levels, .. } => levels.iter().all(|level| truth(level).is_some()),
-            _ => false,
-        }
+        let RawColumn::Text { levels, .. } = self else {
+            return false;
+        };
+        let is_truth = |level: &String| truth(level).is_some();
+        let is_missing = |level: &String| Cell::of(level) == Cell::Missing;
+        levels.iter().any(is_truth)
+            && levels
+                .iter()
+                .all(|level| is_truth(level) || is_missing(level))
     }
 
     /// How many cells are missing.
@@ -260,6 +265,7 @@ mod tests {
         let bad = column.numbers(3).err().map(|bad| (bad.row, bad.text));
         assert_eq!(bad, Some((0, "true")));
         let gap = RawColumn::from_texts(["true", "NA"].into_iter());
+        assert!(gap.is_boolean());
         let bad = gap.numbers(2).err().map(|bad| (bad.row, bad.text));
         assert_eq!(bad, Some((1, "NA")));
         assert_eq!(column.missing(), 1);
