@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|ablation|threads`, `cargo xtask soak`,
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|ablation|threads|read`, `cargo xtask soak`,
 //! `cargo xtask deny`.
 
 mod bench;
@@ -41,6 +41,9 @@ enum Command {
     /// What `bench` runs in the release profile
     #[command(hide = true)]
     BenchInner(Bench),
+    /// What `bench read` measures
+    #[command(hide = true)]
+    ReadInner { path: std::path::PathBuf },
 }
 
 /// What to measure.
@@ -63,6 +66,8 @@ enum Suite {
     Ablation,
     /// Nodes a second with one thread and with two
     Threads,
+    /// The reader of CSV files on one gigabyte
+    Read,
 }
 
 impl Bench {
@@ -73,6 +78,7 @@ impl Bench {
             Suite::Engine => "engine",
             Suite::Ablation => "ablation",
             Suite::Threads => "threads",
+            Suite::Read => "read",
         };
         let arguments = ["bench-inner", suite, "--only", &self.only];
         step::in_release(&format!("bench {suite}"), &arguments)
@@ -84,6 +90,7 @@ impl Bench {
             Suite::Engine => bench::engine(&self.only),
             Suite::Ablation => bench::ablation(&self.only),
             Suite::Threads => bench::threads(&self.only),
+            Suite::Read => bench::read::read(),
         }
     }
 }
@@ -96,6 +103,7 @@ fn main() -> ExitCode {
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),
         Command::Bench(bench) => bench.run(),
         Command::BenchInner(bench) => bench.inner(),
+        Command::ReadInner { path } => bench::read::inner(&path),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,12 +8,16 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use l0star::{Method, RelaxationKind, loss};
 
+use crate::columns::ColumnArgs;
+use crate::input::{FORMATS, InputArgs};
+use crate::inspect::InspectArgs;
 use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
   l0star fit data/diabetes.csv --target target -k 5
   l0star fit patients.csv --target died --loss logistic -k 8 --time-limit 1m --json
+  l0star inspect patients.csv --target died
   l0star generate huber -d 200 --seed 7 --out huber.csv
 
 Exit codes: 0 solved to the requested gap (or a heuristic finished), 2 wrong usage,
@@ -23,13 +27,15 @@ const FIT_EXAMPLES: &str = "\
 Examples:
   l0star fit data/diabetes.csv --target target -k 5
   l0star fit data/diabetes.csv --target target -k 5 --interactions --json
-  l0star fit houses.csv --target price -k 4 --loss huber --huber-delta 2 --exclude id,city
+  l0star fit houses.parquet --target price -k 4 --loss huber --huber-delta 2 --drop id,city
+  l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
+  zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
   l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
   l0star generate huber -d 200 --seed 7 --out huber.csv
-  l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.npy
+  l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.parquet
   l0star generate diabetes --out diabetes65.csv";
 
 /// Finds the provably best sparse model: at most k features, and a certificate that none are better.
@@ -43,17 +49,26 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Fit the best model with at most k features to a data file
-    #[command(after_help = FIT_EXAMPLES)]
+    #[command(after_help = format!("{FIT_EXAMPLES}\n\n{FORMATS}"))]
     Fit(Box<FitArgs>),
     /// Write an instance of the paper's families, or one of its two real data sets
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
+    /// Show what a data file holds: rows, types, gaps, scales, copies
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::inspect::EXAMPLES))]
+    Inspect(InspectArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub struct FitArgs {
-    /// Data file: delimited text with a header, or .npy
+    /// Data file, or - for standard input
     pub data: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
 
     /// Column to predict; with logistic and squared-hinge any two labels
     #[arg(long, value_name = "COLUMN")]
@@ -131,7 +146,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = thread_count)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Features to leave out, separated by commas
+    /// Features to leave out by name, products such as a:b too, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub exclude: Vec<String>,
 
@@ -194,7 +209,7 @@ pub struct GenerateArgs {
     )]
     pub seed: u64,
 
-    /// File to write: .csv or .npy
+    /// File to write: .csv, .tsv (.gz, .zst), .npy, .npz, .parquet, .arrow or .libsvm
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 

@@ -5,7 +5,9 @@
 //! | `args` | the arguments as typed, each one in range by itself |
 //! | `units` | `30s` and `4GB` |
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
-//! | `fit`, `generate` | the two commands |
+//! | `input`, `columns` | how a file is read, and which of its columns are features |
+//! | `design` | the columns of a file as the engine takes them |
+//! | `fit`, `generate`, `inspect` | the commands |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
 //! | `output` | the JSON object, standard output and files |
@@ -13,9 +15,13 @@
 //! | `failure` | one error type, with its exit code |
 
 mod args;
+mod columns;
+mod design;
 mod failure;
 mod fit;
 mod generate;
+mod input;
+mod inspect;
 mod interrupt;
 mod output;
 mod progress;
@@ -33,6 +39,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Fit(args) => fit::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
         eprintln!("error: {failure}");

@@ -1,13 +1,16 @@
 //! Arguments and file together: a valid [`Job`], or what is wrong with them.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
 use l0star::loss::{self, ResponseKind};
-use l0star::{Design, Method, Problem, RelaxationKind, Settings};
-use l0star_data::{Place, Position, RawColumn, RawTable, Table, interactions, load};
+use l0star::{Method, Problem, RelaxationKind, Settings};
+use l0star_data::{RawColumn, RawTable, Table, interactions};
 
 use crate::args::FitArgs;
+use crate::columns;
+use crate::design::{self, Named};
 use crate::failure::Failure;
 use crate::output;
 
@@ -35,7 +38,7 @@ impl Job {
             output::check_distinct(out, &args.data)?;
         }
 
-        let raw = load(&args.data)?;
+        let raw = args.input.load(&args.data)?;
         let weights = args.weights.as_deref().map(|name| raw.number(name));
         let weights = weights.transpose()?;
         if let (Some(name), Some(weights)) = (&args.weights, &weights) {
@@ -56,9 +59,10 @@ impl Job {
                 (response, None)
             }
         };
-        let (names, rows, values) = features(args, &raw)?.into_parts();
+        let file = raw.file().to_path_buf();
+        let (names, design) = features(args, raw)?;
 
-        let mut builder = Problem::builder(Design::dense(rows, names.len(), values)?, response)
+        let mut builder = Problem::builder(design, response)
             .names(names)
             .loss(loss)
             .ridge(args.ridge)
@@ -72,7 +76,7 @@ impl Job {
         }
         let problem = builder
             .build()
-            .map_err(|error| explain(error, &raw, args, labels.as_ref()))?;
+            .map_err(|error| explain(error, &file, args, labels.as_ref()))?;
         Ok(Self {
             problem,
             settings,
@@ -143,11 +147,7 @@ fn check_weights(raw: &RawTable, column: &str, weights: &[f64]) -> Result<(), Fa
     let Some(row) = weights.iter().position(|weight| *weight < 0.0) else {
         return Ok(());
     };
-    let place = Place {
-        file: Some(raw.file().to_path_buf()),
-        column: column.to_owned(),
-        position: Position::Row(row + 1),
-    };
+    let place = raw.place(raw.position(column)?, row);
     Err(Failure::BadData(format!(
         "{place}: weight {} is negative; weights must be zero or more",
         weights[row]
@@ -179,15 +179,15 @@ fn check_varies(
 }
 
 /// All columns without a role, expanded if asked for, less the excluded ones.
-fn features(args: &FitArgs, raw: &RawTable) -> Result<Table, Failure> {
+fn features(args: &FitArgs, raw: RawTable) -> Result<Named, Failure> {
     let excluded: HashSet<&str> = args
         .exclude
         .iter()
         .map(|name| name.trim())
         .filter(|name| !name.is_empty())
         .collect();
-    let mut candidates: Vec<&str> = raw.names().iter().map(String::as_str).collect();
-    candidates.retain(|name| roles(args).all(|(_, taken)| taken != *name));
+    let roles: Vec<(&str, &str)> = roles(args).collect();
+    let mut candidates = columns::candidates(&args.columns, &raw, &roles)?;
     if candidates.is_empty() {
         return Err(Failure::BadData(format!(
             "{}: there is no column besides '{}', so there are no features; add some",
@@ -200,7 +200,8 @@ fn features(args: &FitArgs, raw: &RawTable) -> Result<Table, Failure> {
             raw.column(name)?;
         }
         candidates.retain(|name| !excluded.contains(name));
-        return Ok(raw.numeric(&some_left(candidates)?)?);
+        let names: Vec<String> = candidates.into_iter().map(str::to_owned).collect();
+        return design::of_file(raw, &some_left(names)?);
     }
     // A column of text has no products: excluded by its name, it is gone before the expansion.
     let is_text = |name: &str| matches!(raw.column(name), Ok(RawColumn::Text { .. }));
@@ -212,7 +213,7 @@ fn features(args: &FitArgs, raw: &RawTable) -> Result<Table, Failure> {
         }
     }
     if excluded.is_empty() {
-        return Ok(expanded);
+        return design::of_table(expanded);
     }
     let (names, rows, values) = expanded.into_parts();
     let kept: Vec<usize> = (0..names.len())
@@ -225,7 +226,7 @@ fn features(args: &FitArgs, raw: &RawTable) -> Result<Table, Failure> {
         .copied()
         .collect();
     let names = kept.iter().map(|j| names[*j].clone()).collect();
-    Ok(Table::new(names, rows, values)?)
+    design::of_table(Table::new(names, rows, values)?)
 }
 
 fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
@@ -240,11 +241,11 @@ fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
 /// The engine knows neither the file nor the labels: say them.
 fn explain(
     error: l0star::Error,
-    raw: &RawTable,
+    file: &Path,
     args: &FitArgs,
     labels: Option<&[String; 2]>,
 ) -> Failure {
-    let file = raw.file().display();
+    let file = file.display();
     match (error, labels) {
         (l0star::Error::OneClass { label, .. }, Some(labels)) => Failure::BadData(format!(
             "{file}: column '{}' has the label '{}' in every row of positive weight; a classifier needs both labels",

@@ -119,7 +119,7 @@ fn bar(share: f64, width: usize) -> String {
 }
 
 /// A name as it may stand in a table: short, without control characters.
-fn clip(name: &str, longest: usize) -> String {
+pub fn clip(name: &str, longest: usize) -> String {
     let mut shown: String = name
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -158,7 +158,7 @@ fn aligned(values: &[f64]) -> Vec<String> {
 }
 
 /// A number to so many significant digits, scientific when it is very small or very large.
-fn significant(value: f64, digits: usize) -> String {
+pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }

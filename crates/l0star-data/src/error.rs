@@ -31,7 +31,7 @@ pub enum DataError {
     },
 
     /// The extension names no format that can be written.
-    #[error("cannot tell the format of '{}' from its extension; use one of .csv, .npy", path.display())]
+    #[error("cannot tell the format of '{}' from its extension; use one of .csv, .npy, .npz, .tsv, .parquet, .arrow, .libsvm, or .csv.gz and the like", path.display())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum DataError {
     },
 
     /// A file of no bytes, or of blank lines.
-    #[error("'{}' is empty; it needs a header line and at least one row of numbers", path.display())]
+    #[error("'{}' is empty; it needs at least one row of numbers", path.display())]
     EmptyFile {
         /// The file.
         path: PathBuf,
@@ -56,13 +56,6 @@ pub enum DataError {
     /// A header with nothing below it.
     #[error("'{}' has a header but no rows; add at least one row of numbers", path.display())]
     NoRows {
-        /// The file.
-        path: PathBuf,
-    },
-
-    /// The first line holds data.
-    #[error("'{}' has no header: its first line holds only numbers; add a first line with the column names", path.display())]
-    NoHeader {
         /// The file.
         path: PathBuf,
     },
@@ -150,6 +143,15 @@ pub enum DataError {
         available: String,
     },
 
+    /// A pattern or number that means no column.
+    #[error("'{item}' chooses no column: {why}; see the columns with l0star inspect")]
+    NoMatch {
+        /// What was asked for.
+        item: String,
+        /// Why nothing fits it.
+        why: String,
+    },
+
     /// A binary target that never varies.
     #[error(
         "column '{column}' has the single label '{label}'; a classifier needs a target with two labels"
@@ -181,13 +183,44 @@ pub enum DataError {
         what: String,
     },
 
-    /// A `.npy` file that is damaged or holds something else than a float matrix.
-    #[error("'{}' cannot be read as a NumPy matrix: {reason}", path.display())]
-    Npy {
+    /// A file that is damaged, or holds something that its format allows and we do not.
+    #[error("'{}' cannot be read as {format}: {reason}", path.display())]
+    Unreadable {
         /// The file.
         path: PathBuf,
+        /// What it was taken for.
+        format: String,
         /// What is wrong and what to do.
         reason: String,
+    },
+
+    /// A file that is not what it should be.
+    #[error("'{}' {what}", path.display())]
+    WrongFormat {
+        /// The file.
+        path: PathBuf,
+        /// What it is, and what to do.
+        what: String,
+    },
+
+    /// A line that breaks the rules of its format.
+    #[error("{}: line {line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Physical line; the first is 1.
+        line: u64,
+        /// What is wrong and what to do.
+        what: String,
+    },
+
+    /// A cell in quotes that never ends.
+    #[error("{}: the quote that opens on line {line} is never closed; close it, or double quotes inside a cell", path.display())]
+    UnclosedQuote {
+        /// The file.
+        path: PathBuf,
+        /// Where the record with the quote starts.
+        line: u64,
     },
 
     /// An argument out of its range.

@@ -1,49 +1,113 @@
-//! [`load`] and [`save`] by extension; files appear whole or not at all.
+//! [`load`] and [`save`]: what a file is, and which module reads or writes it. Files appear whole
+//! or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::csv::{read_csv, write_csv};
-use crate::error::DataError;
-use crate::npy::{read_npy, write_npy};
-use crate::raw::RawTable;
-use crate::table::Table;
+use flate2::write::GzEncoder;
 
-/// Reads `.npy` as a NumPy matrix and everything else as delimited text.
+use crate::error::DataError;
+use crate::format::{Format, extension};
+use crate::raw::RawTable;
+use crate::source::Source;
+use crate::table::Table;
+use crate::{arrow, csv, libsvm, npy, npz};
+
+/// What the reader is told instead of finding it out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format, whatever the file looks like.
+    pub format: Option<Format>,
+    /// Delimited text: what separates cells; a blank stands for any run of blanks and tabs.
+    pub delimiter: Option<u8>,
+    /// Delimited text: whether the first line names the columns; without names they are `c1`,
+    /// `c2`, ….
+    pub header: Option<bool>,
+    /// Delimited text: decimals are written with a comma, `1,5`.
+    pub decimal_comma: bool,
+}
+
+/// Reads a file of any format, found from its content; `-` is standard input.
 pub fn load(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
-    let path = path.as_ref();
-    match extension(path).as_deref() {
-        Some("npy") => Ok(RawTable::from_table(path, read_npy(path)?)),
-        _ => read_csv(path),
+    load_with(path, &ReadOptions::default())
+}
+
+/// As [`load`], told something about the file.
+pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<RawTable, DataError> {
+    read(&Source::open(path.as_ref())?, options)
+}
+
+/// As [`load_with`], from bytes in memory; `file` is the name for messages.
+pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<RawTable, DataError> {
+    read(&Source::memory(file, bytes)?, options)
+}
+
+fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+    let format = match options.format {
+        Some(format) => format,
+        None => Format::of_source(source)?,
+    };
+    if format != Format::Csv {
+        let of_text = [
+            ("delimiter", options.delimiter.is_some()),
+            ("header", options.header.is_some()),
+            ("decimal comma", options.decimal_comma),
+        ];
+        if let Some((what, _)) = of_text.iter().find(|(_, given)| *given) {
+            return Err(DataError::WrongFormat {
+                path: source.name().to_path_buf(),
+                what: format!(
+                    "is {}, which has no {what}; drop that option, or force --format csv",
+                    format.described()
+                ),
+            });
+        }
+    }
+    match format {
+        Format::Csv => csv::read(source, options),
+        Format::Libsvm => libsvm::read(source),
+        Format::Npy => npy::read(source),
+        Format::Npz => npz::read(source),
+        Format::Parquet => arrow::read_parquet(source),
+        Format::Arrow => arrow::read_ipc(source),
     }
 }
 
-/// Writes `.csv` or `.npy`, as the extension says; NumPy files carry no names.
+/// Writes the format that the extension names, text compressed when `.gz` or `.zst` follows.
+/// NumPy matrices and LIBSVM files carry no names; there the last column is the target.
 pub fn save(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
     let path = path.as_ref();
-    match extension(path).as_deref() {
-        Some("csv") => write_csv(path, table),
-        Some("npy") => write_npy(path, table),
-        _ => Err(DataError::UnknownFormat {
-            path: path.to_path_buf(),
+    let unknown = || DataError::UnknownFormat {
+        path: path.to_path_buf(),
+    };
+    let format = Format::of_name(path).ok_or_else(unknown)?;
+    let is_tsv = extension(path).is_some_and(|extension| extension != "csv");
+    let delimiter = if is_tsv { '\t' } else { ',' };
+    let last = path.extension().and_then(|last| last.to_str());
+    let text = |out: &mut dyn Write| match format {
+        Format::Libsvm => libsvm::write(out, table),
+        _ => csv::write_text(out, table, delimiter),
+    };
+    match (format, last) {
+        (Format::Csv | Format::Libsvm, Some("gz")) => write_atomically(path, |out| {
+            let mut packed = GzEncoder::new(out, flate2::Compression::default());
+            text(&mut packed)?;
+            packed.finish().map(|_| ())
         }),
+        (Format::Csv | Format::Libsvm, Some("zst" | "zstd")) => write_atomically(path, |out| {
+            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            text(&mut packed)?;
+            packed.finish().map(|_| ())
+        }),
+        (Format::Csv | Format::Libsvm, _) => write_atomically(path, |out| text(out)),
+        (_, Some("gz" | "zst" | "zstd")) => Err(unknown()),
+        (Format::Npy, _) => npy::write_npy(path, table),
+        (Format::Npz, _) => write_atomically(path, |out| npz::write(out, table)),
+        (Format::Parquet, _) => write_atomically(path, |out| arrow::write_parquet(out, table)),
+        (Format::Arrow, _) => write_atomically(path, |out| arrow::write_ipc(out, table)),
     }
-}
-
-fn extension(path: &Path) -> Option<String> {
-    Some(path.extension()?.to_str()?.to_ascii_lowercase())
-}
-
-/// All bytes of a file.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, DataError> {
-    if path.is_dir() {
-        return Err(DataError::IsFolder {
-            path: path.to_path_buf(),
-        });
-    }
-    fs::read(path).map_err(|reason| DataError::reading(path, reason))
 }
 
 /// Writes a file through a temporary one in the same folder and a rename, so that no reader and

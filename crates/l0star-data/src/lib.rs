@@ -2,11 +2,14 @@
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`table`] | [`Table`]: finite numbers in named columns, valid by construction |
-//! | [`raw`] | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
-//! | [`csv`] | CSV text ⇄ tables, floats bit for bit |
-//! | [`npy`] | NumPy `.npy` ⇄ tables |
-//! | [`mod@file`] | [`load`] and [`save`] by extension, files written atomically |
+//! | [`table`], [`sparse`] | [`Table`] and [`SparseTable`]: finite numbers in named columns, valid by construction |
+//! | [`raw`], [`column`](mod@column) | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
+//! | [`mod@file`], [`format`](mod@format) | [`load`] and [`save`]: what a file is, and who reads it; files written atomically |
+//! | [`select`] | [`Selection`]: columns by name, pattern or number |
+//! | [`summary`] | [`Summary`]: types, gaps, scales, copies |
+//! | `source` | bytes behind a name: a file, standard input, gzip, zstd |
+//! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
+//! | [`npy`], `npz`, `libsvm`, `arrow` | the other formats: NumPy, LIBSVM, Parquet and Arrow |
 //! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
 //! | [`expand`] | interactions, squares, unit norms |
 //! | [`real`] | the paper's Diabetes and Boston instances |
@@ -31,25 +34,39 @@
 //! # Ok::<(), l0star_data::DataError>(())
 //! ```
 
+mod arrow;
+pub mod column;
 pub mod csv;
 pub mod error;
 pub mod expand;
 pub mod file;
+pub mod format;
 pub mod generate;
+mod libsvm;
 pub mod npy;
+mod npz;
 pub mod place;
 pub mod raw;
 pub mod real;
+pub mod select;
+mod source;
+pub mod sparse;
 mod suggest;
+pub mod summary;
 pub mod table;
 
+pub use column::RawColumn;
 pub use csv::{parse_csv, read_csv, write_csv};
 pub use error::DataError;
 pub use expand::{interactions, paper_expansion, unit_norm};
-pub use file::{load, save, write_atomically};
+pub use file::{ReadOptions, load, load_with, parse, save, write_atomically};
+pub use format::Format;
 pub use generate::Instance;
 pub use npy::{read_npy, write_npy};
 pub use place::{Place, Position};
-pub use raw::{RawColumn, RawTable};
+pub use raw::RawTable;
 pub use real::{RealData, real_instance};
+pub use select::Selection;
+pub use sparse::SparseTable;
+pub use summary::Summary;
 pub use table::Table;

@@ -4,11 +4,15 @@
 //!
 //! A `.npy` file has no names: the columns are the features in order and the target last.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
+use crate::column::RawColumn;
 use crate::error::DataError;
-use crate::file::{read_bytes, write_atomically};
+use crate::file::write_atomically;
+use crate::format::Format;
+use crate::raw::RawTable;
+use crate::source::Source;
 use crate::table::Table;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -16,52 +20,63 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Writes a `rows x columns` matrix of little-endian float64 in Fortran order, our own order.
 pub fn write_npy(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
     write_atomically(path, |out| {
-        let mut header = format!(
-            "{{'descr': '<f8', 'fortran_order': True, 'shape': ({}, {}), }}",
-            table.rows(),
-            table.columns()
-        );
-        // The numbers start at a multiple of 64 bytes, so that they can be memory-mapped.
-        let unpadded = MAGIC.len() + 4 + header.len() + 1;
-        header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
-        header.push('\n');
-        out.write_all(MAGIC)?;
-        out.write_all(&[1, 0])?;
-        // Two numbers of 20 digits at most: the header is far below 65536 bytes.
-        out.write_all(&(header.len() as u16).to_le_bytes())?;
-        out.write_all(header.as_bytes())?;
-        for value in table.values() {
-            out.write_all(&value.to_le_bytes())?;
-        }
-        Ok(())
+        write_array(out, &[table.rows(), table.columns()], table.values())
     })
 }
 
-/// Reads a float64 or float32 matrix in either order, or a vector as a single column. With `c`
-/// columns the names are `x1 … x{c-1}` and, for the last, `b`.
-pub fn read_npy(path: impl AsRef<Path>) -> Result<Table, DataError> {
-    let path = path.as_ref();
-    let bytes = read_bytes(path)?;
-    let (rows, columns, values) = parse(&bytes).map_err(|reason| DataError::Npy {
-        path: path.to_path_buf(),
-        reason,
-    })?;
-    let mut names: Vec<String> = (1..columns).map(|j| format!("x{j}")).collect();
-    names.push("b".into());
-    Table::new(names, rows, values).map_err(|error| error.in_file(path))
+/// Values in Fortran order, with the header that says so.
+pub(crate) fn write_array(out: &mut dyn Write, shape: &[usize], values: &[f64]) -> io::Result<()> {
+    let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+    // A tuple of one needs its comma.
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let mut header = format!(
+        "{{'descr': '<f8', 'fortran_order': True, 'shape': ({}{comma}), }}",
+        shape.join(", ")
+    );
+    // The numbers start at a multiple of 64 bytes, so that they can be memory-mapped.
+    let unpadded = MAGIC.len() + 4 + header.len() + 1;
+    header.push_str(&" ".repeat(unpadded.next_multiple_of(64) - unpadded));
+    header.push('\n');
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    // Two numbers of 20 digits at most: the header is far below 65536 bytes.
+    out.write_all(&(header.len() as u16).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for value in values {
+        out.write_all(&value.to_le_bytes())?;
+    }
+    Ok(())
 }
 
-fn parse(bytes: &[u8]) -> Result<(usize, usize, Vec<f64>), String> {
+/// Reads a matrix of numbers in either order, or a vector as a single column. With `c` columns
+/// the names are `x1 … x{c-1}` and, for the last, `b`.
+pub fn read_npy(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
+    read(&Source::open(path.as_ref())?)
+}
+
+pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
+    let array = parse(&source.bytes()?).map_err(|reason| DataError::Unreadable {
+        path: source.name().to_path_buf(),
+        format: Format::Npy.described().into(),
+        reason,
+    })?;
+    let mut names: Vec<String> = (1..array.columns.len()).map(|j| format!("x{j}")).collect();
+    names.push("b".into());
+    let table = RawTable::new(source.name(), Format::Npy, names, array.rows, array.columns);
+    Ok(table.without_names())
+}
+
+/// An array with at least one row and one column.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Array {
+    pub(crate) rows: usize,
+    pub(crate) columns: Vec<RawColumn>,
+    pub(crate) is_vector: bool,
+}
+
+pub(crate) fn parse(bytes: &[u8]) -> Result<Array, String> {
     let (header, body) = split_header(bytes)?;
-    let width = match string_entry(header, "descr")? {
-        "<f8" => 8,
-        "<f4" => 4,
-        other => {
-            return Err(format!(
-                "its numbers are of type '{other}'; save it with array.astype('<f8')"
-            ));
-        }
-    };
+    let kind = Kind::of(string_entry(header, "descr")?)?;
     let fortran = match word_entry(header, "fortran_order")? {
         "True" => true,
         "False" => false,
@@ -71,7 +86,8 @@ fn parse(bytes: &[u8]) -> Result<(usize, usize, Vec<f64>), String> {
             ));
         }
     };
-    let (rows, columns) = match shape(header)?[..] {
+    let shape = shape(header)?;
+    let (rows, columns) = match shape[..] {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
         ref other => {
@@ -82,36 +98,110 @@ fn parse(bytes: &[u8]) -> Result<(usize, usize, Vec<f64>), String> {
         }
     };
     // The size is compared before anything is allocated: a header can claim any shape.
+    let width = kind.width;
     let claimed = rows
         .checked_mul(columns)
         .and_then(|cells| cells.checked_mul(width));
     if claimed != Some(body.len()) {
         return Err(format!(
-            "the header promises {rows} x {columns} numbers of {width} bytes but {} bytes follow; \
+            "the header promises {rows} x {columns} cells of {width} bytes but {} bytes follow; \
              save it again",
             body.len()
         ));
     }
-    if rows == 0 || columns == 0 {
+    if rows == 0 || columns == 0 || width == 0 {
         return Err(format!(
             "it has {rows} rows and {columns} columns; it needs at least one each"
         ));
     }
-    let number = |at: usize| number(&body[at * width..(at + 1) * width]);
-    let values = if fortran {
-        (0..rows * columns).map(number).collect()
-    } else {
-        let column = |j: usize| (0..rows).map(move |i| i * columns + j);
-        (0..columns).flat_map(column).map(number).collect()
+    let cell = |i: usize, j: usize| {
+        let at = if fortran {
+            j * rows + i
+        } else {
+            i * columns + j
+        };
+        &body[at * width..(at + 1) * width]
     };
-    Ok((rows, columns, values))
+    let column = |j: usize| {
+        let cells = (0..rows).map(|i| cell(i, j));
+        if kind.letter == b'U' {
+            let texts: Vec<String> = cells.map(|cell| kind.text(cell)).collect();
+            RawColumn::from_texts(texts.iter().map(|text| text.trim()))
+        } else if kind.letter == b'b' {
+            RawColumn::from_texts(cells.map(|cell| ["false", "true"][usize::from(cell[0] != 0)]))
+        } else {
+            RawColumn::from_numbers(cells.map(|cell| kind.number(cell)).collect())
+        }
+    };
+    Ok(Array {
+        rows,
+        columns: (0..columns).map(column).collect(),
+        is_vector: shape.len() == 1,
+    })
 }
 
-fn number(bytes: &[u8]) -> f64 {
-    match *bytes {
-        [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => f64::NAN,
+/// The type of the cells: `<f8`, `|b1`, `>i4`, `<U5`.
+struct Kind {
+    big_endian: bool,
+    letter: u8,
+    width: usize,
+}
+
+impl Kind {
+    fn of(descr: &str) -> Result<Kind, String> {
+        let refuse = || {
+            format!(
+                "its cells are of type '{descr}'; save numbers, for example array.astype('<f8')"
+            )
+        };
+        let (order, letter, size) = match descr.as_bytes() {
+            [order @ (b'<' | b'>' | b'|' | b'='), letter, size @ ..] => (order, *letter, size),
+            _ => return Err(refuse()),
+        };
+        let size: Option<usize> = std::str::from_utf8(size).ok().and_then(|s| s.parse().ok());
+        let size = size.ok_or_else(refuse)?;
+        let width = match (letter, size) {
+            (b'f', 4 | 8) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'b', 1) => size,
+            (b'U', characters) => characters.checked_mul(4).ok_or_else(refuse)?,
+            _ => return Err(refuse()),
+        };
+        Ok(Kind {
+            big_endian: *order == b'>',
+            letter,
+            width,
+        })
+    }
+
+    fn number(&self, cell: &[u8]) -> f64 {
+        let mut bytes = [0u8; 8];
+        bytes[..cell.len()].copy_from_slice(cell);
+        if self.big_endian {
+            bytes[..cell.len()].reverse();
+        }
+        let word = u64::from_le_bytes(bytes);
+        // Moves the sign of a short integer to the top and back, which spreads it.
+        let shift = 64 - 8 * cell.len() as u32;
+        match (self.letter, cell.len()) {
+            (b'f', 4) => f64::from(f32::from_bits(word as u32)),
+            (b'f', _) => f64::from_bits(word),
+            (b'i', _) => (((word << shift) as i64) >> shift) as f64,
+            _ => word as f64,
+        }
+    }
+
+    /// Characters of four bytes each, zeros at the end.
+    fn text(&self, cell: &[u8]) -> String {
+        let letter = |bytes: &[u8]| {
+            let word = [bytes[0], bytes[1], bytes[2], bytes[3]];
+            let code = if self.big_endian {
+                u32::from_be_bytes(word)
+            } else {
+                u32::from_le_bytes(word)
+            };
+            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+        };
+        let text: String = cell.chunks_exact(4).map(letter).collect();
+        text.trim_end_matches('\0').to_string()
     }
 }
 
@@ -208,6 +298,17 @@ mod tests {
         parse(&file(dictionary, body)).unwrap_err()
     }
 
+    /// Rows, columns, values.
+    fn parsed(bytes: &[u8]) -> Result<(usize, usize, Vec<f64>), String> {
+        let array = parse(bytes)?;
+        let mut values = Vec::new();
+        for column in &array.columns {
+            let numbers = column.numbers(array.rows);
+            values.extend_from_slice(&numbers.map_err(|bad| bad.text.to_string())?);
+        }
+        Ok((array.rows, array.columns.len(), values))
+    }
+
     #[test]
     fn both_orders_give_columns() {
         let c = file(
@@ -215,14 +316,14 @@ mod tests {
             &bytes_of(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
         );
         assert_eq!(
-            parse(&c).unwrap(),
+            parsed(&c).unwrap(),
             (2, 3, vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0])
         );
         let fortran = file(
             "{\"shape\": (2,3), \"descr\": \"<f8\", \"fortran_order\": True}",
             &bytes_of(&[1.0, 4.0, 2.0, 5.0, 3.0, 6.0]),
         );
-        assert_eq!(parse(&fortran).unwrap(), parse(&c).unwrap());
+        assert_eq!(parsed(&fortran).unwrap(), parsed(&c).unwrap());
     }
 
     #[test]
@@ -233,20 +334,51 @@ mod tests {
             .collect();
         let dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
         let expected = (2, 1, vec![0.5, -2.0]);
-        assert_eq!(parse(&file(dictionary, &body)).unwrap(), expected);
+        assert_eq!(parsed(&file(dictionary, &body)).unwrap(), expected);
         let mut second = MAGIC.to_vec();
         second.extend([2, 0]);
         second.extend((dictionary.len() as u32).to_le_bytes());
         second.extend(dictionary.as_bytes());
         second.extend(&body);
-        assert_eq!(parse(&second).unwrap(), expected);
+        assert_eq!(parsed(&second).unwrap(), expected);
+    }
+
+    #[test]
+    fn integers_booleans_text_and_the_other_byte_order_are_read() {
+        let cells = |descr: &str, body: &[u8]| {
+            let dictionary =
+                format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}");
+            parse(&file(&dictionary, body)).unwrap().columns.remove(0)
+        };
+        let numbers = |values: &[f64]| RawColumn::Number(values.to_vec());
+        assert_eq!(cells("|i1", &[0xff, 1]), numbers(&[-1.0, 1.0]));
+        assert_eq!(cells("|u1", &[0xff, 1]), numbers(&[255.0, 1.0]));
+        assert_eq!(cells("<i2", &[0xfe, 0xff, 1, 0]), numbers(&[-2.0, 1.0]));
+        assert_eq!(cells(">i2", &[0xff, 0xfe, 0, 1]), numbers(&[-2.0, 1.0]));
+        let large: Vec<u8> = [-3i64, 1 << 40]
+            .iter()
+            .flat_map(|v| v.to_le_bytes())
+            .collect();
+        assert_eq!(cells("<i8", &large), numbers(&[-3.0, (1u64 << 40) as f64]));
+        let other: Vec<u8> = [0.5f64, 2.0].iter().flat_map(|v| v.to_be_bytes()).collect();
+        assert_eq!(cells(">f8", &other), numbers(&[0.5, 2.0]));
+        assert!(cells("|b1", &[1, 0]).is_boolean());
+        let text: Vec<u8> = "añb\0"
+            .chars()
+            .flat_map(|c| (c as u32).to_le_bytes())
+            .collect();
+        let RawColumn::Text { levels, .. } = cells("<U2", &text) else {
+            panic!("text")
+        };
+        assert_eq!(levels, ["añ", "b"]);
     }
 
     #[test]
     fn other_contents_are_refused_with_the_reason() {
         let ok = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }";
-        assert!(refused(&ok.replace("<f8", "<i8"), &[0; 8]).contains("type '<i8'"));
-        assert!(refused(&ok.replace("<f8", ">f8"), &[0; 8]).contains("astype('<f8')"));
+        assert!(refused(&ok.replace("<f8", "<c16"), &[0; 16]).contains("type '<c16'"));
+        assert!(refused(&ok.replace("<f8", "|O"), &[0; 8]).contains("astype('<f8')"));
+        assert!(refused(&ok.replace("<f8", "<U0"), &[]).contains("at least one"));
         assert!(refused(&ok.replace("'<f8'", "[('a', '<f8')]"), &[0; 8]).contains("fields"));
         assert!(refused(&ok.replace("(1, 1)", "(1, 1, 1)"), &[0; 8]).contains("3 dimensions"));
         assert!(refused(&ok.replace("(1, 1)", "()"), &[0; 8]).contains("0 dimensions"));

@@ -1,67 +1,59 @@
 //! [`RawTable`]: a file as it was read, before anybody says which columns are used.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::column::{BadCell, Cell, RawColumn, has_decimal_comma};
 use crate::error::DataError;
+use crate::format::Format;
 use crate::place::{Place, Position, clip};
+use crate::sparse::SparseTable;
 use crate::suggest::no_such_column;
 use crate::table::Table;
-
-/// One column of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RawColumn {
-    /// Every cell is a finite number.
-    Number(Vec<f64>),
-    /// Some cell is not.
-    Text {
-        /// Line and content of the cell to complain about: the first text, or else the first
-        /// missing or infinite value.
-        first_bad: (u64, String),
-        /// Every cell, without blanks around it.
-        values: Vec<String>,
-    },
-}
 
 /// The columns of a file. Text is an error only in a column that is used as numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawTable {
     file: PathBuf,
+    format: Format,
     names: Vec<String>,
+    has_names: bool,
     rows: usize,
-    /// The physical line of each row; empty for a file without lines.
-    lines: Vec<u64>,
+    lines: Option<Lines>,
     columns: Vec<RawColumn>,
 }
 
 impl RawTable {
+    /// Columns of `rows` cells each, under unique names.
     pub(crate) fn new(
         file: &Path,
+        format: Format,
         names: Vec<String>,
-        lines: Vec<u64>,
+        rows: usize,
         columns: Vec<RawColumn>,
     ) -> RawTable {
         RawTable {
             file: file.to_path_buf(),
+            format,
             names,
-            rows: lines.len(),
-            lines,
+            has_names: true,
+            rows,
+            lines: None,
             columns,
         }
     }
 
-    pub(crate) fn from_table(file: &Path, table: Table) -> RawTable {
-        let columns = (0..table.columns())
-            .map(|j| RawColumn::Number(table.column(j).to_vec()))
-            .collect();
-        let (names, rows, _) = table.into_parts();
-        RawTable {
-            file: file.to_path_buf(),
-            names,
-            rows,
-            lines: Vec::new(),
-            columns,
-        }
+    /// The same, knowing the physical line of each row.
+    pub(crate) fn with_lines(mut self, lines: Lines) -> RawTable {
+        self.lines = Some(lines);
+        self
+    }
+
+    /// The same, saying that the names do not stand in the file.
+    pub(crate) fn without_names(mut self) -> RawTable {
+        self.has_names = false;
+        self
     }
 
     /// The file that was read.
@@ -69,9 +61,19 @@ impl RawTable {
         &self.file
     }
 
+    /// What the file turned out to be.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
     /// The names of the columns, left to right.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Whether the names stand in the file; otherwise they were made up.
+    pub fn has_names(&self) -> bool {
+        self.has_names
     }
 
     /// The number of rows.
@@ -84,190 +86,259 @@ impl RawTable {
         &self.columns
     }
 
+    /// The bytes that the columns take.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(RawColumn::bytes).sum()
+    }
+
+    /// Whether some column stores only what is not zero.
+    pub fn is_sparse(&self) -> bool {
+        let sparse = |column: &RawColumn| matches!(column, RawColumn::Sparse { .. });
+        self.columns.iter().any(sparse)
+    }
+
     /// The column called `name`.
     pub fn column(&self, name: &str) -> Result<&RawColumn, DataError> {
-        let j = self.names.iter().position(|own| own == name);
-        j.map(|j| &self.columns[j])
-            .ok_or_else(|| no_such_column(name, &self.names))
+        Ok(&self.columns[self.position(name)?])
+    }
+
+    /// The position of the column called `name`, counted from 0.
+    pub fn position(&self, name: &str) -> Result<usize, DataError> {
+        let found = self.names.iter().position(|own| own == name);
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    /// The error for a column that does not exist.
+    pub(crate) fn unknown(&self, name: &str) -> DataError {
+        let mut error = no_such_column(name, &self.names);
+        if let (DataError::NoSuchColumn { available, .. }, false) = (&mut error, self.has_names) {
+            *available += " (the file has no names)";
+        }
+        error
     }
 
     /// The features called `columns`, in that order, as numbers.
     pub fn numeric<N: AsRef<str>>(&self, columns: &[N]) -> Result<Table, DataError> {
-        let mut values = Vec::with_capacity(columns.len().saturating_mul(self.rows));
-        for name in columns.iter().map(N::as_ref) {
-            let advice = || {
-                format!(
-                    "drop the column with --exclude {} or encode it as numbers",
-                    clip(name)
-                )
-            };
-            values.extend_from_slice(self.numbers(name, advice)?);
+        let places = self.places(columns)?;
+        let mut values = Vec::with_capacity(places.len().saturating_mul(self.rows));
+        for &j in &places {
+            values.extend_from_slice(&self.feature(j)?);
         }
-        let names = columns
-            .iter()
-            .map(|name| name.as_ref().to_string())
-            .collect();
-        Table::new(names, self.rows, values).map_err(|error| error.in_file(&self.file))
+        self.table(&places, values)
+    }
+
+    /// As [`RawTable::numeric`], giving up each column as it is copied: never are there two
+    /// copies of the whole table.
+    pub fn into_numeric<N: AsRef<str>>(mut self, columns: &[N]) -> Result<Table, DataError> {
+        let places = self.places(columns)?;
+        let mut wanted = vec![false; self.columns.len()];
+        for &j in &places {
+            wanted[j] = true;
+        }
+        for (column, wanted) in self.columns.iter_mut().zip(wanted) {
+            if !wanted {
+                *column = RawColumn::Number(Vec::new());
+            }
+        }
+        let mut values = Vec::with_capacity(places.len().saturating_mul(self.rows));
+        for &j in &places {
+            values.extend_from_slice(&self.feature(j)?);
+            self.columns[j] = RawColumn::Number(Vec::new());
+        }
+        self.table(&places, values)
+    }
+
+    /// The features called `columns`, in that order, without their zeros.
+    pub fn sparse<N: AsRef<str>>(&self, columns: &[N]) -> Result<SparseTable, DataError> {
+        let places = self.places(columns)?;
+        let mut indptr = vec![0];
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for &j in &places {
+            if let RawColumn::Sparse {
+                rows,
+                values: entries,
+            } = &self.columns[j]
+            {
+                indices.extend_from_slice(rows);
+                values.extend_from_slice(entries);
+            } else {
+                for (row, value) in self.feature(j)?.iter().enumerate() {
+                    if *value != 0.0 {
+                        indices.push(row as u32);
+                        values.push(*value);
+                    }
+                }
+            }
+            indptr.push(values.len());
+        }
+        let names = places.iter().map(|&j| self.names[j].clone()).collect();
+        SparseTable::new(names, self.rows, indptr, indices, values)
     }
 
     /// A target, weights or offset column as numbers.
     pub fn number(&self, column: &str) -> Result<Vec<f64>, DataError> {
+        let j = self.position(column)?;
         let advice = || "this column has to hold numbers, so choose another or encode it".into();
-        self.numbers(column, advice).map(<[f64]>::to_vec)
+        let numbers = self.columns[j].numbers(self.rows);
+        let numbers = numbers.map_err(|bad| self.refuse(j, bad, advice))?;
+        Ok(numbers.into_owned())
     }
 
     /// Every column as numbers.
     pub fn into_table(self) -> Result<Table, DataError> {
-        self.numeric(&self.names)
+        let names = self.names.clone();
+        self.into_numeric(&names)
     }
 
     /// A binary target as −1 and +1, with the labels that these stand for. Two numbers are
     /// ordered as numbers, other labels by their letters; the larger is +1.
     pub fn labels(&self, column: &str) -> Result<(Vec<f64>, [String; 2]), DataError> {
-        match self.column(column)? {
-            RawColumn::Number(values) => {
-                let distinct = distinct(values, f64::total_cmp, |a, b| a == b);
-                let shown: Vec<String> = distinct.iter().map(|label| label.to_string()).collect();
-                let names = two_labels(column, &shown)?;
-                let signs = values
-                    .iter()
-                    .map(|value| sign(*value == distinct[1]))
-                    .collect();
-                Ok((signs, names))
-            }
-            RawColumn::Text { values, .. } => {
-                if let Some(row) = values
-                    .iter()
-                    .position(|value| Cell::of(value) == Cell::Missing)
-                {
-                    return Err(DataError::MissingValue {
-                        place: self.place(column, self.lines[row]),
-                        value: clip(&values[row]),
-                    });
-                }
-                let distinct = distinct(values, Ord::cmp, |a, b| a == b);
-                let names = two_labels(column, &distinct)?;
-                let signs = values
-                    .iter()
-                    .map(|value| sign(*value == distinct[1]))
-                    .collect();
-                Ok((signs, names))
-            }
+        let j = self.position(column)?;
+        if let Some((row, text)) = self.columns[j].first_missing() {
+            let advice = String::new;
+            return Err(self.refuse(j, BadCell { row, text }, advice));
         }
+        if let RawColumn::Text { levels, codes } = &self.columns[j] {
+            let mut sorted: Vec<&String> = levels.iter().collect();
+            sorted.sort_unstable();
+            let names = two_labels(column, sorted.len(), &mut sorted.iter().copied().cloned())?;
+            let positive = levels.iter().position(|level| *level == names[1]);
+            let is_positive = |code: &u32| Some(*code as usize) == positive;
+            let signs = codes.iter().map(|code| sign(is_positive(code))).collect();
+            return Ok((signs, names));
+        }
+        let values = self.number(column)?;
+        let distinct = distinct(&values);
+        let mut shown = distinct.iter().map(f64::to_string);
+        let names = two_labels(column, distinct.len(), &mut shown)?;
+        let signs = values.iter().map(|value| sign(*value == distinct[1]));
+        Ok((signs.collect(), names))
     }
 
-    fn numbers(&self, name: &str, advice: impl FnOnce() -> String) -> Result<&[f64], DataError> {
-        match self.column(name)? {
-            RawColumn::Number(values) => Ok(values),
-            RawColumn::Text {
-                first_bad: (line, value),
-                ..
-            } => {
-                let place = self.place(name, *line);
-                let shown = clip(value);
-                Err(match Cell::of(value) {
-                    Cell::Missing => DataError::MissingValue {
-                        place,
-                        value: shown,
-                    },
-                    Cell::NotFinite => DataError::NotFinite {
-                        place,
-                        value: shown,
-                    },
-                    _ if value.contains(',') && is_number(&value.replace(',', ".")) => {
-                        let advice = "write decimals with a point".into();
-                        DataError::NotANumber {
-                            place,
-                            value: shown,
-                            advice,
-                        }
-                    }
-                    _ => DataError::NotANumber {
-                        place,
-                        value: shown,
-                        advice: advice(),
-                    },
-                })
-            }
-        }
-    }
-
-    fn place(&self, column: &str, line: u64) -> Place {
+    /// Where row `row` (counted from 0) of column `j` stands.
+    pub fn place(&self, j: usize, row: usize) -> Place {
         Place {
             file: Some(self.file.clone()),
-            column: column.to_string(),
-            position: Position::Line(line),
+            column: self.names[j].clone(),
+            position: match &self.lines {
+                Some(lines) => Position::Line(lines.of(row)),
+                None => Position::Row(row + 1),
+            },
+        }
+    }
+
+    fn places<N: AsRef<str>>(&self, columns: &[N]) -> Result<Vec<usize>, DataError> {
+        let own: HashMap<&str, usize> = self
+            .names
+            .iter()
+            .enumerate()
+            .map(|(j, name)| (name.as_str(), j))
+            .collect();
+        let place = |name: &N| {
+            let found = own.get(name.as_ref()).copied();
+            found.ok_or_else(|| self.unknown(name.as_ref()))
+        };
+        columns.iter().map(place).collect()
+    }
+
+    fn feature(&self, j: usize) -> Result<std::borrow::Cow<'_, [f64]>, DataError> {
+        let advice = || {
+            format!(
+                "drop the column with --exclude {} or encode it as numbers",
+                clip(&self.names[j])
+            )
+        };
+        self.columns[j]
+            .numbers(self.rows)
+            .map_err(|bad| self.refuse(j, bad, advice))
+    }
+
+    fn table(&self, places: &[usize], values: Vec<f64>) -> Result<Table, DataError> {
+        let names = places.iter().map(|&j| self.names[j].clone()).collect();
+        Table::new(names, self.rows, values).map_err(|error| error.in_file(&self.file))
+    }
+
+    fn refuse(&self, j: usize, bad: BadCell<'_>, advice: impl FnOnce() -> String) -> DataError {
+        let place = self.place(j, bad.row);
+        let value = clip(bad.text);
+        match Cell::of(bad.text) {
+            Cell::Missing => DataError::MissingValue { place, value },
+            Cell::NotFinite(_) => DataError::NotFinite { place, value },
+            _ if has_decimal_comma(bad.text) => DataError::NotANumber {
+                place,
+                value,
+                advice: "write decimals with a point, or read the file with --decimal-comma".into(),
+            },
+            _ => DataError::NotANumber {
+                place,
+                value,
+                advice: advice(),
+            },
         }
     }
 }
 
-/// What a trimmed cell holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell {
-    Number(f64),
-    Missing,
-    NotFinite,
-    Text,
+/// The physical line of each row: the rows at which the lines jump, and where to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Lines {
+    jumps: Vec<(usize, u64)>,
 }
 
-impl Cell {
-    /// `NaN` is how many programs write a missing value; `inf`, or `1e999`, is a value, though
-    /// none that can be used.
-    pub(crate) fn of(value: &str) -> Cell {
-        match value.parse::<f64>() {
-            Ok(number) if number.is_finite() => Cell::Number(number),
-            Ok(number) if number.is_nan() => Cell::Missing,
-            Ok(_) => Cell::NotFinite,
-            Err(_) => {
-                let missing = ["", "na", "n/a", "null"];
-                if missing.iter().any(|word| value.eq_ignore_ascii_case(word)) {
-                    Cell::Missing
-                } else {
-                    Cell::Text
-                }
-            }
+impl Lines {
+    /// Says that `row` starts on `line`; rows come in order.
+    pub(crate) fn put(&mut self, row: usize, line: u64) {
+        let follows = self
+            .jumps
+            .last()
+            .is_some_and(|(first, start)| start + (row - first) as u64 == line);
+        if !follows {
+            self.jumps.push((row, line));
         }
     }
-}
 
-fn is_number(value: &str) -> bool {
-    matches!(Cell::of(value), Cell::Number(_))
+    pub(crate) fn of(&self, row: usize) -> u64 {
+        let after = self.jumps.partition_point(|(first, _)| *first <= row);
+        match after.checked_sub(1).map(|at| self.jumps[at]) {
+            Some((first, line)) => line + (row - first) as u64,
+            None => row as u64 + 1,
+        }
+    }
 }
 
 fn sign(positive: bool) -> f64 {
     if positive { 1.0 } else { -1.0 }
 }
 
-/// The distinct values in ascending order.
-fn distinct<T: Clone>(
-    values: &[T],
-    order: impl FnMut(&T, &T) -> Ordering,
-    mut same: impl FnMut(&T, &T) -> bool,
-) -> Vec<T> {
+/// The distinct values in ascending order; the zeros of both signs are one.
+fn distinct(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(order);
-    sorted.dedup_by(|a, b| same(a, b));
+    sorted.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    sorted.dedup();
     sorted
 }
 
-fn two_labels(column: &str, labels: &[String]) -> Result<[String; 2], DataError> {
+fn two_labels(
+    column: &str,
+    count: usize,
+    labels: &mut dyn Iterator<Item = String>,
+) -> Result<[String; 2], DataError> {
     const SHOWN: usize = 5;
-    match labels {
-        [negative, positive] => Ok([negative.clone(), positive.clone()]),
-        [] | [_] => Err(DataError::OneLabel {
+    let mut first: Vec<String> = labels.take(SHOWN).collect();
+    match (count, first.as_mut_slice()) {
+        (2, [negative, positive]) => Ok([std::mem::take(negative), std::mem::take(positive)]),
+        (0 | 1, _) => Err(DataError::OneLabel {
             column: clip(column),
-            label: labels.first().map_or(String::new(), |label| clip(label)),
+            label: first.first().map_or(String::new(), |label| clip(label)),
         }),
         _ => {
-            let mut first: Vec<String> =
-                labels.iter().take(SHOWN).map(|label| clip(label)).collect();
-            if labels.len() > SHOWN {
-                first.push("…".into());
+            let mut shown: Vec<String> = first.iter().map(|label| clip(label)).collect();
+            if count > SHOWN {
+                shown.push("…".into());
             }
             Err(DataError::ManyLabels {
                 column: clip(column),
-                count: labels.len(),
-                first: first.join(", "),
+                count,
+                first: shown.join(", "),
             })
         }
     }
@@ -278,24 +349,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_told_apart() {
-        assert_eq!(Cell::of("1.5e3"), Cell::Number(1500.0));
-        for missing in ["", "NA", "n/a", "NaN", "-nan", "null"] {
-            assert_eq!(Cell::of(missing), Cell::Missing, "{missing}");
-        }
-        for infinite in ["inf", "-Infinity", "1e999"] {
-            assert_eq!(Cell::of(infinite), Cell::NotFinite, "{infinite}");
-        }
-        for text in ["none", "Paris", "1,5", "1 2", "0x10"] {
-            assert_eq!(Cell::of(text), Cell::Text, "{text}");
-        }
+    fn zero_of_either_sign_is_one_label() {
+        assert_eq!(distinct(&[0.0, -0.0, 1.0]).len(), 2);
     }
 
     #[test]
-    fn zero_of_either_sign_is_one_label() {
-        assert_eq!(
-            distinct(&[0.0, -0.0, 1.0], f64::total_cmp, |a, b| a == b).len(),
-            2
-        );
+    fn lines_are_kept_by_their_jumps() {
+        let mut lines = Lines::default();
+        for (row, line) in [2u64, 3, 4, 7, 8, 20].into_iter().enumerate() {
+            lines.put(row, line);
+        }
+        assert_eq!(lines.jumps.len(), 3);
+        let shown: Vec<u64> = (0..6).map(|row| lines.of(row)).collect();
+        assert_eq!(shown, [2, 3, 4, 7, 8, 20]);
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use l0star_data::{DataError, RawColumn, RawTable, parse_csv, read_csv};
+use l0star_data::{DataError, RawColumn, RawTable, ReadOptions, parse_csv, read_csv};
 
 fn parse(text: &str) -> Result<RawTable, DataError> {
     parse_csv(Path::new("data.csv"), text.as_bytes())
@@ -28,6 +28,8 @@ fn every_dialect_gives_the_same_table() {
         "a;b\n1;2\n3;4\n",
         "a\tb\n1\t2\n3\t4\n",
         "a|b\n1|2\n3|4\n",
+        "a b\n1 2\n3 4\n",
+        "  a   b\n 1 \t 2 \n   \n3 4",
         "\"a\",\"b\"\n\"1\",2\n3,\"4\"\n",
         "\n\na, b\n\n 1 , 2\n\n3,+4\n\n",
     ] {
@@ -54,10 +56,11 @@ fn a_text_column_is_an_error_only_where_it_is_used() {
     let target = raw.number("city").unwrap_err().to_string();
     assert!(target.contains("choose another or encode it"), "{target}");
     assert_eq!(raw.number("x").unwrap(), [0.5, 1.5]);
-    let RawColumn::Text { values, .. } = raw.column("city").unwrap() else {
+    let RawColumn::Text { levels, codes } = raw.column("city").unwrap() else {
         panic!("a text column")
     };
-    assert_eq!(values, &["Rome", "Paris"]);
+    assert_eq!(levels, &["Rome", "Paris"]);
+    assert_eq!(codes, &[0, 1]);
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn a_decimal_comma_gets_its_own_advice() {
         .unwrap_err()
         .to_string();
     assert!(
-        message.ends_with("'1,5' is not a number; write decimals with a point"),
+        message.contains("'1,5' is not a number; write decimals with a point"),
         "{message}"
     );
 }
@@ -150,8 +153,147 @@ fn empty_files_and_headers_alone_are_refused() {
 fn bad_headers_are_refused() {
     assert!(refused("a,b,a\n1,2,3\n").contains("data.csv: columns 1 and 3 are both named 'a'"));
     assert!(refused("a,,c\n1,2,3\n").contains("data.csv: column 2 has no name"));
-    assert!(refused("0.5,1.5\n1,2\n").contains("has no header"));
     assert_eq!(values("0,1\n5,6\n"), [5.0, 6.0], "names of a data frame");
+    assert_eq!(values("\"7\",\"3\"\n5,6\n"), [5.0, 6.0], "names in quotes");
+}
+
+#[test]
+fn a_first_line_of_numbers_is_no_header() {
+    let raw = parse("\n0.5,1.5\n1,x\n").unwrap();
+    assert_eq!(raw.names(), ["c1", "c2"]);
+    assert!(!raw.has_names());
+    assert_eq!(raw.number("c1").unwrap(), [0.5, 1.0]);
+    let message = raw.number("c2").unwrap_err().to_string();
+    assert!(message.contains("column 'c2', line 3: 'x'"), "{message}");
+    let message = raw.number("y").unwrap_err().to_string();
+    assert!(
+        message.ends_with("the columns are c1, c2 (the file has no names)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_reader_can_be_told() {
+    let read = |text: &str, options: ReadOptions| {
+        l0star_data::parse(Path::new("data.csv"), text.as_bytes(), &options)
+    };
+    let table = |text: &str, options: ReadOptions| read(text, options).unwrap().into_table();
+    let header = |header: bool| ReadOptions {
+        header: Some(header),
+        ..ReadOptions::default()
+    };
+    let named = table("2010,2020\n1,2\n", header(true)).unwrap();
+    assert_eq!(named.names(), ["2010", "2020"]);
+    let unnamed = table("1,2\n3,4\n", header(false)).unwrap();
+    assert_eq!(unnamed.names(), ["c1", "c2"]);
+    assert_eq!(unnamed.values(), [1.0, 3.0, 2.0, 4.0]);
+    let delimited = |delimiter: u8, decimal_comma: bool| ReadOptions {
+        delimiter: Some(delimiter),
+        decimal_comma,
+        ..ReadOptions::default()
+    };
+    let odd = table("a:b\n1:2\n", delimited(b':', false)).unwrap();
+    assert_eq!(odd.values(), [1.0, 2.0]);
+    let comma = table("a;b\n1,5;-2,25e1\n3;4.5\n", delimited(b';', true)).unwrap();
+    assert_eq!(comma.values(), [1.5, 3.0, -22.5, 4.5]);
+    for bad in [b'1', b'e', b'.', b'-', b'"', b'\n', 0, 200] {
+        let message = read("a\n1\n", delimited(bad, false)).unwrap_err();
+        assert!(message.to_string().contains("delimiter"), "{message}");
+    }
+    let message = read("a,b\n1,2\n", delimited(b',', true)).unwrap_err();
+    assert!(
+        message.to_string().contains("decimals have a comma too"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_an_error() {
+    for (text, line) in [
+        ("a,b\n1,2\n3,\"4\n5,6\n", 3),
+        ("a,\"b\n1,2\n", 1),
+        ("a,b\n\"1,2\n", 2),
+    ] {
+        let message = refused(text);
+        let expected = format!("the quote that opens on line {line} is never closed");
+        assert!(message.contains(&expected), "{text:?}: {message}");
+    }
+}
+
+/// Texts of several blocks, so that records are cut, parsed in parallel and put together again.
+mod large {
+    use super::*;
+
+    const ROWS: usize = 120_000;
+
+    fn text(cell: impl Fn(usize) -> String) -> String {
+        let mut text = String::from("id,x,mixed\n");
+        for row in 0..ROWS {
+            text += &format!("{row},{}.5,{}\n", row % 1000, cell(row));
+        }
+        assert!(text.len() > 5 << 18);
+        text + &"\n".repeat(3 << 20)
+    }
+
+    #[test]
+    fn every_row_arrives_in_order() {
+        let raw = parse(&text(|row| format!("\"{}\"", row % 7))).unwrap();
+        assert_eq!(raw.rows(), ROWS);
+        let table = raw.into_table().unwrap();
+        let expected: Vec<f64> = (0..ROWS).map(|row| row as f64).collect();
+        assert_eq!(table.column(0), expected);
+        let expected: Vec<f64> = (0..ROWS).map(|row| (row % 7) as f64).collect();
+        assert_eq!(table.column(2), expected);
+    }
+
+    #[test]
+    fn text_that_comes_late_keeps_the_spelling_of_what_stands_above_it() {
+        let late = |row: usize| match row {
+            119_000 => "Oslo".to_string(),
+            _ => "007".to_string(),
+        };
+        let raw = parse(&text(late)).unwrap();
+        let RawColumn::Text { levels, codes } = raw.column("mixed").unwrap() else {
+            panic!("a text column")
+        };
+        assert_eq!(levels, &["007", "Oslo"]);
+        assert_eq!(codes.iter().position(|code| *code == 1), Some(119_000));
+        let message = raw.number("mixed").unwrap_err().to_string();
+        assert!(message.contains("line 119002: 'Oslo'"), "{message}");
+        assert_eq!(raw.number("id").unwrap().len(), ROWS);
+    }
+
+    #[test]
+    fn lines_and_gaps_are_counted_across_blocks() {
+        let wrapped = |row: usize| match row {
+            60_000 => "\"1\n\n2\"".to_string(),
+            _ => "a".to_string(),
+        };
+        let raw = parse(&text(wrapped).replace("\n110000,0.5,", "\n110000,NA,")).unwrap();
+        let message = raw.number("x").unwrap_err().to_string();
+        assert!(
+            message.contains("column 'x', line 110004: missing value ('NA')"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn an_error_far_below_names_its_line() {
+        let wide = |row: usize| match row {
+            115_000 => "1,2".to_string(),
+            _ => "1".to_string(),
+        };
+        let message = refused(&text(wide));
+        assert!(message.contains("line 115002 has 4 cells"), "{message}");
+    }
+
+    #[test]
+    fn a_header_may_be_longer_than_a_block() {
+        let names: Vec<String> = (0..400_000).map(|j| format!("column{j}")).collect();
+        let row = vec!["1"; names.len()].join(",");
+        let raw = parse(&format!("{}\n{row}\n{row}\n", names.join(","))).unwrap();
+        assert_eq!((raw.rows(), raw.names().len()), (2, 400_000));
+    }
 }
 
 #[test]

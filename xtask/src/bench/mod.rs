@@ -1,6 +1,7 @@
 //! `cargo xtask bench paper`, `engine`, `ablation` and `threads`: Markdown tables. All but the last are of a single thread.
 
 mod instances;
+pub mod read;
 
 use std::fmt::Display;
 use std::num::NonZeroUsize;

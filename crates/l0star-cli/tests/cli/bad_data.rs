@@ -126,7 +126,10 @@ fn a_header_without_rows() {
 
 #[test]
 fn a_file_without_a_header() {
-    refuses("1.5,2,3\n4,5,6\n", &["d.csv", "no header"]);
+    refuses(
+        "1.5,2,3\n4,5,6\n",
+        &["no column 'y'", "c1, c2, c3", "has no names"],
+    );
 }
 
 #[test]
@@ -160,7 +163,7 @@ fn a_negative_weight() {
     Sandbox::with("d.csv", text).refuses(
         "fit d.csv --target y -k 1 --weights w",
         3,
-        &["d.csv", "'w'", "row 2", "-0.5", "negative"],
+        &["d.csv", "'w'", "line 3", "-0.5", "negative"],
     );
 }
 

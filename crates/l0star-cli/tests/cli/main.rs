@@ -2,7 +2,9 @@
 
 mod bad_data;
 mod common;
+mod formats;
 mod generate;
+mod inspect;
 mod instances;
 mod options;
 mod results;

@@ -1,0 +1,55 @@
+//! Which columns of a file are features: `--features` and `--drop`.
+
+use l0star_data::{RawTable, Selection};
+
+use crate::failure::Failure;
+
+/// The choice as typed.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ColumnArgs {
+    /// Only these columns are features: names, patterns, numbers; "a,b" is one name
+    #[arg(long, value_name = "COLUMNS", value_parser = Selection::parse)]
+    pub features: Option<Selection>,
+
+    /// These columns are no features, written likewise
+    #[arg(long, value_name = "COLUMNS", value_parser = Selection::parse)]
+    pub drop: Option<Selection>,
+}
+
+/// The columns that may be features, in the order of the file. `roles` are columns that are
+/// something else: a pattern passes over them, a name is a mistake.
+pub fn candidates<'a>(
+    args: &ColumnArgs,
+    table: &'a RawTable,
+    roles: &[(&str, &str)],
+) -> Result<Vec<&'a str>, Failure> {
+    let names = table.names();
+    let role = |j: usize| roles.iter().find(|(_, name)| *name == names[j]);
+    let mut chosen = vec![args.features.is_none(); names.len()];
+    for (option, selection, keep) in [
+        ("--features", &args.features, true),
+        ("--drop", &args.drop, false),
+    ] {
+        let Some(selection) = selection else { continue };
+        for matched in selection.resolve(table)? {
+            for j in matched.columns {
+                if let (Some((taken, name)), true) = (role(j), matched.is_name) {
+                    return Err(Failure::Usage(format!(
+                        "column '{name}' is both {taken} and in {option}; take it out of one of them"
+                    )));
+                }
+                chosen[j] = keep;
+            }
+        }
+    }
+    let candidates: Vec<&str> = (0..names.len())
+        .filter(|&j| chosen[j] && role(j).is_none())
+        .map(|j| names[j].as_str())
+        .collect();
+    if candidates.is_empty() && (args.features.is_some() || args.drop.is_some()) {
+        return Err(Failure::Usage(
+            "--features and --drop leave no features; choose more columns".into(),
+        ));
+    }
+    Ok(candidates)
+}

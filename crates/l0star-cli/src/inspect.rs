@@ -1,0 +1,555 @@
+//! `l0star inspect`: what a data file holds, before anything is fitted to it.
+
+use std::fmt::Write;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
+use l0star_data::{Format, RawTable};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, SOLVED};
+use crate::input::InputArgs;
+use crate::output;
+use crate::table::{clip, significant};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  l0star inspect data/diabetes.csv
+  l0star inspect patients.csv.gz --target died --json
+  zcat rcv1.svm.gz | l0star inspect -";
+
+/// Above this many columns only those with something to say are listed.
+const LISTED: usize = 100;
+/// As many of these.
+const NOTABLE: usize = 40;
+/// Scales further apart than this make the ridge unfair.
+const FAR_APART: f64 = 1e3;
+/// A message names as many columns.
+const NAMED: usize = 5;
+
+#[derive(Debug, clap::Args)]
+pub struct InspectArgs {
+    /// Data file, or - for standard input
+    pub data: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Column to predict: its labels are counted, and it is no feature
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Option<String>,
+
+    /// List every column, however many there are
+    #[arg(long)]
+    pub all: bool,
+
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Reads the file and shows it.
+pub fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
+    let table = args.input.load(&args.data)?;
+    let target = args.target.as_deref().map(|name| table.position(name));
+    let target = target.transpose()?;
+    let summary = Summary::of(&table);
+    let view = View {
+        table: &table,
+        summary: &summary,
+        target,
+        all: args.all,
+    };
+    if args.json {
+        let json = serde_json::to_string(&view.report()).expect("a report has no keys but strings");
+        output::print(&(json + "\n"))?;
+    } else {
+        output::print(&view.render(&Screen::of_stdout()))?;
+    }
+    Ok(ExitCode::from(SOLVED))
+}
+
+/// The object as scripts read it.
+#[derive(Serialize)]
+struct Report<'a> {
+    file: String,
+    format: &'static str,
+    rows: usize,
+    columns: usize,
+    bytes: usize,
+    has_names: bool,
+    target: Option<&'a str>,
+    labels: Option<Map<String, Value>>,
+    warnings: Vec<String>,
+    variables: Vec<Variable<'a>>,
+}
+
+#[derive(Serialize)]
+struct Variable<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    missing: usize,
+    infinite: usize,
+    constant: bool,
+    duplicate_of: Option<&'a str>,
+    levels: Option<usize>,
+    min: Option<f64>,
+    mean: Option<f64>,
+    max: Option<f64>,
+    sd: Option<f64>,
+    labels: Option<Map<String, Value>>,
+}
+
+/// Where the table goes.
+struct Screen {
+    width: usize,
+    colours: bool,
+}
+
+impl Screen {
+    /// Colours only where a person looks and has not asked for none (`NO_COLOR`).
+    fn of_stdout() -> Screen {
+        let is_terminal = io::stdout().is_terminal();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let width = terminal_size::terminal_size()
+            .filter(|_| is_terminal)
+            .map_or(80, |(width, _)| usize::from(width.0));
+        Screen {
+            width: width.clamp(60, 160),
+            colours: is_terminal && !set("NO_COLOR") && !is_dumb,
+        }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn loud(&self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colours && !text.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+struct View<'a> {
+    table: &'a RawTable,
+    summary: &'a Summary,
+    target: Option<usize>,
+    all: bool,
+}
+
+impl View<'_> {
+    fn report(&self) -> Report<'_> {
+        let labels = |column: &ColumnSummary| {
+            let labels = column.labels.as_ref()?;
+            let counts = labels.iter();
+            Some(
+                counts
+                    .map(|(label, count)| (label.clone(), Value::from(*count)))
+                    .collect(),
+            )
+        };
+        let variable = |(name, column): (_, &ColumnSummary)| Variable {
+            name,
+            kind: column.kind.as_str(),
+            missing: column.missing,
+            infinite: column.infinite,
+            constant: column.is_constant,
+            duplicate_of: column.duplicate_of.map(|j| self.name(j)),
+            levels: column.levels,
+            min: column.scale.map(|scale| scale.min),
+            mean: column.scale.map(|scale| scale.mean),
+            max: column.scale.map(|scale| scale.max),
+            sd: column.scale.map(|scale| scale.sd),
+            labels: labels(column),
+        };
+        Report {
+            file: self.table.file().display().to_string(),
+            format: self.table.format().as_str(),
+            rows: self.table.rows(),
+            columns: self.summary.columns.len(),
+            bytes: self.table.bytes(),
+            has_names: self.table.has_names(),
+            target: self.target.map(|j| self.name(j)),
+            labels: self.target.and_then(|j| labels(&self.summary.columns[j])),
+            warnings: self.warnings(),
+            variables: self
+                .table
+                .names()
+                .iter()
+                .map(String::as_str)
+                .zip(&self.summary.columns)
+                .map(variable)
+                .collect(),
+        }
+    }
+
+    fn render(&self, screen: &Screen) -> String {
+        let mut text = self.head(screen);
+        text.push('\n');
+        let (listed, left_out) = self.listed();
+        if !listed.is_empty() {
+            text += &self.listing(&listed, screen);
+        }
+        if left_out > 0 {
+            let _ = writeln!(text, "  … {left_out} more columns; --all lists every one");
+        }
+        if let Some(j) = self.target {
+            text += &self.labels(j);
+        }
+        let warnings = self.warnings();
+        if !warnings.is_empty() {
+            text.push('\n');
+            for warning in warnings {
+                text += &wrapped(&warning, screen);
+            }
+        }
+        text
+    }
+
+    /// What the file is, and how many columns are of each kind.
+    fn head(&self, screen: &Screen) -> String {
+        let kinds = [Kind::Number, Kind::Integer, Kind::Boolean, Kind::Text];
+        let counted: Vec<String> = kinds
+            .iter()
+            .filter_map(|kind| {
+                let of_kind = |column: &&ColumnSummary| column.kind == *kind;
+                match self.summary.columns.iter().filter(of_kind).count() {
+                    0 => None,
+                    count => Some(format!("{count} {}", kind.as_str())),
+                }
+            })
+            .collect();
+        let name = self.table.file().display().to_string();
+        format!(
+            "{}: {}, {} rows, {} columns ({}), {} in memory\n",
+            screen.bold(&name),
+            format_name(self.table.format()),
+            self.table.rows(),
+            self.summary.columns.len(),
+            counted.join(", "),
+            bytes(self.table.bytes())
+        )
+    }
+
+    /// The columns to list, and how many are left out.
+    fn listed(&self) -> (Vec<usize>, usize) {
+        let count = self.summary.columns.len();
+        if self.all || count <= LISTED {
+            return ((0..count).collect(), 0);
+        }
+        let is_notable = |j: &usize| {
+            let column = &self.summary.columns[*j];
+            Some(*j) == self.target
+                || column.kind == Kind::Text
+                || column.missing + column.infinite > 0
+                || column.is_constant
+                || column.duplicate_of.is_some()
+        };
+        let notable: Vec<usize> = (0..count).filter(is_notable).take(NOTABLE).collect();
+        let left_out = count - notable.len();
+        (notable, left_out)
+    }
+
+    fn listing(&self, listed: &[usize], screen: &Screen) -> String {
+        const HEAD: [&str; 8] = ["#", "column", "type", "missing", "min", "mean", "max", "sd"];
+        let longest = (screen.width / 4).clamp(12, 32);
+        let rows: Vec<[String; 8]> = listed
+            .iter()
+            .map(|&j| {
+                let column = &self.summary.columns[j];
+                let number = |of: fn(&Scale) -> f64| {
+                    let value = column.scale.map(|scale| of(&scale));
+                    value.map_or(String::new(), short)
+                };
+                [
+                    (j + 1).to_string(),
+                    clip(self.name(j), longest),
+                    column.kind.as_str().to_owned(),
+                    column.missing.to_string(),
+                    number(|scale| scale.min),
+                    number(|scale| scale.mean),
+                    number(|scale| scale.max),
+                    number(|scale| scale.sd),
+                ]
+            })
+            .collect();
+        let width = |at: usize| {
+            let cells = rows.iter().map(|row| row[at].chars().count());
+            cells.fold(HEAD[at].len(), usize::max)
+        };
+        let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+        let line = |cells: &[String]| {
+            let mut text = String::new();
+            for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
+                // Words to the left, numbers to the right.
+                let _ = match at {
+                    1 | 2 => write!(text, "  {cell:<width$}"),
+                    _ => write!(text, "  {cell:>width$}"),
+                };
+            }
+            text
+        };
+        let head = line(&HEAD.map(str::to_owned));
+        let room = screen.width.saturating_sub(head.chars().count() + 2);
+        let mut text = screen.bold(head.trim_end()) + "\n";
+        for (row, &j) in rows.iter().zip(listed) {
+            let mut shown = line(row);
+            let note = self.note(j);
+            if !note.is_empty() && room >= 8 {
+                let _ = write!(shown, "  {}", screen.loud(&clip(&note, room)));
+            }
+            text += shown.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+
+    /// What is remarkable about a column, the most important first.
+    fn note(&self, j: usize) -> String {
+        let column = &self.summary.columns[j];
+        let mut notes = Vec::new();
+        if Some(j) == self.target {
+            notes.push("target".to_owned());
+        }
+        if column.is_constant {
+            notes.push("constant".to_owned());
+        }
+        if let Some(other) = column.duplicate_of {
+            notes.push(format!("same as {}", self.name(other)));
+        }
+        if column.infinite > 0 {
+            notes.push(format!("{} infinite", column.infinite));
+        }
+        match (&column.labels, column.levels) {
+            (Some(labels), _) if labels.len() == 2 && column.kind != Kind::Number => {
+                let counts: Vec<String> = labels
+                    .iter()
+                    .map(|(label, count)| format!("{label}: {count}"))
+                    .collect();
+                notes.push(counts.join(", "));
+            }
+            (_, Some(levels)) if levels != 1 => notes.push(format!("{levels} levels")),
+            _ => {}
+        }
+        notes.join("; ")
+    }
+
+    /// The rows of each label of the target.
+    fn labels(&self, j: usize) -> String {
+        let name = clip(self.name(j), 32);
+        let Some(labels) = &self.summary.columns[j].labels else {
+            return format!("\n  target '{name}' has many different values: a regression\n");
+        };
+        let mut text = format!("\n  labels of '{name}'\n");
+        let width = labels
+            .iter()
+            .map(|(label, _)| clip(label, 24).chars().count())
+            .fold(0, usize::max);
+        for (label, count) in labels {
+            let share = 100.0 * *count as f64 / self.table.rows() as f64;
+            let label = clip(label, 24);
+            let _ = writeln!(text, "    {label:<width$}  {count:>8}  {share:5.1} %");
+        }
+        text
+    }
+
+    /// What a fit would refuse or suffer from, each with what to do.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if !self.table.has_names() && self.table.format() == Format::Csv {
+            warnings.push(
+                "the file has no header, so its columns are called c1, c2, …; if the first line names them, add --header".into(),
+            );
+        }
+        let mut warn =
+            |is: &dyn Fn(usize, &ColumnSummary) -> bool, one: &str, many: &str, advice: &str| {
+                let found: Vec<usize> = self
+                    .summary
+                    .columns
+                    .iter()
+                    .enumerate()
+                    .filter(|(j, column)| is(*j, column))
+                    .map(|(j, _)| j)
+                    .collect();
+                if !found.is_empty() {
+                    let verb = if found.len() == 1 { one } else { many };
+                    warnings.push(format!("{} {verb}; {advice}", self.named(&found)));
+                }
+            };
+        warn(
+            &|_, column| column.missing > 0,
+            "has missing values",
+            "have missing values",
+            "fill them in, or drop the rows or the columns",
+        );
+        warn(
+            &|_, column| column.infinite > 0,
+            "has infinite values",
+            "have infinite values",
+            "replace them, or drop the rows or the columns",
+        );
+        warn(
+            &|j, column| column.kind == Kind::Text && Some(j) != self.target,
+            "holds text",
+            "hold text",
+            "encode it as numbers, or leave it out with --drop",
+        );
+        warn(
+            &|_, column| column.is_constant,
+            "is constant",
+            "are constant",
+            "a constant says nothing, so leave it out with --drop",
+        );
+        warn(
+            &|_, column| column.duplicate_of.is_some(),
+            "repeats another column",
+            "repeat other columns",
+            "leave the copies out with --drop",
+        );
+        warnings.extend(self.scales());
+        warnings
+    }
+
+    fn scales(&self) -> Option<String> {
+        let spread = |(j, column): (usize, &ColumnSummary)| {
+            let sd = column.scale?.sd;
+            (sd > 0.0 && sd.is_finite() && Some(j) != self.target).then_some((sd, j))
+        };
+        let spreads = || self.summary.columns.iter().enumerate().filter_map(spread);
+        let (small, least) = spreads().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (large, most) = spreads().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (large > FAR_APART * small).then(|| {
+            format!(
+                "the scales of the features differ by a factor of {} (from '{}' to '{}'); the ridge holds back small scales more, so bring them to one scale",
+                significant(large / small, 5),
+                clip(self.name(least), 32),
+                clip(self.name(most), 32)
+            )
+        })
+    }
+
+    /// `column 'a'`, or `3 columns ('a', 'b', 'c')`.
+    fn named(&self, columns: &[usize]) -> String {
+        let mut names: Vec<String> = columns
+            .iter()
+            .take(NAMED)
+            .map(|&j| format!("'{}'", clip(self.name(j), 32)))
+            .collect();
+        if let ([name], 1) = (names.as_slice(), columns.len()) {
+            return format!("column {name}");
+        }
+        if columns.len() > NAMED {
+            names.push("…".into());
+        }
+        format!("{} columns ({})", columns.len(), names.join(", "))
+    }
+
+    fn name(&self, j: usize) -> &str {
+        &self.table.names()[j]
+    }
+}
+
+/// Four digits; whole numbers, unless they are large, without decimals.
+fn short(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e6 {
+        value.to_string()
+    } else {
+        significant(value, 4)
+    }
+}
+
+fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Csv => "delimited text",
+        Format::Libsvm => "LIBSVM",
+        Format::Npy => "NumPy matrix",
+        Format::Npz => "NumPy archive",
+        Format::Parquet => "Parquet",
+        Format::Arrow => "Arrow",
+    }
+}
+
+/// `12.3 MB`.
+fn bytes(count: usize) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    let mut shown = count as f64;
+    let mut unit = "bytes";
+    for larger in UNITS {
+        if shown < 1000.0 {
+            break;
+        }
+        shown /= 1000.0;
+        unit = larger;
+    }
+    match unit {
+        "bytes" => format!("{count} bytes"),
+        _ => format!("{shown:.1} {unit}"),
+    }
+}
+
+/// A warning in lines that fit the screen.
+fn wrapped(warning: &str, screen: &Screen) -> String {
+    const INDENT: &str = "         ";
+    let mut text = format!("{} ", screen.loud("warning:"));
+    let mut column = INDENT.len();
+    for (at, word) in warning.split(' ').enumerate() {
+        let length = word.chars().count();
+        if at > 0 && column + 1 + length > screen.width {
+            text.push('\n');
+            text.push_str(INDENT);
+            column = INDENT.len();
+        } else if at > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_a_unit() {
+        assert_eq!(bytes(999), "999 bytes");
+        assert_eq!(bytes(1500), "1.5 kB");
+        assert_eq!(bytes(800_000_000), "800.0 MB");
+    }
+
+    #[test]
+    fn whole_numbers_have_no_decimals() {
+        assert_eq!(short(25.0), "25");
+        assert_eq!(short(-0.5), "-0.5000");
+        assert_eq!(short(2e6), "2.000e6");
+    }
+
+    #[test]
+    fn warnings_fit_the_screen() {
+        let screen = Screen {
+            width: 60,
+            colours: false,
+        };
+        let text = wrapped(&"many words ".repeat(30), &screen);
+        assert!(text.lines().count() > 4);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 60),
+            "{text}"
+        );
+    }
+}

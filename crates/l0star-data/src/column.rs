@@ -1,0 +1,274 @@
+//! [`RawColumn`]: one column of a file, as numbers if it can be, and what a cell of text means.
+
+use std::borrow::Cow;
+
+/// One column of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RawColumn {
+    /// Every cell is a finite number.
+    Number(Vec<f64>),
+    /// Numbers, but some cells are missing or infinite.
+    Gaps {
+        /// `NaN` where a cell is missing.
+        values: Vec<f64>,
+        /// The row of the first cell that is missing or infinite, counted from 0.
+        first: usize,
+        /// That cell as it stands in the file.
+        shown: String,
+    },
+    /// Some cell is text: every cell by its text, without blanks around it.
+    Text {
+        /// The different texts, in the order of their first row.
+        levels: Vec<String>,
+        /// The position in `levels` of each row's text.
+        codes: Vec<u32>,
+    },
+    /// Finite numbers, most of them zero.
+    Sparse {
+        /// The rows of the cells that are not zero, ascending, counted from 0.
+        rows: Vec<u32>,
+        /// What stands there.
+        values: Vec<f64>,
+    },
+}
+
+/// Why a column cannot be used as numbers: its first cell that is none.
+pub(crate) struct BadCell<'a> {
+    pub(crate) row: usize,
+    pub(crate) text: &'a str,
+}
+
+impl RawColumn {
+    /// Text from the cells of one column, each without blanks around it.
+    pub(crate) fn from_texts<'a>(cells: impl Iterator<Item = &'a str>) -> RawColumn {
+        let mut dictionary = Dictionary::default();
+        let codes = cells.map(|cell| dictionary.code(cell)).collect();
+        RawColumn::Text {
+            levels: dictionary.levels,
+            codes,
+        }
+    }
+
+    /// Numbers, `NaN` where one is missing.
+    pub(crate) fn from_numbers(values: Vec<f64>) -> RawColumn {
+        match values.iter().position(|value| !value.is_finite()) {
+            None => RawColumn::Number(values),
+            Some(first) => {
+                let shown = values[first].to_string();
+                RawColumn::Gaps {
+                    values,
+                    first,
+                    shown,
+                }
+            }
+        }
+    }
+
+    /// The `rows` cells as finite numbers. `true` and `false` are 1 and 0.
+    pub(crate) fn numbers(&self, rows: usize) -> Result<Cow<'_, [f64]>, BadCell<'_>> {
+        match self {
+            RawColumn::Number(values) => Ok(values.into()),
+            RawColumn::Gaps { first, shown, .. } => Err(BadCell {
+                row: *first,
+                text: shown,
+            }),
+            RawColumn::Sparse {
+                rows: places,
+                values,
+            } => {
+                let mut dense = vec![0.0; rows];
+                for (row, value) in places.iter().zip(values) {
+                    dense[*row as usize] = *value;
+                }
+                Ok(dense.into())
+            }
+            RawColumn::Text { levels, codes } => {
+                let truths: Option<Vec<f64>> = levels.iter().map(|level| truth(level)).collect();
+                match truths {
+                    Some(truths) => Ok(codes.iter().map(|code| truths[*code as usize]).collect()),
+                    None => Err(first_bad(levels, codes)),
+                }
+            }
+        }
+    }
+
+    /// Whether every cell is `true` or `false`, in letters of either case, missing ones aside.
+    pub fn is_boolean(&self) -> bool {
+        let RawColumn::Text { levels, .. } = self else {
+            return false;
+        };
+        let is_truth = |level: &String| truth(level).is_some();
+        let is_missing = |level: &String| Cell::of(level) == Cell::Missing;
+        levels.iter().any(is_truth)
+            && levels
+                .iter()
+                .all(|level| is_truth(level) || is_missing(level))
+    }
+
+    /// How many cells are missing.
+    pub fn missing(&self) -> usize {
+        match self {
+            RawColumn::Number(_) | RawColumn::Sparse { .. } => 0,
+            RawColumn::Gaps { values, .. } => values.iter().filter(|value| value.is_nan()).count(),
+            RawColumn::Text { levels, codes } => {
+                let missing: Vec<bool> = levels
+                    .iter()
+                    .map(|level| Cell::of(level) == Cell::Missing)
+                    .collect();
+                codes.iter().filter(|code| missing[**code as usize]).count()
+            }
+        }
+    }
+
+    /// The row of the first missing cell and what stands there.
+    pub(crate) fn first_missing(&self) -> Option<(usize, &str)> {
+        match self {
+            RawColumn::Number(_) | RawColumn::Sparse { .. } => None,
+            RawColumn::Gaps { first, shown, .. } => Some((*first, shown)),
+            RawColumn::Text { levels, codes } => {
+                first_of(levels, codes, |level| Cell::of(level) == Cell::Missing)
+            }
+        }
+    }
+
+    /// The bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            RawColumn::Number(values) | RawColumn::Gaps { values, .. } => 8 * values.len(),
+            RawColumn::Sparse { values, .. } => 12 * values.len(),
+            RawColumn::Text { levels, codes } => {
+                let texts: usize = levels
+                    .iter()
+                    .map(|level| level.len() + size_of::<String>())
+                    .sum();
+                4 * codes.len() + texts
+            }
+        }
+    }
+}
+
+/// Text says more about a column than a gap above it does; among truths, the gap does.
+fn first_bad<'a>(levels: &'a [String], codes: &[u32]) -> BadCell<'a> {
+    let is_text = |level: &str| Cell::of(level) == Cell::Text;
+    let has_truths_alone = levels
+        .iter()
+        .all(|level| !is_text(level) || truth(level).is_some());
+    let text = first_of(levels, codes, |level| is_text(level) && !has_truths_alone);
+    let other = || first_of(levels, codes, |level| truth(level).is_none());
+    let (row, text) = text.or_else(other).unwrap_or((0, ""));
+    BadCell { row, text }
+}
+
+/// The first row whose text `is` so.
+fn first_of<'a>(
+    levels: &'a [String],
+    codes: &[u32],
+    is: impl Fn(&str) -> bool,
+) -> Option<(usize, &'a str)> {
+    let wanted: Vec<bool> = levels.iter().map(|level| is(level)).collect();
+    let row = codes.iter().position(|code| wanted[*code as usize])?;
+    Some((row, &levels[codes[row] as usize]))
+}
+
+fn truth(level: &str) -> Option<f64> {
+    if level.eq_ignore_ascii_case("true") {
+        Some(1.0)
+    } else if level.eq_ignore_ascii_case("false") {
+        Some(0.0)
+    } else {
+        None
+    }
+}
+
+/// Texts numbered in the order of their first appearance.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dictionary {
+    pub(crate) levels: Vec<String>,
+    codes: std::collections::HashMap<String, u32>,
+}
+
+impl Dictionary {
+    pub(crate) fn code(&mut self, text: &str) -> u32 {
+        if let Some(code) = self.codes.get(text) {
+            return *code;
+        }
+        let code = self.levels.len() as u32;
+        self.levels.push(text.to_string());
+        self.codes.insert(text.to_string(), code);
+        code
+    }
+}
+
+/// What a trimmed cell holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Number(f64),
+    Missing,
+    NotFinite(f64),
+    Text,
+}
+
+impl Cell {
+    /// `NaN` is how many programs write a missing value; `inf`, or `1e999`, is a value, though
+    /// none that can be used.
+    pub(crate) fn of(value: &str) -> Cell {
+        match value.parse::<f64>() {
+            Ok(number) if number.is_finite() => Cell::Number(number),
+            Ok(number) if number.is_nan() => Cell::Missing,
+            Ok(number) => Cell::NotFinite(number),
+            Err(_) => {
+                let missing = ["", "na", "n/a", "null"];
+                if missing.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+                    Cell::Missing
+                } else {
+                    Cell::Text
+                }
+            }
+        }
+    }
+}
+
+/// Whether it is a number once its comma is a point.
+pub(crate) fn has_decimal_comma(value: &str) -> bool {
+    value.contains(',') && matches!(Cell::of(&value.replace(',', ".")), Cell::Number(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_told_apart() {
+        assert_eq!(Cell::of("1.5e3"), Cell::Number(1500.0));
+        for missing in ["", "NA", "n/a", "NaN", "-nan", "null"] {
+            assert_eq!(Cell::of(missing), Cell::Missing, "{missing}");
+        }
+        for infinite in ["inf", "-Infinity", "1e999"] {
+            assert!(
+                matches!(Cell::of(infinite), Cell::NotFinite(_)),
+                "{infinite}"
+            );
+        }
+        for text in ["none", "Paris", "1,5", "1 2", "0x10"] {
+            assert_eq!(Cell::of(text), Cell::Text, "{text}");
+        }
+    }
+
+    #[test]
+    fn booleans_are_numbers_when_asked_for() {
+        let column = RawColumn::from_texts(["True", "false", "TRUE"].into_iter());
+        assert!(column.is_boolean());
+        let numbers = column.numbers(3).unwrap_or_else(|_| panic!("booleans"));
+        assert_eq!(*numbers, [1.0, 0.0, 1.0]);
+        let column = RawColumn::from_texts(["true", "", "maybe"].into_iter());
+        assert!(!column.is_boolean());
+        let bad = column.numbers(3).err().map(|bad| (bad.row, bad.text));
+        assert_eq!(bad, Some((0, "true")));
+        let gap = RawColumn::from_texts(["true", "NA"].into_iter());
+        assert!(gap.is_boolean());
+        let bad = gap.numbers(2).err().map(|bad| (bad.row, bad.text));
+        assert_eq!(bad, Some((1, "NA")));
+        assert_eq!(column.missing(), 1);
+        assert_eq!(column.first_missing(), Some((1, "")));
+    }
+}

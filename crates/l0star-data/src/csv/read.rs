@@ -1,0 +1,472 @@
+//! Delimited text to a [`RawTable`]: one thread reads, all cores parse, and a column is numbers
+//! until a cell says otherwise.
+
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+
+use rayon::prelude::*;
+
+use super::block::{Blocks, Parsed, Plan, Wrong, as_text, parse};
+use super::dialect::{Dialect, detect_delimiter, is_header, line_breaks, skip_blanks, skip_break};
+use crate::column::{Dictionary, RawColumn};
+use crate::error::DataError;
+use crate::file::ReadOptions;
+use crate::format::{Format, extension};
+use crate::place::{Place, Position};
+use crate::raw::{Lines, RawTable};
+use crate::source::Source;
+use crate::table::check_names;
+
+/// So many bytes show which columns hold text; others may turn out to later.
+const SAMPLE: usize = 1 << 16;
+
+/// Reads the whole source.
+pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+    let mut blocks = Blocks::new(source.stream()?);
+    let start = Start::read(source, options, &mut blocks)?;
+    let width = start.names.len();
+
+    let guess = start.sample(&blocks.buffer);
+    let mut plan = planned(width, |j| if guess[j] { Use::Text } else { Use::Number });
+    let mut pass = Pass::new(source, &start, &plan);
+    pass.run(blocks, &mut plan)?;
+    if pass.rows == 0 {
+        return Err(DataError::NoRows {
+            path: source.name().to_path_buf(),
+        });
+    }
+    let (rows, lines) = (pass.rows, std::mem::take(&mut pass.lines));
+    let mut columns = pass.columns();
+
+    // Columns whose first text stands far below: their cells are read again, as text.
+    if columns.iter().any(Option::is_none) {
+        let late = |j: usize| match columns[j] {
+            None => Use::Text,
+            Some(_) => Use::Skip,
+        };
+        let mut plan = planned(width, late);
+        let mut blocks = Blocks::new(source.stream()?);
+        blocks
+            .skip(start.offset)
+            .map_err(|reason| source.failed(reason))?;
+        let mut pass = Pass::new(source, &start, &plan);
+        pass.run(blocks, &mut plan)?;
+        for (column, again) in columns.iter_mut().zip(pass.columns()) {
+            *column = column.take().or(again);
+        }
+    }
+    let columns: Option<Vec<RawColumn>> = columns.into_iter().collect();
+    let columns = columns
+        .filter(|_| rows <= u32::MAX as usize)
+        .ok_or_else(|| DataError::Unreadable {
+            path: source.name().to_path_buf(),
+            format: Format::Csv.described().into(),
+            reason: "it changed while it was read, or has too many rows; try again".into(),
+        })?;
+    let table = RawTable::new(source.name(), Format::Csv, start.names, rows, columns);
+    let table = table.with_lines(lines);
+    Ok(if start.has_names {
+        table
+    } else {
+        table.without_names()
+    })
+}
+
+/// What the first record says.
+struct Start {
+    dialect: Dialect,
+    names: Vec<String>,
+    has_names: bool,
+    /// Bytes before the first row of data, and lines.
+    offset: u64,
+    lines: u64,
+}
+
+impl Start {
+    /// Leaves in the buffer what follows the header.
+    fn read(
+        source: &Source<'_>,
+        options: &ReadOptions,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<Start, DataError> {
+        let file = source.name();
+        let failed = |reason| source.failed(reason);
+        let mut at = 0;
+        loop {
+            if !blocks.at_end {
+                blocks.fill().map_err(failed)?;
+            }
+            if at == 0 && blocks.buffer.starts_with("\u{feff}".as_bytes()) {
+                at = "\u{feff}".len();
+            }
+            at = skip_blank_lines(&blocks.buffer, at);
+            if blocks.at_end || memchr::memchr2(b'\n', b'\r', &blocks.buffer[at..]).is_some() {
+                break;
+            }
+        }
+        if at >= blocks.buffer.len() {
+            return Err(DataError::EmptyFile {
+                path: file.to_path_buf(),
+            });
+        }
+        let dialect = Dialect {
+            delimiter: match options.delimiter {
+                Some(delimiter) => delimiter,
+                None => delimiter(file, &blocks.buffer[at..]),
+            },
+            decimal_comma: options.decimal_comma,
+        };
+        check_dialect(dialect)?;
+        // A name in quotes may hold line breaks.
+        while !blocks.at_end && dialect.last_record_end(&blocks.buffer[at..]).is_none() {
+            blocks.fill().map_err(failed)?;
+        }
+        let unclosed = || DataError::UnclosedQuote {
+            path: file.to_path_buf(),
+            line: line_breaks(&blocks.buffer[..at]) + 1,
+        };
+        let (cells, end) = dialect.record(&blocks.buffer, at).ok_or_else(unclosed)?;
+        let names: Result<Vec<String>, Wrong> = cells
+            .iter()
+            .map(|cell| as_text(cell).map(str::to_string))
+            .collect();
+        let names = names.map_err(|_| not_text(file, &blocks.buffer[..end], 0))?;
+        // Whoever puts numbers in quotes means names.
+        let is_quoted = blocks.buffer[at] == b'"';
+        let has_names = options
+            .header
+            .unwrap_or_else(|| is_quoted || is_header(&names));
+        let (names, end) = if has_names {
+            check_names(Some(file), &names)?;
+            (names, skip_break(&blocks.buffer, end))
+        } else {
+            ((1..=names.len()).map(|j| format!("c{j}")).collect(), at)
+        };
+        let lines = line_breaks(&blocks.buffer[..end]);
+        blocks.buffer.drain(..end);
+        Ok(Start {
+            dialect,
+            names,
+            has_names,
+            offset: end as u64,
+            lines,
+        })
+    }
+
+    /// Which columns hold text in the first rows.
+    fn sample(&self, buffer: &[u8]) -> Vec<bool> {
+        let head = &buffer[..buffer.len().min(SAMPLE)];
+        let head = match self.dialect.last_record_end(head) {
+            Some(end) => &head[..end],
+            None => buffer,
+        };
+        let plan = planned(self.names.len(), |_| Use::Number);
+        // What is wrong is said by the pass over everything, which knows the line.
+        parse(head, self.dialect, &plan)
+            .map_or_else(|_| vec![false; self.names.len()], |parsed| parsed.has_text)
+    }
+}
+
+fn skip_blank_lines(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        let after = skip_blanks(bytes, at);
+        if after >= bytes.len() {
+            return after;
+        }
+        let next = skip_break(bytes, after);
+        if next == after {
+            return at;
+        }
+        at = next;
+    }
+}
+
+fn delimiter(file: &Path, text: &[u8]) -> u8 {
+    let line_end = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
+    let is_tsv = matches!(extension(file).as_deref(), Some("tsv" | "tab"));
+    if is_tsv && text[..line_end].contains(&b'\t') {
+        return b'\t';
+    }
+    detect_delimiter(text)
+}
+
+fn check_dialect(dialect: Dialect) -> Result<(), DataError> {
+    let delimiter = dialect.delimiter;
+    let in_numbers = delimiter.is_ascii_alphanumeric() || b".+-\"\r\n".contains(&delimiter);
+    if in_numbers || !delimiter.is_ascii() || delimiter == 0 {
+        return Err(DataError::argument(
+            "delimiter",
+            format!("'{}'", char::from(delimiter).escape_default()),
+            "it must not be a letter, a digit, a quote, a line break or part of a number",
+        ));
+    }
+    if dialect.decimal_comma && delimiter == b',' {
+        return Err(DataError::argument(
+            "delimiter",
+            "','",
+            "decimals have a comma too; give the character between the cells, or write decimals with a point",
+        ));
+    }
+    Ok(())
+}
+
+/// What a pass does with a column.
+enum Use {
+    Number,
+    Text,
+    Skip,
+}
+
+fn planned(width: usize, used: impl Fn(usize) -> Use) -> Vec<Plan> {
+    let (mut numbers, mut texts) = (0.., 0..);
+    let mut plan = |j| match used(j) {
+        Use::Number => numbers.next().map(Plan::Number),
+        Use::Text => texts.next().map(Plan::Text),
+        Use::Skip => None,
+    };
+    (0..width).map(|j| plan(j).unwrap_or(Plan::Skip)).collect()
+}
+
+/// The columns as far as they are read.
+struct Pass<'a> {
+    source: &'a Source<'a>,
+    start: &'a Start,
+    columns: Vec<Column>,
+    rows: usize,
+    line: u64,
+    bytes: u64,
+    lines: Lines,
+    ends_blank: bool,
+}
+
+enum Column {
+    Number {
+        slot: usize,
+        values: Vec<f64>,
+        gap: Option<(usize, String)>,
+        has_text: bool,
+    },
+    Text {
+        slot: usize,
+        dictionary: Dictionary,
+        codes: Vec<u32>,
+    },
+    Skip,
+}
+
+impl<'a> Pass<'a> {
+    fn new(source: &'a Source<'a>, start: &'a Start, plan: &[Plan]) -> Pass<'a> {
+        let column = |plan: &Plan| match *plan {
+            Plan::Number(slot) => Column::Number {
+                slot,
+                values: Vec::new(),
+                gap: None,
+                has_text: false,
+            },
+            Plan::Text(slot) => Column::Text {
+                slot,
+                dictionary: Dictionary::default(),
+                codes: Vec::new(),
+            },
+            Plan::Skip => Column::Skip,
+        };
+        Pass {
+            source,
+            start,
+            columns: plan.iter().map(column).collect(),
+            rows: 0,
+            line: start.lines + 1,
+            bytes: start.offset,
+            lines: Lines::default(),
+            ends_blank: false,
+        }
+    }
+
+    /// Reads to the end; a column of numbers that has text is skipped from there on.
+    fn run(&mut self, mut blocks: Blocks<'_>, plan: &mut [Plan]) -> Result<(), DataError> {
+        let dialect = self.start.dialect;
+        let batch = rayon::current_num_threads();
+        let (sender, receiver) = mpsc::sync_channel(batch);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while let Some(block) = blocks.next(dialect).transpose() {
+                    // After an error on the other side nobody listens.
+                    if sender.send(block).is_err() {
+                        return;
+                    }
+                }
+            });
+            while let Ok(first) = receiver.recv() {
+                let rest = (1..batch).map_while(|_| receiver.recv().ok());
+                let blocks: Result<Vec<Vec<u8>>, _> = std::iter::once(first).chain(rest).collect();
+                let blocks = blocks.map_err(|reason| self.source.failed(reason))?;
+                let parsed: Vec<Result<Parsed, Wrong>> = blocks
+                    .par_iter()
+                    .map(|block| parse(block, dialect, plan))
+                    .collect();
+                self.append(&blocks, parsed)?;
+                for (plan, column) in plan.iter_mut().zip(&self.columns) {
+                    if let Column::Number { has_text: true, .. } = column {
+                        *plan = Plan::Skip;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn append(
+        &mut self,
+        blocks: &[Vec<u8>],
+        parsed: Vec<Result<Parsed, Wrong>>,
+    ) -> Result<(), DataError> {
+        let (first_row, first_byte) = (self.rows, self.bytes);
+        let mut whole = Vec::with_capacity(parsed.len());
+        for (block, parsed) in blocks.iter().zip(parsed) {
+            let parsed = parsed.map_err(|wrong| self.refuse(block, wrong))?;
+            if self.columns.len() == 1 && self.ends_blank && parsed.rows > 0 {
+                return Err(self.refuse(block, Wrong::Blank { line: 0 }));
+            }
+            for (row, line) in &parsed.jumps {
+                self.lines.put(self.rows + row, self.line + line);
+            }
+            let base = self.rows;
+            self.rows += parsed.rows;
+            self.line += parsed.lines;
+            self.bytes += block.len() as u64;
+            self.ends_blank = parsed.ends_blank;
+            whole.push((base, parsed));
+        }
+        let expected = match self.source.length() {
+            Some(length) if first_row == 0 => {
+                let share = length as f64 / (self.bytes - first_byte) as f64;
+                (1.02 * share * self.rows as f64) as usize
+            }
+            _ => 0,
+        };
+        self.columns.par_iter_mut().for_each(|column| {
+            column.reserve(expected);
+            for (base, parsed) in &whole {
+                column.append(*base, parsed);
+            }
+        });
+        Ok(())
+    }
+
+    /// The columns; none where numbers turned out to be text.
+    fn columns(self) -> Vec<Option<RawColumn>> {
+        self.columns.into_iter().map(Column::finished).collect()
+    }
+
+    /// Says what is wrong in the block that starts where the pass has come to.
+    fn refuse(&self, block: &[u8], wrong: Wrong) -> DataError {
+        let path = self.source.name().to_path_buf();
+        match wrong {
+            Wrong::Ragged { line, found } => DataError::Ragged {
+                path,
+                line: self.line + line,
+                expected: self.columns.len(),
+                found,
+            },
+            Wrong::Unclosed { line } => DataError::UnclosedQuote {
+                path,
+                line: self.line + line,
+            },
+            Wrong::Blank { line } => DataError::MissingValue {
+                place: Place {
+                    file: Some(path),
+                    column: self.start.names[0].clone(),
+                    position: Position::Line(self.line + line),
+                },
+                value: String::new(),
+            },
+            Wrong::NotText => not_text(&path, block, self.bytes),
+        }
+    }
+}
+
+impl Column {
+    /// Room for so many more rows; columns that double as they grow would take up to twice the memory.
+    fn reserve(&mut self, rows: usize) {
+        // Where there is no room, growing step by step may still work, or fail with the same message.
+        let _ = match self {
+            Column::Number { values, .. } => values.try_reserve_exact(rows),
+            Column::Text { codes, .. } => codes.try_reserve_exact(rows),
+            Column::Skip => Ok(()),
+        };
+    }
+
+    fn append(&mut self, base: usize, parsed: &Parsed) {
+        match self {
+            Column::Number { has_text: true, .. } | Column::Skip => {}
+            Column::Number {
+                slot,
+                has_text,
+                values,
+                ..
+            } if parsed.has_text[*slot] => {
+                *has_text = true;
+                *values = Vec::new();
+            }
+            Column::Number {
+                slot, values, gap, ..
+            } => {
+                if let (None, Some((row, shown))) = (&gap, &parsed.gaps[*slot]) {
+                    *gap = Some((base + row, shown.clone()));
+                }
+                values.extend_from_slice(parsed.numbers(*slot));
+            }
+            Column::Text {
+                slot,
+                dictionary,
+                codes,
+            } => {
+                let (local, cells) = &parsed.texts[*slot];
+                let global: Vec<u32> = local
+                    .levels
+                    .iter()
+                    .map(|text| dictionary.code(text))
+                    .collect();
+                codes.extend(cells.iter().map(|code| global[*code as usize]));
+            }
+        }
+    }
+
+    fn finished(self) -> Option<RawColumn> {
+        match self {
+            Column::Number { has_text: true, .. } | Column::Skip => None,
+            Column::Number {
+                values,
+                gap: Some((first, shown)),
+                ..
+            } => Some(RawColumn::Gaps {
+                values,
+                first,
+                shown,
+            }),
+            Column::Number { values, .. } => Some(RawColumn::Number(values)),
+            Column::Text {
+                dictionary, codes, ..
+            } => Some(RawColumn::Text {
+                levels: dictionary.levels,
+                codes,
+            }),
+        }
+    }
+}
+
+fn not_text(file: &Path, bytes: &[u8], offset: u64) -> DataError {
+    let reason = match (memchr::memchr(0, bytes), std::str::from_utf8(bytes)) {
+        (Some(at), _) => format!("a zero byte at offset {}", offset + at as u64),
+        (None, Err(error)) => {
+            let at = offset + error.valid_up_to() as u64;
+            format!("no UTF-8 at byte offset {at}")
+        }
+        (None, Ok(_)) => "no UTF-8".into(),
+    };
+    DataError::NotText {
+        path: file.to_path_buf(),
+        reason,
+    }
+}

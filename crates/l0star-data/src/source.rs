@@ -1,0 +1,173 @@
+//! [`Source`]: the bytes behind a name, decompressed on the way, readable more than once.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::DataError;
+
+/// How many bytes are looked at to tell a format.
+const HEAD: usize = 64 * 1024;
+
+/// A file, or bytes in memory, with a name for messages.
+pub(crate) struct Source<'a> {
+    name: PathBuf,
+    place: Place<'a>,
+    compression: Option<Compression>,
+}
+
+enum Place<'a> {
+    /// A regular file; its length is what the reader sizes its columns by.
+    File {
+        path: PathBuf,
+        length: u64,
+    },
+    Borrowed(&'a [u8]),
+    Owned(Vec<u8>),
+}
+
+/// A compression, told by the first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(head: &[u8]) -> Option<Compression> {
+        if head.starts_with(b"\x1f\x8b") {
+            Some(Compression::Gzip)
+        } else if head.starts_with(b"\x28\xb5\x2f\xfd") {
+            Some(Compression::Zstd)
+        } else {
+            None
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    /// The file at `path`; `-` is standard input. What is no regular file (standard input, a
+    /// pipe) can be read only once, so it is kept in memory.
+    pub(crate) fn open(path: &Path) -> Result<Source<'static>, DataError> {
+        if path == Path::new("-") {
+            let name = Path::new("standard input");
+            let mut bytes = Vec::new();
+            io::stdin()
+                .lock()
+                .read_to_end(&mut bytes)
+                .map_err(|reason| DataError::reading(name, reason))?;
+            return Source::over(name, Place::Owned(bytes));
+        }
+        if path.is_dir() {
+            return Err(DataError::IsFolder {
+                path: path.to_path_buf(),
+            });
+        }
+        let reading = |reason| DataError::reading(path, reason);
+        let found = fs::metadata(path).map_err(reading)?;
+        if found.is_file() {
+            let path = path.to_path_buf();
+            let length = found.len();
+            Source::over(&path.clone(), Place::File { path, length })
+        } else {
+            let bytes = fs::read(path).map_err(reading)?;
+            Source::over(path, Place::Owned(bytes))
+        }
+    }
+
+    /// Bytes that are in memory already.
+    pub(crate) fn memory(name: &Path, bytes: &'a [u8]) -> Result<Source<'a>, DataError> {
+        Source::over(name, Place::Borrowed(bytes))
+    }
+
+    fn over<'b>(name: &Path, place: Place<'b>) -> Result<Source<'b>, DataError> {
+        let mut source = Source {
+            name: name.to_path_buf(),
+            place,
+            compression: None,
+        };
+        source.compression = Compression::of(&source.head()?);
+        Ok(source)
+    }
+
+    /// The file, as messages call it.
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// The number of bytes that [`Source::stream`] will give, when it is known.
+    pub(crate) fn length(&self) -> Option<u64> {
+        match (&self.compression, &self.place) {
+            (Some(_), _) => None,
+            (None, Place::File { length, .. }) => Some(*length),
+            (None, Place::Borrowed(bytes)) => Some(bytes.len() as u64),
+            (None, Place::Owned(bytes)) => Some(bytes.len() as u64),
+        }
+    }
+
+    /// The path, when the file can be read as it lies on the disk.
+    pub(crate) fn plain_file(&self) -> Option<&Path> {
+        match (&self.compression, &self.place) {
+            (None, Place::File { path, .. }) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The bytes from the start, decompressed.
+    pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send + '_>, DataError> {
+        let raw: Box<dyn Read + Send + '_> = match &self.place {
+            Place::File { path, .. } => {
+                Box::new(File::open(path).map_err(|reason| DataError::reading(&self.name, reason))?)
+            }
+            Place::Borrowed(bytes) => Box::new(*bytes),
+            Place::Owned(bytes) => Box::new(bytes.as_slice()),
+        };
+        Ok(match self.compression {
+            None => raw,
+            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(raw)),
+            Some(Compression::Zstd) => Box::new(
+                zstd::Decoder::new(raw).map_err(|reason| DataError::reading(&self.name, reason))?,
+            ),
+        })
+    }
+
+    /// The first bytes, decompressed: enough to tell a format.
+    pub(crate) fn head(&self) -> Result<Vec<u8>, DataError> {
+        let mut head = Vec::new();
+        self.stream()?
+            .take(HEAD as u64)
+            .read_to_end(&mut head)
+            .map_err(|reason| self.failed(reason))?;
+        Ok(head)
+    }
+
+    /// All bytes, decompressed.
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, DataError> {
+        let mut bytes = Vec::with_capacity(self.length().unwrap_or(0) as usize);
+        self.stream()?
+            .read_to_end(&mut bytes)
+            .map_err(|reason| self.failed(reason))?;
+        Ok(bytes)
+    }
+
+    /// What a failed read means here: a compressed file is more likely damaged than the disk.
+    pub(crate) fn failed(&self, reason: io::Error) -> DataError {
+        match self.compression {
+            None => DataError::reading(&self.name, reason),
+            Some(compression) => DataError::Unreadable {
+                path: self.name.clone(),
+                format: format!("a {} file", compression.word()),
+                reason: format!("{reason}; it is damaged or cut short, so fetch or write it again"),
+            },
+        }
+    }
+}
