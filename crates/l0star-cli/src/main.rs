@@ -6,6 +6,7 @@
 //! | `units` | `30s` and `4GB` |
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
 //! | `fit`, `generate` | the two commands |
+//! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
 //! | `output` | the JSON object, standard output and files |
@@ -13,6 +14,7 @@
 //! | `failure` | one error type, with its exit code |
 
 mod args;
+mod checkpoint;
 mod failure;
 mod fit;
 mod generate;

@@ -312,4 +312,11 @@ impl Relaxation for NewtonRows {
             steps: (0.0, 0.0),
         }
     }
+
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
+        Some(WarmStart {
+            x,
+            ..WarmStart::default()
+        })
+    }
 }
