@@ -400,6 +400,33 @@ fn events_tell_the_phases_in_order_and_what_is_left() {
     }
 }
 
+#[test]
+fn an_interrupt_ends_the_preparation_too() {
+    let problem = hard("quadratic");
+    let truth = unlimited(&problem, &Settings::default());
+    // The first time the root phase is the Gram matrix, the second time the root frame.
+    for (at, has_model) in [(1, false), (2, true)] {
+        let flag = Arc::new(AtomicBool::new(false));
+        let settings = Settings {
+            interrupt: Some(Arc::clone(&flag)),
+            ..Settings::default()
+        };
+        let seen = Cell::new(0);
+        let observer = Box::new(|event: &Event| {
+            if event.news == News::Phase && event.phase == Phase::Root {
+                seen.set(seen.get() + 1);
+                if seen.get() == at {
+                    flag.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        let found = solve_observed(&problem, &settings, observer).unwrap();
+        check_stopped(&problem, &found, &truth, Status::Interrupted);
+        assert_eq!((seen.get(), found.nodes), (at, 0));
+        assert_eq!(!found.support.is_empty(), has_model);
+    }
+}
+
 /// Every third step is stopped once, and taken again.
 fn stop_and_step_on<T: Tree>(problem: &Problem, base: &Settings, tree: T) {
     let truth = unlimited(problem, base);

@@ -154,6 +154,9 @@ impl GramTree<'_> {
                 budget,
                 ..
             } = &**pending;
+            if columns.is_empty() {
+                return None;
+            }
             let (best, limits) = (context.best(), &context.limits);
             let root = self.frame_root();
             let mut frame = Frame::new(root, inside, columns, *budget, best, true, limits)?;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::checkpoint::{Draft, State};
+use super::checkpoint::{Draft, ListedNode, State};
 use super::{Context, Expansion, Node, Tree};
 use crate::bound::{Certified, Subproblem};
 use crate::problem::Problem;
@@ -106,8 +106,14 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         // Slopes are not kept: a relaxation that needs them starts cold.
         let warm = node.warm.as_ref().filter(|warm| warm.alpha.is_empty());
         let warm = warm.map(|warm| draft.warm(Arc::as_ptr(warm) as usize, || warm.x.clone()));
-        let inside = &node.included[problem.penalised.len()..];
-        draft.add(problem, (node.low, node.depth()), inside, &node.free, warm);
+        let narrow = |columns: &[usize]| columns.iter().map(|j| *j as u32).collect();
+        draft.add(ListedNode {
+            low: node.low,
+            depth: node.depth(),
+            inside: narrow(&node.included[problem.penalised.len()..]),
+            free: narrow(&node.free),
+            warm,
+        });
     }
 
     fn fork(&self) -> Option<Self> {

@@ -116,10 +116,21 @@ pub(crate) fn bits(count: usize, set: impl Fn(usize) -> bool) -> Vec<u8> {
     bits
 }
 
+/// A node that is given by the selectable columns that are in and free, all others being out.
+#[derive(Debug)]
+pub(crate) struct ListedNode {
+    pub low: Certified,
+    pub depth: usize,
+    pub inside: Vec<u32>,
+    pub free: Vec<u32>,
+    pub warm: Option<u32>,
+}
+
 /// Nodes on their way into a checkpoint: what they share is written once.
 #[derive(Debug, Default)]
 pub struct Draft {
     pub(crate) state: State,
+    listed: Vec<ListedNode>,
     frames: HashMap<usize, u32>,
     warm_starts: HashMap<usize, u32>,
 }
@@ -154,32 +165,47 @@ impl Draft {
         })
     }
 
-    /// A node that is given by the selectable columns that are in and free; `standing`: its bound and its depth.
-    pub(crate) fn add(
-        &mut self,
-        problem: &Problem,
-        standing: (Certified, usize),
-        inside: &[usize],
-        free: &[usize],
-        warm: Option<u32>,
-    ) {
-        let selectable = &problem.selectable;
-        let mut role = vec![0; problem.design.columns()];
-        inside.iter().for_each(|j| role[*j] = 1);
-        free.iter().for_each(|j| role[*j] = 2);
-        // One frame for all such nodes, with every column.
-        let frame = self.frame(0, || SavedFrame {
-            inside: Vec::new(),
-            columns: selectable.iter().map(|j| *j as u32).collect(),
-        });
-        self.state.open.push(SavedNode {
-            low: standing.0.value(),
-            depth: standing.1 as u32,
-            frame,
-            warm,
-            inside: bits(selectable.len(), |i| role[selectable[i]] == 1),
-            outside: bits(selectable.len(), |i| role[selectable[i]] == 0),
-        });
+    /// A node that is given by the selectable columns that are in and free.
+    pub(crate) fn add(&mut self, node: ListedNode) {
+        self.listed.push(node);
+    }
+
+    /// The state with all nodes. Those given by lists share one frame: every column that one of them has left.
+    pub(crate) fn finish(self) -> State {
+        let mut state = self.state;
+        if self.listed.is_empty() {
+            return state;
+        }
+        let alive = |node: &ListedNode| [&node.inside[..], &node.free].concat();
+        let mut columns: Vec<u32> = self.listed.iter().flat_map(alive).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let count = columns.len();
+        let frame = state.frames.len() as u32;
+        for node in self.listed {
+            let at = |set: &[u32]| -> Vec<usize> {
+                let found = set.iter().map(|j| columns.partition_point(|c| c < j));
+                found.collect()
+            };
+            let mut outside = vec![true; count];
+            let mut inside = vec![false; count];
+            at(&node.free).iter().for_each(|i| outside[*i] = false);
+            at(&node.inside).iter().for_each(|i| {
+                outside[*i] = false;
+                inside[*i] = true;
+            });
+            state.open.push(SavedNode {
+                low: node.low.value(),
+                depth: node.depth as u32,
+                frame,
+                warm: node.warm,
+                inside: bits(count, |i| inside[i]),
+                outside: bits(count, |i| outside[i]),
+            });
+        }
+        let inside = Vec::new();
+        state.frames.push(SavedFrame { inside, columns });
+        state
     }
 }
 
@@ -415,7 +441,7 @@ impl State {
         for (at, frame) in self.frames.iter().enumerate() {
             let new =
                 |j: &u32| is_selectable(j) && std::mem::replace(&mut seen[*j as usize], at) != at;
-            if frame.columns.is_empty() || !frame.inside.iter().chain(&frame.columns).all(new) {
+            if !frame.inside.iter().chain(&frame.columns).all(new) {
                 return Some("a set of columns");
             }
         }

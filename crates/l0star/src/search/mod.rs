@@ -176,10 +176,11 @@ impl<'p, T: Tree> Search<'p, T> {
             let problem = self.context.problem;
             self.frontier.save(&self.tree, problem, &mut draft);
         }
+        let mut state = draft.finish();
         if done {
-            draft.state.close();
+            state.close();
         }
-        saver.save(draft.state);
+        saver.save(state);
     }
 
     /// The incumbent and the limits.

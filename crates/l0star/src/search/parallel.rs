@@ -159,7 +159,7 @@ fn listen<T: Tree>(
             let mut draft = Draft::new(context.saved(Default::default()));
             state.frontier.save(tree, context.problem, &mut draft);
             drop(state);
-            saver.save(draft.state);
+            saver.save(draft.finish());
             state = pool.lock();
         }
         if !context.is_observed() {
