@@ -1,9 +1,14 @@
 //! `cargo xtask soak`: random small problems against brute force, as many as asked for.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use l0star::search::{Event, News};
-use l0star::{Method, Problem, RelaxationKind, Settings, Status, loss, solve, solve_observed};
+use l0star::{
+    Checkpoint, Method, Problem, RelaxationKind, Run, Settings, Solution, Status, loss, solve,
+    solve_observed,
+};
 
 use crate::step::in_release;
 
@@ -48,10 +53,15 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
     Err(format!("{wrong} wrong results"))
 }
 
-/// Every exact method; two threads for every fourth problem, since starting them takes longer than the search.
+/// Every exact method; for every fourth problem two threads (starting them takes longer than the search), for another
+/// fourth a search that is stopped after every other node, written down and resumed.
 fn configurations(case: u64) -> Vec<Settings> {
     let two = Settings {
         threads: NonZeroUsize::new(2),
+        ..Settings::new(Method::BestFirst)
+    };
+    let pieces = Settings {
+        node_limit: Some(2),
         ..Settings::new(Method::BestFirst)
     };
     let sga = Settings {
@@ -64,10 +74,35 @@ fn configurations(case: u64) -> Vec<Settings> {
         sga,
     ];
     // Losses come in turn, four of them: every loss has its share.
-    if (case / 4).is_multiple_of(4) {
-        all.push(two);
+    match case / 4 % 4 {
+        0 => all.push(two),
+        2 => all.push(pieces),
+        _ => {}
     }
     all
+}
+
+/// Stopped at the node limit and resumed until it is over.
+fn in_pieces(
+    problem: &Problem,
+    settings: &Settings,
+    highest: &Cell<f64>,
+) -> Result<Solution, l0star::Error> {
+    let mut saved: Option<Vec<u8>> = None;
+    loop {
+        let mut left = Vec::new();
+        let sink = Box::new(|checkpoint: &Checkpoint| left = checkpoint.encode());
+        let mut run = Run::new(problem, settings).save(Duration::MAX, sink);
+        if let Some(saved) = &saved {
+            run = run.resume(Checkpoint::decode(saved)?);
+        }
+        let found = run.solve()?;
+        highest.set(highest.get().max(found.lower_bound.unwrap_or(f64::NAN)));
+        if found.status != Status::NodeLimit {
+            return Ok(found);
+        }
+        saved = Some(left);
+    }
 }
 
 fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
@@ -77,13 +112,16 @@ fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
         .objective;
     // Rounding of the brute-force objective itself.
     let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
-    let highest = std::cell::Cell::new(0.0_f64);
+    let highest = Cell::new(0.0_f64);
     let observer = Box::new(|event: &Event| {
         if event.news == News::Bound {
             highest.set(highest.get().max(event.lower_bound));
         }
     });
-    let found = solve_observed(problem, settings, observer).map_err(say)?;
+    let found = match settings.node_limit {
+        None => solve_observed(problem, settings, observer).map_err(say)?,
+        Some(_) => in_pieces(problem, settings, &highest).map_err(say)?,
+    };
     let bound = found.lower_bound.unwrap_or(f64::NAN);
     let highest = highest.get().max(bound);
     if highest.is_nan() || highest > optimum + slack {

@@ -30,7 +30,9 @@ Examples:
   l0star fit houses.parquet --target price -k 4 --loss huber --huber-delta 2 --drop id,city
   l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
-  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json";
+  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json
+  l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
+  l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -145,6 +147,18 @@ pub struct FitArgs {
     /// Threads that search [default: one a core]; with 1 a run is repeatable bit for bit
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = thread_count)]
     pub threads: Option<NonZeroUsize>,
+
+    /// Write the state of the search to this file so often, and when it ends
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// How often to write it: 500ms, 30s, 5m [default: 60s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
+    pub checkpoint_every: Option<Duration>,
+
+    /// Go on from a checkpoint of the same data and settings, and write further ones there
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
 
     /// Features to leave out by name, products such as a:b too, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]

@@ -57,6 +57,7 @@ impl Failure {
                 | l0star::Error::Unknown { .. }
                 | l0star::Error::Conflict { .. }
                 | l0star::Error::NoSuchColumn { .. }
+                | l0star::Error::OtherSearch { .. }
                 | l0star::Error::TooManySupports { .. } => USAGE,
                 _ => BAD_DATA,
             },

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use l0star::search::Event;
-use l0star::{Solution, Status};
+use l0star::{Checkpoint, Run, Solution, Status};
 
 use crate::args::FitArgs;
+use crate::checkpoint::Checkpoints;
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::output::{self, Report};
 use crate::progress::Listener;
@@ -14,9 +15,11 @@ use crate::{interrupt, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
+    let checkpoints = Checkpoints::prepare(args)?;
     let mut job = Job::prepare(args)?;
     job.settings.interrupt = Some(interrupt::flag());
-    let solution = solve(&job, Listener::new(args.log, args.quiet))?;
+    let listener = Listener::new(args.log, args.quiet);
+    let solution = solve(&job, checkpoints, listener)?;
 
     let report = Report::new(&job, &solution);
     if let Some(path) = &args.out {
@@ -34,12 +37,24 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     }))
 }
 
-fn solve(job: &Job, mut listener: Listener) -> Result<Solution, Failure> {
-    if !listener.listens() {
-        return Ok(l0star::solve(&job.problem, &job.settings)?);
+fn solve(
+    job: &Job,
+    mut checkpoints: Checkpoints,
+    mut listener: Listener,
+) -> Result<Solution, Failure> {
+    let mut run = Run::new(&job.problem, &job.settings);
+    if let Some(checkpoint) = checkpoints.resume.take() {
+        run = run.resume(checkpoint);
     }
-    let observer = Box::new(|event: &Event| listener.hear(event));
-    let solution = l0star::solve_observed(&job.problem, &job.settings, observer);
+    if checkpoints.are_kept() {
+        let every = checkpoints.every;
+        let sink = Box::new(|checkpoint: &Checkpoint| checkpoints.write(checkpoint));
+        run = run.save(every, sink);
+    }
+    if listener.listens() {
+        run = run.observe(Box::new(|event: &Event| listener.hear(event)));
+    }
+    let solution = run.solve();
     listener.finish();
     Ok(solution?)
 }

@@ -8,6 +8,7 @@
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
 //! | `fit`, `generate`, `inspect` | the commands |
+//! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
 //! | `output` | the JSON object, standard output and files |
@@ -15,6 +16,7 @@
 //! | `failure` | one error type, with its exit code |
 
 mod args;
+mod checkpoint;
 mod columns;
 mod design;
 mod failure;

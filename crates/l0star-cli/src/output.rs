@@ -144,13 +144,18 @@ fn probe_beside(target: &Path) -> io::Result<PathBuf> {
     Ok(target.with_file_name(hidden))
 }
 
-/// Refuses to replace the data by the model.
-pub fn check_distinct(out: &Path, data: &Path) -> Result<(), Failure> {
-    match (fs::canonicalize(out), fs::canonicalize(data)) {
-        (Ok(one), Ok(other)) if one == other => Err(Failure::Usage(format!(
-            "--out '{}' would overwrite the data; choose another file",
-            out.display()
-        ))),
-        _ => Ok(()),
+/// Refuses to replace `other`, which is `kind`, by something else.
+pub fn check_distinct(what: &str, out: &Path, kind: &str, other: &Path) -> Result<(), Failure> {
+    let same = match (fs::canonicalize(out), fs::canonicalize(other)) {
+        (Ok(one), Ok(two)) => one == two,
+        // A file that does not exist yet has only its name.
+        _ => out == other,
+    };
+    if !same {
+        return Ok(());
     }
+    Err(Failure::Usage(format!(
+        "{what} '{}' would overwrite {kind}; choose another file",
+        out.display()
+    )))
 }

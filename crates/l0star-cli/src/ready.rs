@@ -35,7 +35,7 @@ impl Job {
         check_roles(args)?;
         if let Some(out) = &args.out {
             output::check_writable(out)?;
-            output::check_distinct(out, &args.data)?;
+            output::check_distinct("--out", out, "the data", &args.data)?;
         }
 
         let raw = args.input.load(&args.data)?;
@@ -103,6 +103,12 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     if args.method != Method::BestFirst && args.threads.is_some_and(|threads| threads.get() > 1) {
         return Err(Failure::Usage(format!(
             "--threads belongs to --method best-first, and the method is '{}'; drop one of them",
+            args.method
+        )));
+    }
+    if args.method != Method::BestFirst && (args.checkpoint.is_some() || args.resume.is_some()) {
+        return Err(Failure::Usage(format!(
+            "--checkpoint and --resume belong to --method best-first, and the method is '{}'; drop one of them",
             args.method
         )));
     }

@@ -126,6 +126,7 @@ pub fn write_atomically(
     let (temporary, file) =
         create_beside(&target).map_err(|reason| DataError::writing(path, reason))?;
     let written = fill(file, write).and_then(|()| fs::rename(&temporary, &target));
+    let written = written.map(|()| sync_folder(&target));
     written.map_err(|reason| {
         // The error to report is the one above; a leftover file would only be a nuisance.
         let _ = fs::remove_file(&temporary);
@@ -139,6 +140,14 @@ fn fill(file: File, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) 
     writer.flush()?;
     // A rename may reach the disk before the bytes do.
     writer.get_ref().sync_all()
+}
+
+/// A rename is on the disk when its folder is. Where folders cannot be opened, the system has to see to it.
+fn sync_folder(target: &Path) {
+    let folder = target.parent().filter(|path| !path.as_os_str().is_empty());
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
+    }
 }
 
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {

@@ -51,6 +51,11 @@ impl Certified {
         Self::new(value - error - 4.0 * U * (value.abs() + error) - TINY)
     }
 
+    /// A bound that was certified by an earlier run of the same search, whose checkpoint was found whole.
+    pub(crate) fn restored(value: f64) -> Self {
+        Self::new(value)
+    }
+
     /// NaN and infinities (overflow on the way) say nothing. Negative numbers are kept: an ascent wants to see them.
     fn new(value: f64) -> Self {
         Self(if value.is_finite() {

@@ -156,6 +156,26 @@ pub enum Error {
         /// How many are allowed.
         limit: u128,
     },
+    /// Bytes that are no checkpoint of this search.
+    #[error(
+        "the checkpoint cannot be resumed: {reason}; give the right file, or start without one"
+    )]
+    Checkpoint {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A checkpoint of a search with other settings.
+    #[error(
+        "the checkpoint was made with {what} = {saved}, and now it is {now}: resume with the same data and settings"
+    )]
+    OtherSearch {
+        /// What differs.
+        what: &'static str,
+        /// In the checkpoint.
+        saved: String,
+        /// Now.
+        now: String,
+    },
     /// A word that names nothing.
     #[error("unknown {what} '{value}': one of {allowed}")]
     Unknown {

@@ -37,5 +37,6 @@ mod solve;
 
 pub use error::{Error, Result};
 pub use problem::{Design, Problem};
+pub use search::Checkpoint;
 pub use settings::{Ideas, Method, RelaxationKind, Settings, Solution, Status};
-pub use solve::{solve, solve_observed};
+pub use solve::{Run, solve, solve_observed};

@@ -35,6 +35,12 @@ impl Limits {
         }
     }
 
+    /// Goes on counting where an earlier run of the same search stopped. The limits themselves are those of this run.
+    pub(crate) fn resume(&mut self, seconds: f64, nodes: u64) {
+        self.before = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        self.nodes = self.nodes.saturating_add(nodes);
+    }
+
     /// No limit at all.
     pub fn none() -> Self {
         Self::new(&Settings::default())

@@ -1,18 +1,22 @@
 //! One call from a problem to a solution.
 
+use std::time::Duration;
+
 use crate::bound::Certified;
 use crate::error::Result;
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::problem::Problem;
+use crate::relaxation::Relaxation;
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
 use crate::search::binary::BinaryTree;
+use crate::search::checkpoint::{Stamp, State};
 use crate::search::context::Observer;
 use crate::search::paper::OrderedTree;
-use crate::search::{Context, Phase, Progress, Search, Tree, exhaustive};
+use crate::search::{Checkpoint, Context, Phase, Progress, Saver, Search, Sink, Tree, exhaustive};
 use crate::settings::{Method, RelaxationKind, Settings, Solution};
 
 /// Solves a problem.
@@ -29,88 +33,207 @@ use crate::settings::{Method, RelaxationKind, Settings, Solution};
 /// # Ok::<(), l0star::Error>(())
 /// ```
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution> {
-    run(problem, settings, None)
+    Run::new(problem, settings).solve()
 }
 
-/// [`solve`], with every new incumbent and every rise of the bound sent to `observer`.
+/// [`solve`], with every event sent to `observer`.
 pub fn solve_observed<'p>(
     problem: &'p Problem,
     settings: &Settings,
     observer: Observer<'p>,
 ) -> Result<Solution> {
-    run(problem, settings, Some(observer))
+    Run::new(problem, settings).observe(observer).solve()
 }
 
-fn run<'p>(
+/// A run to come: a problem, settings, and who listens.
+///
+/// ```
+/// use std::time::Duration;
+/// use l0star::{Checkpoint, Design, Problem, Run, Settings, Status};
+///
+/// let design = Design::dense(4, 2, vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0])?;
+/// let problem = Problem::builder(design, vec![1.1, 1.9, 3.2, 3.9]).k(1).build()?;
+/// let mut saved = Vec::new();
+/// let limited = Settings { node_limit: Some(0), ..Settings::default() };
+/// let keep = Box::new(|checkpoint: &Checkpoint| saved = checkpoint.encode());
+/// let stopped = Run::new(&problem, &limited).save(Duration::from_secs(60), keep).solve()?;
+/// assert_eq!(stopped.status, Status::NodeLimit);
+/// // Perhaps in another process:
+/// let checkpoint = Checkpoint::decode(&saved)?;
+/// let solution = Run::new(&problem, &Settings::default()).resume(checkpoint).solve()?;
+/// assert_eq!(solution.status, Status::Optimal);
+/// # Ok::<(), l0star::Error>(())
+/// ```
+pub struct Run<'p> {
     problem: &'p Problem,
-    settings: &Settings,
+    settings: Settings,
     observer: Option<Observer<'p>>,
-) -> Result<Solution> {
-    settings.check()?;
-    let mut context = Context::new(problem, settings);
-    if let Some(observer) = observer {
-        context.observe(observer);
+    sink: Option<(Duration, Sink<'p>)>,
+    resume: Option<Checkpoint>,
+}
+
+impl<'p> Run<'p> {
+    /// Nothing is done yet.
+    pub fn new(problem: &'p Problem, settings: &Settings) -> Self {
+        Self {
+            problem,
+            settings: settings.clone(),
+            observer: None,
+            sink: None,
+            resume: None,
+        }
     }
-    if let Some(supports) = heuristic::supports_within(settings.method, problem, &context.limits) {
-        return Ok(inexact(context, settings, supports));
+
+    /// Sends every event there.
+    pub fn observe(mut self, observer: Observer<'p>) -> Self {
+        self.observer = Some(observer);
+        self
     }
-    if settings.method == Method::Exhaustive {
-        context.enter(Phase::Search);
-        let (bound, stopped) = exhaustive::run(&mut context)?;
-        return Ok(context.solution(settings, stopped, Some(bound)));
+
+    /// Hands out a checkpoint so often, and one at the end, however that comes (`method=best-first`). The first comes when
+    /// the search has nodes: a Gram matrix or a screening that is not finished is not kept.
+    pub fn save(mut self, every: Duration, sink: Sink<'p>) -> Self {
+        self.sink = Some((every, sink));
+        self
     }
-    if settings.method == Method::BestFirst {
-        if let Some(tree) = GramTree::prepare(problem, &mut context) {
-            return Ok(search(context, settings, tree));
-        }
-        if context.incumbent().is_none() {
-            heuristic::first_incumbent(&mut context);
-        }
-        if let Some(status) = context.limits.reached() {
-            // What comes next would only be prepared in vain.
-            let bound = context.lower_bound(Some(Certified::TRIVIAL));
-            return Ok(context.solution(settings, Some(status), Some(bound)));
-        }
-        // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the
-        // root than a Newton system should have.
-        if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
-            let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
-            let tree = BinaryTree::new(relaxation);
-            return Ok(search(context, settings, tree));
-        }
-        let mut relaxation = NewtonRows::within(problem, settings.ideas, &context.limits);
-        if let Some(incumbent) = context.incumbent() {
-            relaxation.start_at(&incumbent.fit.x);
-        }
-        return Ok(search(context, settings, BinaryTree::new(relaxation)));
+
+    /// Goes on where a checkpoint was made. Limits are those of this run; counters and seconds go on.
+    pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
+        self.resume = Some(checkpoint);
+        self
     }
+
+    /// Solves.
+    pub fn solve(self) -> Result<Solution> {
+        let (problem, settings) = (self.problem, &self.settings);
+        settings.check()?;
+        let is_kept = self.sink.is_some() || self.resume.is_some();
+        let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
+        if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
+            checkpoint.check(stamp, problem)?;
+        }
+        // The clock starts here.
+        let mut context = Context::new(problem, settings);
+        if let Some(observer) = self.observer {
+            context.observe(observer);
+        }
+        let resumed = self.resume.map(|checkpoint| checkpoint.state);
+        if let Some(state) = &resumed {
+            context.resume(state);
+        }
+        let sink = self.sink.zip(stamp);
+        let saver = sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink));
+        match settings.method {
+            Method::BestFirst => Ok(best_first(context, settings, saver, resumed)),
+            Method::Paper => Ok(paper(context, settings)),
+            Method::Exhaustive => {
+                context.enter(Phase::Search);
+                let (bound, stopped) = exhaustive::run(&mut context)?;
+                Ok(context.solution(settings, stopped, Some(bound)))
+            }
+            Method::Omp | Method::Iht | Method::Htp | Method::Diht => {
+                Ok(inexact(context, settings))
+            }
+        }
+    }
+}
+
+fn best_first(
+    mut context: Context,
+    settings: &Settings,
+    mut saver: Option<Saver>,
+    resumed: Option<State>,
+) -> Solution {
+    let problem = context.problem;
+    // Before there were nodes there is nothing to go on from but the incumbent.
+    let started = resumed.filter(|state| state.started);
+    let cut = context.best() - context.allowed();
+    if let Some(state) = &started
+        && state.open.iter().all(|node| node.low >= cut)
+    {
+        let bound = state.lower_bound();
+        if let Some(saver) = &mut saver {
+            saver.save(context.saved(started.unwrap_or_default()));
+        }
+        return context.solution(settings, None, Some(bound));
+    }
+    let alive = started.as_ref().map(State::alive);
+    if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref()) {
+        match started.as_ref().map(|state| tree.restore(state)) {
+            None => return run(Search::new(context, tree), settings, saver),
+            Some(Some(nodes)) => {
+                return run(Search::resumed(context, tree, nodes), settings, saver);
+            }
+            Some(None) => {}
+        }
+    }
+    if context.incumbent().is_none() {
+        heuristic::first_incumbent(&mut context);
+    }
+    if let Some(status) = context.limits.reached() {
+        // What comes next would only be prepared in vain.
+        let bound = context.lower_bound(Some(Certified::TRIVIAL));
+        if let Some(saver) = &mut saver {
+            saver.save(context.saved(started.unwrap_or_default()));
+        }
+        return context.solution(settings, Some(status), Some(bound));
+    }
+    // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
+    // than a Newton system should have.
+    if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
+        let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
+        return run(binary(context, relaxation, started), settings, saver);
+    }
+    let mut relaxation = NewtonRows::within(problem, settings.ideas, &context.limits);
+    if let Some(incumbent) = context.incumbent() {
+        relaxation.start_at(&incumbent.fit.x);
+    }
+    run(binary(context, relaxation, started), settings, saver)
+}
+
+fn binary<R: Relaxation + Clone + Send>(
+    context: Context,
+    relaxation: R,
+    started: Option<State>,
+) -> Search<BinaryTree<R>> {
+    let tree = BinaryTree::new(relaxation);
+    match started {
+        None => Search::new(context, tree),
+        Some(state) => {
+            let nodes = tree.restore(context.problem, &state);
+            Search::resumed(context, tree, nodes)
+        }
+    }
+}
+
+fn paper(context: Context, settings: &Settings) -> Solution {
+    let problem = context.problem;
     let (warm, pruning) = (settings.warm_start, settings.pruning);
-    Ok(match settings.relaxation {
+    match settings.relaxation {
         RelaxationKind::Pdal => {
             let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
-            search(
-                context,
-                settings,
-                OrderedTree::new(relaxation, warm, pruning),
-            )
+            let tree = OrderedTree::new(relaxation, warm, pruning);
+            run(Search::new(context, tree), settings, None)
         }
         RelaxationKind::Sga => {
             let relaxation = Sga::new(problem, heuristic::EPSILON);
-            search(
-                context,
-                settings,
-                OrderedTree::new(relaxation, warm, pruning),
-            )
+            let tree = OrderedTree::new(relaxation, warm, pruning);
+            run(Search::new(context, tree), settings, None)
         }
-    })
+    }
 }
 
-fn search<T: Tree>(context: Context, settings: &Settings, tree: T) -> Solution {
-    let mut search = Search::new(context, tree);
+fn run<'p, T: Tree>(
+    mut search: Search<'p, T>,
+    settings: &Settings,
+    saver: Option<Saver<'p>>,
+) -> Solution {
+    search.save_to(saver);
     let stopped = match search.run(settings) {
         Progress::Stopped(status) => Some(status),
         Progress::Running | Progress::Done => None,
     };
+    search.save(stopped.is_none());
     let bound = search.lower_bound();
     search
         .into_context()
@@ -118,15 +241,12 @@ fn search<T: Tree>(context: Context, settings: &Settings, tree: T) -> Solution {
 }
 
 /// The paper counts an inexact method as one solver call.
-fn inexact(
-    mut context: Context,
-    settings: &Settings,
-    supports: impl Iterator<Item = Vec<usize>>,
-) -> Solution {
+fn inexact(mut context: Context, settings: &Settings) -> Solution {
     context.enter(Phase::Heuristic);
+    let supports = heuristic::supports_within(settings.method, context.problem, &context.limits);
     let mut last = Vec::new();
     let mut stopped = None;
-    for support in supports {
+    for support in supports.into_iter().flatten() {
         last = support;
         stopped = context.limits.reached();
         if stopped.is_some() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{Random, random_case};
+use common::{Random, hard, random_case};
 use l0star::relaxation::pdal::{self, Pdal};
 use l0star::relaxation::rows::NewtonRows;
 use l0star::relaxation::sga::Sga;
@@ -21,34 +21,6 @@ use l0star::{
     Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
     solve_observed,
 };
-
-/// Correlated columns and much noise: d = 25, k = 5, and no bound that settles it near the root.
-fn hard(name: &str) -> Problem {
-    let labels = matches!(name, "logistic" | "squared-hinge");
-    let mut random = Random::new(11);
-    let (n, d) = (if labels { 60 } else { 30 }, 25);
-    let noise = if labels { 6.0 } else { 3.0 };
-    let common: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-    let columns: Vec<Vec<f64>> = (0..d)
-        .map(|_| common.iter().map(|c| c + random.normal()).collect())
-        .collect();
-    let mut b: Vec<f64> = (0..n)
-        .map(|i| {
-            let signal: f64 = (0..5).map(|j| columns[j][i]).sum();
-            signal + noise * random.normal()
-        })
-        .collect();
-    if labels {
-        b.iter_mut().for_each(|b| *b = b.signum());
-    }
-    let design = Design::dense(n, d, columns.concat()).unwrap();
-    Problem::builder(design, b)
-        .loss(loss::by_name(name, 1.0).unwrap())
-        .ridge(if labels { 0.02 } else { 0.01 })
-        .k(5)
-        .build()
-        .unwrap()
-}
 
 fn paper() -> Settings {
     Settings::new(Method::Paper)
@@ -425,6 +397,33 @@ fn events_tell_the_phases_in_order_and_what_is_left() {
             "{name}"
         );
         assert!(phases.windows(2).all(|pair| pair[0] != pair[1]), "{name}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_preparation_too() {
+    let problem = hard("quadratic");
+    let truth = unlimited(&problem, &Settings::default());
+    // The first time the root phase is the Gram matrix, the second time the root frame.
+    for (at, has_model) in [(1, false), (2, true)] {
+        let flag = Arc::new(AtomicBool::new(false));
+        let settings = Settings {
+            interrupt: Some(Arc::clone(&flag)),
+            ..Settings::default()
+        };
+        let seen = Cell::new(0);
+        let observer = Box::new(|event: &Event| {
+            if event.news == News::Phase && event.phase == Phase::Root {
+                seen.set(seen.get() + 1);
+                if seen.get() == at {
+                    flag.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        let found = solve_observed(&problem, &settings, observer).unwrap();
+        check_stopped(&problem, &found, &truth, Status::Interrupted);
+        assert_eq!((seen.get(), found.nodes), (at, 0));
+        assert_eq!(!found.support.is_empty(), has_model);
     }
 }
 

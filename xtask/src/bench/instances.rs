@@ -198,10 +198,10 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
 pub const LONG: &[(&str, Source)] = &[
     ("AR d=200 n=200 ρ=0.5", ar(200, 200, 0.5)),
     (
-        "Huber d=200 k=20 n=200",
+        "Huber d=200 k=20 n=180",
         Source::Huber {
             d: 200,
-            n: Some(200),
+            n: Some(180),
         },
     ),
     ("logistic d=300 k=30", Source::Logistic { d: 300 }),

@@ -1,6 +1,7 @@
 //! The real binary from outside: one test a promise.
 
 mod bad_data;
+mod checkpoints;
 mod common;
 mod formats;
 mod generate;

@@ -7,6 +7,7 @@
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`mixed`] | a frame with the other rows beside it |
+//! | [`resume`] | nodes in a checkpoint, and back |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
@@ -14,6 +15,7 @@ pub(crate) mod frame;
 pub(crate) mod huber;
 pub(crate) mod mixed;
 mod product;
+mod resume;
 pub(crate) mod root;
 pub(crate) mod swaps;
 pub(crate) mod tree;

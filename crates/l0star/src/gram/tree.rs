@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
+use super::resume::Pending;
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
 use crate::bound::Certified;
@@ -14,6 +15,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
+use crate::search::checkpoint::Draft;
 use crate::search::{Context, Expansion, Node, Phase, Tree, screening};
 use crate::settings::Ideas;
 
@@ -32,18 +34,18 @@ const LONG_PRODUCT: f64 = 1e10;
 
 /// A set of columns of a frame.
 #[derive(Debug, Clone)]
-struct Bits(Box<[u64]>);
+pub(super) struct Bits(Box<[u64]>);
 
 impl Bits {
-    fn new(size: usize) -> Self {
+    pub(super) fn new(size: usize) -> Self {
         Self(vec![0; size.div_ceil(64)].into())
     }
 
-    fn insert(&mut self, i: usize) {
+    pub(super) fn insert(&mut self, i: usize) {
         self.0[i / 64] |= 1 << (i % 64);
     }
 
-    fn contains(&self, i: usize) -> bool {
+    pub(super) fn contains(&self, i: usize) -> bool {
         self.0[i / 64] >> (i % 64) & 1 == 1
     }
 }
@@ -51,17 +53,19 @@ impl Bits {
 /// A node: a frame, what is decided in it, an inherited bound, a rounded warm start shared with its sibling.
 #[derive(Debug)]
 pub(crate) struct GramNode {
-    low: Certified,
+    pub(super) low: Certified,
     pub(super) frame: Arc<Frame>,
-    inside: Bits,
-    outside: Bits,
+    pub(super) inside: Bits,
+    pub(super) outside: Bits,
     pub(super) warm: Arc<[(u32, f32)]>,
-    depth: u32,
+    pub(super) depth: u32,
     bytes: u32,
+    /// From a checkpoint: the sets and the (unscaled) warm start are about this frame, which is not built yet.
+    pub(super) pending: Option<Arc<Pending>>,
 }
 
 impl GramNode {
-    fn new(
+    pub(super) fn new(
         low: Certified,
         frame: &Arc<Frame>,
         inside: Bits,
@@ -79,6 +83,7 @@ impl GramNode {
             warm: Arc::clone(warm),
             depth,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            pending: None,
         }
     }
 }
@@ -112,13 +117,13 @@ pub(crate) struct GramTree<'p> {
     pub(super) mixed: Option<Arc<(Root, Vec<usize>)>>,
     pub(super) first: Option<GramNode>,
     pub(super) newton: Newton,
-    root_error: f64,
+    pub(super) root_error: f64,
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
     pub(super) ceiling: f64,
     last_candidate: Vec<usize>,
     factor: Cholesky,
     /// Bytes of all frames that are alive.
-    frames: Arc<AtomicU64>,
+    pub(super) frames: Arc<AtomicU64>,
 }
 
 /// The model of a node: its frame alone, or with explicit rows beside it.
@@ -146,7 +151,13 @@ impl NodeModel<'_> {
 
 impl<'p> GramTree<'p> {
     /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
-    pub(crate) fn prepare(problem: &'p Problem, context: &mut Context) -> Option<Self> {
+    ///
+    /// `alive`: the features that a resumed search has left; it has its incumbent.
+    pub(crate) fn prepare(
+        problem: &'p Problem,
+        context: &mut Context,
+        alive: Option<&[usize]>,
+    ) -> Option<Self> {
         let huber = problem.loss.name() == "huber";
         if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
             return None;
@@ -158,11 +169,13 @@ impl<'p> GramTree<'p> {
         let k = problem.support_size();
         let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
         let screened: Vec<usize>;
-        let selectable = if wide {
-            screened = screening::screen(context, MAX_COLUMNS / 2);
-            &screened
-        } else {
-            &problem.selectable
+        let selectable = match alive {
+            Some(alive) => alive,
+            None if wide => {
+                screened = screening::screen(context, MAX_COLUMNS / 2);
+                &screened
+            }
+            None => &problem.selectable,
         };
         if selectable.len() < k || limits.stop() {
             return None;
@@ -175,10 +188,21 @@ impl<'p> GramTree<'p> {
         context.enter(Phase::Root);
         let root = Root::new(problem, selectable, &limits, context.threads)?;
         context.enter(Phase::Heuristic);
-        let mut chosen = swaps::greedy(&root, k, &limits);
-        if context.ideas.swaps {
-            swaps::improve(&root, &mut chosen, 10 * k + 20, &limits);
-        }
+        let chosen = match context.incumbent() {
+            Some(incumbent) if alive.is_some() => {
+                let known = incumbent.support.iter();
+                known
+                    .filter_map(|j| selectable.binary_search(j).ok())
+                    .collect()
+            }
+            _ => {
+                let mut chosen = swaps::greedy(&root, k, &limits);
+                if context.ideas.swaps {
+                    swaps::improve(&root, &mut chosen, 10 * k + 20, &limits);
+                }
+                chosen
+            }
+        };
         let mut tree = Self {
             problem,
             ideas: context.ideas,
@@ -192,7 +216,9 @@ impl<'p> GramTree<'p> {
             factor: Cholesky::new(),
             frames: Arc::default(),
         };
-        tree.offer(&chosen, context);
+        if alive.is_none() || context.incumbent().is_none() {
+            tree.offer(&chosen, context);
+        }
         context.enter(Phase::Root);
         if huber && !tree.certify_rows(&chosen, context) {
             return None;
@@ -210,7 +236,7 @@ impl<'p> GramTree<'p> {
         let calls = context.counters.calls;
         let problem = context.problem;
         let mut children = Vec::new();
-        let closed = Self::prepare(problem, context).is_some_and(|mut tree| {
+        let closed = Self::prepare(problem, context, None).is_some_and(|mut tree| {
             let first = tree.first.take();
             first.is_some_and(|node| {
                 tree.expand(&node, context, &mut children) == Expansion::Split
@@ -234,10 +260,9 @@ impl<'p> GramTree<'p> {
         limits: &Limits,
     ) -> Option<GramNode> {
         let root = self.frame_root();
-        let spread = if self.ideas.lifting {
-            spread
-        } else {
-            &Spread::None
+        let spread = match spread {
+            Spread::Evenly => self.spread(),
+            spread => spread,
         };
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
@@ -261,8 +286,16 @@ impl<'p> GramTree<'p> {
         ))
     }
 
+    /// How frames are lifted whose gains are not known.
+    pub(super) fn spread(&self) -> &'static Spread {
+        match self.ideas.lifting {
+            true => &Spread::Evenly,
+            false => &Spread::None,
+        }
+    }
+
     /// The quadratic that frames are built from.
-    fn frame_root(&self) -> &Root {
+    pub(super) fn frame_root(&self) -> &Root {
         self.mixed.as_ref().map_or(&*self.root, |mixed| &mixed.0)
     }
 
@@ -528,6 +561,10 @@ impl Tree for GramTree<'_> {
         node.low.value() >= context.best() - context.allowed()
     }
 
+    fn save(&self, _: &Problem, node: &GramNode, draft: &mut Draft) {
+        self.save_node(node, draft);
+    }
+
     fn fork(&self) -> Option<Self> {
         Some(Self {
             problem: self.problem,
@@ -554,6 +591,13 @@ impl Tree for GramTree<'_> {
         context: &mut Context,
         children: &mut Vec<GramNode>,
     ) -> Expansion {
+        let resolved = self.resolve(node, context);
+        if resolved.is_some()
+            && let Some(status) = context.limits.reached()
+        {
+            return Expansion::Stopped(status, node.low);
+        }
+        let node = resolved.as_ref().unwrap_or(node);
         let mut sets = self.load(node);
         let mut frame = Arc::clone(&node.frame);
         let mut model = self.model(&frame);

@@ -96,6 +96,11 @@ pub trait Relaxation {
 
     /// What the children of the node solved last should start from.
     fn warm_start(&self) -> WarmStart;
+
+    /// A warm start of which only the primal iterate is known; `None` where that is not enough to start from.
+    fn restored(&self, _x: Vec<(usize, f64)>) -> Option<WarmStart> {
+        None
+    }
 }
 
 /// The column of largest score; the first of them in a tie.

@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
+use super::checkpoint::{Draft, ListedNode, State};
 use super::{Context, Expansion, Node, Tree};
 use crate::bound::{Certified, Subproblem};
+use crate::problem::Problem;
 use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
 use crate::settings::Status;
 
@@ -72,6 +74,20 @@ impl<R: Relaxation> BinaryTree<R> {
         Self { relaxation }
     }
 
+    /// The open nodes of a checkpoint that was found to fit the problem.
+    pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<Lazy> {
+        let starts = state.warm_starts().map(|x| self.relaxation.restored(x));
+        let starts: Vec<_> = starts.map(|warm| warm.map(Arc::new)).collect();
+        let restored = state.open.iter().map(|saved| {
+            let (inside, free) = state.sets(saved);
+            let always = problem.penalised.iter().copied();
+            let included: Vec<usize> = always.chain(inside).collect();
+            let warm = saved.warm.and_then(|at| starts[at as usize].as_ref());
+            Lazy::new(saved.low(), &included, &free, warm)
+        });
+        restored.collect()
+    }
+
     /// A node in which at most one support is left: its own optimum closes it.
     fn close_leaf(included: &[usize], free: &[usize], budget: usize, context: &mut Context) {
         let always = context.problem.penalised.len();
@@ -104,6 +120,20 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
 
     fn finished(&self, node: &Lazy, context: &Context) -> bool {
         node.low.value() >= context.best() - context.allowed()
+    }
+
+    fn save(&self, problem: &Problem, node: &Lazy, draft: &mut Draft) {
+        // Slopes are not kept: a relaxation that needs them starts cold.
+        let warm = node.warm.as_ref().filter(|warm| warm.alpha.is_empty());
+        let warm = warm.map(|warm| draft.warm(Arc::as_ptr(warm) as usize, || warm.x.clone()));
+        let narrow = |columns: &[usize]| columns.iter().map(|j| *j as u32).collect();
+        draft.add(ListedNode {
+            low: node.low,
+            depth: node.depth(),
+            inside: narrow(&node.included[problem.penalised.len()..]),
+            free: narrow(&node.free),
+            warm,
+        });
     }
 
     fn fork(&self) -> Option<Self> {

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::checkpoint::State;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -249,6 +250,30 @@ impl<'p> Context<'p> {
             gaps: self.gaps,
             shared: Arc::clone(&self.shared),
         }
+    }
+
+    /// Goes on from a checkpoint: its best model, its bounds, its counters, its time.
+    pub(crate) fn resume(&mut self, state: &State) {
+        self.limits.resume(state.seconds, state.nodes);
+        if let Some(Incumbent { support, fit }) = state.incumbent() {
+            self.shared.offer(&support, fit);
+        }
+        self.base = self.base.or(state.lower_bound());
+        self.set_features_left(state.features_left as usize);
+        self.announced.nodes = state.nodes;
+        self.counters = state.counters();
+        self.floor = state.floor();
+    }
+
+    /// A state with what it knows: all but the nodes.
+    pub(crate) fn saved(&self, mut state: State) -> State {
+        state.seconds = self.limits.seconds();
+        state.base = self.base.value();
+        state.features_left = self.shared.features_left.load(Ordering::Relaxed) as u64;
+        state.set_incumbent(self.incumbent());
+        state.floor = self.floor.map(Certified::value);
+        state.set_counters(&self.counters);
+        state
     }
 
     /// Sends events to a listener.

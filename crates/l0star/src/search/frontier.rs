@@ -4,9 +4,11 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use super::checkpoint::Draft;
 use super::context::Counters;
 use super::{Context, Expansion, Node, Progress, Tree};
 use crate::bound::Certified;
+use crate::problem::Problem;
 
 /// Open nodes: smallest bound first, then the deepest.
 pub(super) struct Frontier<N> {
@@ -41,6 +43,27 @@ impl<N: Node> Frontier<N> {
             floor: None,
             counters: Counters::default(),
         }
+    }
+
+    /// Takes over what a resumed context knows of an earlier run.
+    pub(super) fn resume(&mut self, context: &mut Context) {
+        self.floor = context.take_floor();
+        self.counters = std::mem::take(&mut context.counters);
+    }
+
+    /// Everything that is open, and what was counted and discarded.
+    pub(super) fn save<T>(&self, tree: &T, problem: &Problem, draft: &mut Draft)
+    where
+        T: Tree<Node = N>,
+    {
+        let heap = self.heap.iter().map(|Open(node)| node);
+        let flying = self.flying.iter().flatten().map(Arc::as_ref);
+        for node in heap.chain(&self.plunge).chain(flying) {
+            tree.save(problem, node, draft);
+        }
+        draft.state.started = true;
+        draft.state.floor = self.floor.map(Certified::value);
+        draft.state.set_counters(&self.counters);
     }
 
     /// Room for so many workers.

@@ -4,6 +4,7 @@
 //! events. `method=paper` is the tree in [`paper`].
 
 pub mod binary;
+pub mod checkpoint;
 pub mod context;
 pub mod exhaustive;
 mod frontier;
@@ -14,7 +15,10 @@ pub(crate) mod screening;
 use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
+use crate::problem::Problem;
 use crate::settings::{Settings, Status};
+pub use checkpoint::Checkpoint;
+use checkpoint::{Draft, Stamp, State};
 pub use context::{Context, Event, Incumbent, News, Phase};
 use frontier::{Frontier, Next};
 
@@ -62,6 +66,9 @@ pub trait Tree: Send + Sized {
         children: &mut Vec<Self::Node>,
     ) -> Expansion;
 
+    /// Enters a node into a checkpoint, in the problem's own columns.
+    fn save(&self, problem: &Problem, node: &Self::Node, draft: &mut Draft);
+
     /// The same tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
     fn fork(&self) -> Option<Self> {
         None
@@ -91,6 +98,38 @@ pub struct Search<'p, T: Tree> {
     frontier: Frontier<T::Node>,
     children: Vec<T::Node>,
     started: bool,
+    saver: Option<Saver<'p>>,
+}
+
+/// Takes the checkpoints of a search.
+pub type Sink<'p> = Box<dyn FnMut(&Checkpoint) + 'p>;
+
+/// When a checkpoint is due, and who takes it.
+pub(crate) struct Saver<'p> {
+    stamp: Stamp,
+    every: Duration,
+    sink: Sink<'p>,
+    last: Instant,
+}
+
+impl<'p> Saver<'p> {
+    pub(crate) fn new(stamp: Stamp, every: Duration, sink: Sink<'p>) -> Self {
+        Self {
+            stamp,
+            every,
+            sink,
+            last: Instant::now(),
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.last.elapsed() >= self.every
+    }
+
+    pub(crate) fn save(&mut self, state: State) {
+        (self.sink)(&Checkpoint::new(&self.stamp, state));
+        self.last = Instant::now();
+    }
 }
 
 impl<'p, T: Tree> Search<'p, T> {
@@ -102,7 +141,46 @@ impl<'p, T: Tree> Search<'p, T> {
             frontier: Frontier::new(),
             children: Vec::new(),
             started: false,
+            saver: None,
         }
+    }
+
+    /// Where an earlier run stopped, with its open nodes; the context has resumed from it.
+    pub(crate) fn resumed(mut context: Context<'p>, tree: T, nodes: Vec<T::Node>) -> Self {
+        let mut frontier = Frontier::new();
+        let mut children = nodes;
+        frontier.push(&mut children, &tree, &context);
+        frontier.resume(&mut context);
+        Self {
+            context,
+            tree,
+            frontier,
+            children,
+            started: true,
+            saver: None,
+        }
+    }
+
+    /// Checkpoints go there.
+    pub(crate) fn save_to(&mut self, saver: Option<Saver<'p>>) {
+        self.saver = saver;
+    }
+
+    /// Hands out a checkpoint, if someone wants it. At the end nothing is left that would have to be looked at again.
+    pub(crate) fn save(&mut self, done: bool) {
+        let Some(saver) = &mut self.saver else {
+            return;
+        };
+        let mut draft = Draft::new(self.context.saved(State::default()));
+        if self.started {
+            let problem = self.context.problem;
+            self.frontier.save(&self.tree, problem, &mut draft);
+        }
+        let mut state = draft.finish();
+        if done {
+            state.close();
+        }
+        saver.save(state);
     }
 
     /// The incumbent and the limits.
@@ -174,17 +252,17 @@ impl<'p, T: Tree> Search<'p, T> {
 
     /// Steps until it is over or a limit is reached, on as many threads as the settings say.
     pub fn run(&mut self, settings: &Settings) -> Progress {
-        let threads = settings.thread_count();
-        let solo = if threads > 1 {
-            settings.solo
-        } else {
-            Duration::MAX
-        };
+        let mut threads = settings.thread_count();
         let start = Instant::now();
         loop {
-            let joined = self.started && start.elapsed() >= solo;
-            if joined && let Some(progress) = parallel::run(self, threads) {
-                return progress;
+            if self.saver.as_ref().is_some_and(Saver::is_due) {
+                self.save(false);
+            }
+            if threads > 1 && self.started && start.elapsed() >= settings.solo {
+                if let Some(progress) = parallel::run(self, threads) {
+                    return progress;
+                }
+                threads = 1;
             }
             let progress = self.step();
             if progress != Progress::Running {

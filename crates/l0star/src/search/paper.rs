@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::checkpoint::Draft;
 use super::{Context, Expansion, Node, Tree};
 use crate::bound::{Certified, Subproblem};
 use crate::gram::tree::GramTree;
@@ -196,6 +197,9 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
             Err(stopped) => stopped,
         }
     }
+
+    /// Never called: only `method=best-first` hands out checkpoints.
+    fn save(&self, _: &Problem, _: &Ordered, _: &mut Draft) {}
 
     /// Step 6 of Algorithm 1, `P(Sol_S) ≤ Low_S + Δ`; or the frontier has reached the incumbent itself.
     fn finished(&self, node: &Ordered, context: &Context) -> bool {

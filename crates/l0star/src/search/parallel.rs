@@ -8,9 +8,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::checkpoint::Draft;
 use super::context::{Context, News, TICK};
 use super::frontier::{Frontier, Next};
-use super::{Node, Phase, Progress, Search, Tree};
+use super::{Phase, Progress, Saver, Search, Tree};
 use crate::bound::Certified;
 
 /// What the threads share.
@@ -66,7 +67,8 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
             started |= spawned.is_ok();
         }
         if started {
-            listen(&mut search.context, &pool, &mut best);
+            let Search { context, saver, .. } = search;
+            listen(context, &search.tree, saver.as_mut(), &pool, &mut best);
         }
         started
     });
@@ -138,13 +140,28 @@ fn announce_incumbent(context: &mut Context, best: &mut f64) {
     }
 }
 
-/// Tells the observer what happens, until it is over.
-fn listen<N: Node>(context: &mut Context, pool: &Pool<N>, best: &mut f64) {
+/// Tells the observer what happens and hands out checkpoints, until it is over.
+fn listen<T: Tree>(
+    context: &mut Context,
+    tree: &T,
+    mut saver: Option<&mut Saver>,
+    pool: &Pool<T::Node>,
+    best: &mut f64,
+) {
     let mut state = pool.lock();
     while state.outcome.is_none() {
         let tick = Duration::from_secs_f64(TICK / 2.0);
         let woken = pool.news.wait_timeout(state, tick);
         state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        if let Some(saver) = &mut saver
+            && saver.is_due()
+        {
+            let mut draft = Draft::new(context.saved(Default::default()));
+            state.frontier.save(tree, context.problem, &mut draft);
+            drop(state);
+            saver.save(draft.finish());
+            state = pool.lock();
+        }
         if !context.is_observed() {
             continue;
         }

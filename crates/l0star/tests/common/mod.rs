@@ -272,3 +272,31 @@ pub fn case_with(
         words,
     }
 }
+
+/// Correlated columns and much noise: d = 25, k = 5, and no bound that settles it near the root.
+pub fn hard(name: &str) -> Problem {
+    let labels = matches!(name, "logistic" | "squared-hinge");
+    let mut random = Random::new(11);
+    let (n, d) = (if labels { 60 } else { 30 }, 25);
+    let noise = if labels { 6.0 } else { 3.0 };
+    let common: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+    let columns: Vec<Vec<f64>> = (0..d)
+        .map(|_| common.iter().map(|c| c + random.normal()).collect())
+        .collect();
+    let mut b: Vec<f64> = (0..n)
+        .map(|i| {
+            let signal: f64 = (0..5).map(|j| columns[j][i]).sum();
+            signal + noise * random.normal()
+        })
+        .collect();
+    if labels {
+        b.iter_mut().for_each(|b| *b = b.signum());
+    }
+    let design = Design::dense(n, d, columns.concat()).unwrap();
+    Problem::builder(design, b)
+        .loss(loss::by_name(name, 1.0).unwrap())
+        .ridge(if labels { 0.02 } else { 0.01 })
+        .k(5)
+        .build()
+        .unwrap()
+}

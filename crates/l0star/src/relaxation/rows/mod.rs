@@ -286,6 +286,13 @@ impl Relaxation for NewtonRows {
             lift: self.work.lift.clone(),
         }
     }
+
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
+        Some(WarmStart {
+            x,
+            ..WarmStart::default()
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,230 @@
+//! A search that is stopped, however that happens, goes on from its checkpoint; nothing else is taken for one.
+
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{Sandbox, assert_close, number, support, without_seconds};
+
+/// A search of some seconds.
+fn seconds() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 60 -k 10 -n 80 --rho 0.9 --snr 1 --out a.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+const FIT: &str = "fit a.csv --target b -k 10 --ridge 5e-3 --json";
+
+/// A small one that is stopped in between, with its checkpoint in `c`.
+fn stopped() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let outcome = sandbox.run(&format!("{SMALL} --checkpoint c --node-limit 20"));
+    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    sandbox
+}
+
+const SMALL: &str = "fit s.csv --target b -k 5 --threads 1 --json";
+
+/// Waits until the checkpoint has been replaced, or the command has ended (false).
+fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
+    loop {
+        if let Ok(bytes) = std::fs::read(sandbox.path("c"))
+            && bytes != *known
+        {
+            *known = bytes;
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn killed_again_and_again_it_finds_the_same_optimum() {
+    let sandbox = seconds();
+    let truth = sandbox.json(FIT);
+    let mut kills = 0;
+    let mut known = Vec::new();
+    let mut source = "--checkpoint";
+    while kills < 22 {
+        // One thread and two in turn.
+        let threads = 1 + kills % 2;
+        let fit = format!("{FIT} {source} c --checkpoint-every 20ms --threads {threads}");
+        let mut child = sandbox
+            .command(&fit)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The first may have been made before anything was searched, the second has not.
+        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
+        assert!(alive, "it was over after {kills} kills");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        source = "--resume";
+    }
+    let found = sandbox.json(&format!("{FIT} --resume c"));
+    assert_eq!(found["status"], "optimal");
+    assert_eq!(support(&found), support(&truth));
+    let objective = number(&truth, "objective");
+    assert_close(number(&found, "objective"), objective, 1e-12);
+    assert!(number(&found, "lower_bound") <= objective);
+    // What a kill in the middle of writing left behind is gone.
+    assert_eq!(sandbox.files(), ["a.csv", "c"]);
+}
+
+#[test]
+fn resumed_on_one_thread_it_prints_what_it_would_have_printed() {
+    let sandbox = stopped();
+    let whole = without_seconds(sandbox.json(SMALL));
+    let found = without_seconds(sandbox.json(&format!("{SMALL} --resume c")));
+    for field in ["status", "support", "coefficients", "objective", "k"] {
+        assert_eq!(found[field], whole[field], "{field}");
+    }
+    assert!(number(&found, "nodes") > 20.0);
+    // Now it is finished, and says the same again.
+    let again = without_seconds(sandbox.json(&format!("{SMALL} --resume c --node-limit 0")));
+    assert_eq!(again, found);
+}
+
+#[test]
+fn another_file_may_take_the_further_checkpoints() {
+    let sandbox = stopped();
+    let before = sandbox.read("c");
+    let fit = format!("{SMALL} --resume c --checkpoint d --node-limit 5");
+    assert_eq!(sandbox.run(&fit).code, Some(4));
+    assert_eq!(sandbox.read("c"), before);
+    let (one, other) = ("--resume c --checkpoint e", "--resume d");
+    let [one, other] = [one, other].map(|from| sandbox.json(&format!("{SMALL} {from}")));
+    assert_eq!(number(&one, "objective"), number(&other, "objective"));
+}
+
+#[test]
+fn two_hundred_damaged_checkpoints_are_refused() {
+    let sandbox = stopped();
+    let whole = sandbox.read("c");
+    let refused = |bytes: &[u8], what: &str| {
+        sandbox.write("d", bytes);
+        let outcome = sandbox.run(&format!("{SMALL} --resume d"));
+        assert_eq!(outcome.code, Some(3), "{what}: {outcome:?}");
+        assert_eq!(outcome.stdout, "", "{what}");
+        assert!(
+            outcome.stderr.starts_with("error: d: the checkpoint"),
+            "{what}: {outcome:?}"
+        );
+        assert_eq!(sandbox.read("d"), bytes, "{what}: the file was touched");
+    };
+    for i in 0..100 {
+        let at = whole.len() * i / 100;
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (i % 8);
+        refused(&damaged, &format!("a bit of byte {at}"));
+        refused(&whole[..at], &format!("{at} bytes"));
+    }
+    refused(b"a,b\n1,2\n", "a table");
+}
+
+#[test]
+fn another_search_is_refused() {
+    let sandbox = stopped();
+    let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
+    // One digit of one number.
+    let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
+    let mut other = table.into_bytes();
+    other[at] += 1;
+    sandbox.write("o.csv", other);
+    sandbox.run("generate ar -d 31 -k 5 -n 30 --out w.csv");
+    for (fit, code, words) in [
+        ("fit o.csv --target b -k 5", 3, ["checkpoint", "other data"]),
+        ("fit w.csv --target b -k 5", 2, ["columns = 30", "it is 31"]),
+        ("fit s.csv --target b -k 6", 2, ["k = 5", "it is 6"]),
+        (
+            "fit s.csv --target b -k 5 --ridge 0.1",
+            3,
+            ["other data", "ridge"],
+        ),
+        (
+            "fit s.csv --target b -k 5 --no-intercept",
+            3,
+            ["other data", "columns"],
+        ),
+        (
+            "fit s.csv --target b -k 5 --loss huber",
+            2,
+            ["loss = quadratic", "huber"],
+        ),
+        (
+            "fit s.csv --target b -k 5 --gap 0.5",
+            2,
+            ["gap = 0", "it is 0.5"],
+        ),
+        (
+            "fit s.csv --target b -k 5 --method paper",
+            2,
+            ["--resume", "best-first"],
+        ),
+    ] {
+        sandbox.refuses(&format!("{fit} --json --resume c"), code, &words);
+    }
+    sandbox.refuses(
+        &format!("{SMALL} --resume nothing"),
+        3,
+        &["nothing", "cannot read"],
+    );
+}
+
+#[test]
+fn files_that_cannot_be_are_refused() {
+    let sandbox = stopped();
+    for (options, words) in [
+        ("--checkpoint s.csv", ["s.csv", "overwrite"]),
+        ("--checkpoint m --out m", ["'m'", "overwrite"]),
+        ("--checkpoint nowhere/c", ["nowhere/c", "create the folder"]),
+        (
+            "--checkpoint-every 5s",
+            ["--checkpoint-every", "--checkpoint FILE"],
+        ),
+        (
+            "--checkpoint d --method omp",
+            ["--checkpoint", "best-first"],
+        ),
+    ] {
+        sandbox.refuses(&format!("{SMALL} {options}"), 2, &words);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_a_checkpoint() {
+    let sandbox = seconds();
+    let fit = format!("{FIT} --checkpoint c --checkpoint-every 20ms");
+    let mut child = sandbox
+        .command(&fit)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut known = Vec::new();
+    assert!(wait_for_change(&sandbox, &mut child, &mut known));
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    let stopped: Value = outcome.json();
+    assert_eq!(stopped["status"], "interrupted");
+    let resumed = sandbox.run(&format!("{FIT} --resume c --node-limit 0"));
+    assert_eq!(resumed.json()["nodes"], stopped["nodes"]);
+    assert_close(
+        number(&resumed.json(), "lower_bound"),
+        number(&stopped, "lower_bound"),
+        1e-12,
+    );
+}
