@@ -200,7 +200,7 @@ fn binary<R: Relaxation + Clone + Send>(
     match started {
         None => Search::new(context, tree),
         Some(state) => {
-            let nodes = tree.restore(context.problem, &state);
+            let nodes = tree.restore(&state);
             Search::resumed(context, tree, nodes)
         }
     }

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::frame::Frame;
-use super::tree::{Bits, GramNode, GramTree};
+use super::tree::{GramNode, GramTree};
 use crate::search::Context;
+use crate::search::bits::Bits;
 use crate::search::checkpoint::{Draft, SavedFrame, SavedNode, State, bits};
 
 /// A frame that is still to be built, by root indices.

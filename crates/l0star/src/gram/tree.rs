@@ -15,6 +15,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
+use crate::search::bits::Bits;
 use crate::search::checkpoint::Draft;
 use crate::search::{Context, Expansion, Node, Phase, Tree, screening};
 use crate::settings::Ideas;
@@ -31,24 +32,6 @@ pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
 const MAX_FRAMES: usize = 6;
 /// A Gram matrix of so many multiplications takes long.
 const LONG_PRODUCT: f64 = 1e10;
-
-/// A set of columns of a frame.
-#[derive(Debug, Clone)]
-pub(super) struct Bits(Box<[u64]>);
-
-impl Bits {
-    pub(super) fn new(size: usize) -> Self {
-        Self(vec![0; size.div_ceil(64)].into())
-    }
-
-    pub(super) fn insert(&mut self, i: usize) {
-        self.0[i / 64] |= 1 << (i % 64);
-    }
-
-    pub(super) fn contains(&self, i: usize) -> bool {
-        self.0[i / 64] >> (i % 64) & 1 == 1
-    }
-}
 
 /// A node: a frame, what is decided in it, an inherited bound, a rounded warm start shared with its sibling.
 #[derive(Debug)]
@@ -74,7 +57,7 @@ impl GramNode {
         depth: u32,
     ) -> Self {
         // The warm start is shared with the sibling; frames are counted by themselves.
-        let bytes = size_of::<Self>() + inside.0.len() * 16 + warm.len() * 4;
+        let bytes = size_of::<Self>() + 2 * inside.bytes() + warm.len() * 4;
         Self {
             low,
             frame: Arc::clone(frame),

@@ -49,11 +49,20 @@ pub struct WarmStart {
     pub x: Vec<(usize, f64)>,
     /// Step sizes: PDAL's (τ, ρ), SGA's (η, unused).
     pub steps: (f64, f64),
+    /// The same rounded, instead of `x`, where that is enough.
+    pub(crate) rounded: Box<[(u32, f32)]>,
     /// The lifted problem that x solves.
     pub(crate) lift: Option<Arc<Lift>>,
 }
 
 impl WarmStart {
+    /// The primal iterate, rounded or not.
+    pub(crate) fn model(&self) -> Vec<(usize, f64)> {
+        let rounded = self.rounded.iter();
+        let rounded = rounded.map(|(j, x)| (*j as usize, f64::from(*x)));
+        self.x.iter().copied().chain(rounded).collect()
+    }
+
     /// Bytes on the heap.
     pub fn bytes(&self) -> usize {
         let lift = self
@@ -64,7 +73,10 @@ impl WarmStart {
                 0..=2 => lift.bytes(),
                 _ => 0,
             });
-        self.alpha.capacity() * 8 + self.x.capacity() * size_of::<(usize, f64)>() + lift
+        self.alpha.capacity() * 8
+            + self.x.capacity() * size_of::<(usize, f64)>()
+            + size_of_val(&*self.rounded)
+            + lift
     }
 }
 

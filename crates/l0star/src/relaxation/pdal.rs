@@ -319,7 +319,7 @@ impl Relaxation for Pdal {
                 .map(|j| (*j, current.x[*j]))
                 .collect(),
             steps: (current.tau, current.rho),
-            lift: None,
+            ..WarmStart::default()
         }
     }
 }

@@ -199,7 +199,7 @@ impl Relaxation for Sga {
             alpha: self.current.alpha.clone(),
             x: Vec::new(),
             steps: (self.first_step, 0.0),
-            lift: None,
+            ..WarmStart::default()
         }
     }
 }

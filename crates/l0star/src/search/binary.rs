@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::bits::Bits;
 use super::checkpoint::{Draft, ListedNode, State};
 use super::{Context, Expansion, Node, Tree};
 use crate::bound::{Certified, Subproblem};
@@ -12,36 +13,79 @@ use crate::problem::Problem;
 use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
 use crate::settings::Status;
 
-/// A node that is bounded but not yet solved.
+/// Columns are listed anew when at most this share of the last list is left.
+const RELIST: f64 = 0.8;
+
+/// A node that is bounded but not yet solved: two bits for each column of a list that it shares with its relatives.
 #[derive(Debug)]
 pub struct Lazy {
     low: Certified,
-    /// Always-in columns and decided features.
-    included: Box<[usize]>,
-    free: Box<[usize]>,
+    /// The selectable columns that were not out when the list was made.
+    list: Arc<[u32]>,
+    inside: Bits,
+    outside: Bits,
     warm: Option<Arc<WarmStart>>,
-    bytes: usize,
+    depth: u32,
+    bytes: u32,
 }
 
 impl Lazy {
+    /// `inside` and `free` are selectable columns; `list` a parent's, which covers them.
     fn new(
         low: Certified,
-        included: &[usize],
+        inside: &[usize],
         free: &[usize],
+        list: Option<&Arc<[u32]>>,
         warm: Option<&Arc<WarmStart>>,
     ) -> Self {
+        let left = inside.len() + free.len();
+        let (list, own) = match list {
+            Some(list) if left as f64 > RELIST * list.len() as f64 => (Arc::clone(list), 0),
+            _ => {
+                let mut list: Vec<u32> = inside.iter().chain(free).map(|j| *j as u32).collect();
+                list.sort_unstable();
+                (list.into(), left * size_of::<u32>())
+            }
+        };
+        let mut bits = Bits::new(list.len());
+        let mut outside = Bits::new(list.len());
+        let mut alive = Bits::new(list.len());
+        let place = |j: &usize| list.partition_point(|i| (*i as usize) < *j);
+        inside.iter().for_each(|j| bits.insert(place(j)));
+        free.iter().for_each(|j| alive.insert(place(j)));
+        for i in 0..list.len() {
+            if !bits.contains(i) && !alive.contains(i) {
+                outside.insert(i);
+            }
+        }
         // Counted once: what is shared is charged to the first of those that share it.
         let shared = warm.map_or(0, |warm| match Arc::strong_count(warm) {
             1 => warm.bytes(),
             _ => 0,
         });
+        let bytes = size_of::<Self>() + 2 * bits.bytes() + own + shared;
         Self {
             low,
-            included: included.into(),
-            free: free.into(),
+            list,
+            inside: bits,
+            outside,
             warm: warm.cloned(),
-            bytes: size_of::<Self>() + size_of_val(included) + size_of_val(free) + shared,
+            depth: inside.len() as u32,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
         }
+    }
+
+    /// The features that are in, and those that are free.
+    fn sets(&self) -> (Vec<usize>, Vec<usize>) {
+        let (mut inside, mut free) = (Vec::new(), Vec::new());
+        for (i, j) in self.list.iter().enumerate() {
+            if self.inside.contains(i) {
+                inside.push(*j as usize);
+            } else if !self.outside.contains(i) {
+                free.push(*j as usize);
+            }
+        }
+        (inside, free)
     }
 }
 
@@ -51,11 +95,11 @@ impl Node for Lazy {
     }
 
     fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes as usize
     }
 
     fn depth(&self) -> usize {
-        self.included.len()
+        self.depth as usize
     }
 
     fn raise(&mut self, low: Certified) {
@@ -75,15 +119,13 @@ impl<R: Relaxation> BinaryTree<R> {
     }
 
     /// The open nodes of a checkpoint that was found to fit the problem.
-    pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<Lazy> {
+    pub(crate) fn restore(&self, state: &State) -> Vec<Lazy> {
         let starts = state.warm_starts().map(|x| self.relaxation.restored(x));
         let starts: Vec<_> = starts.map(|warm| warm.map(Arc::new)).collect();
         let restored = state.open.iter().map(|saved| {
             let (inside, free) = state.sets(saved);
-            let always = problem.penalised.iter().copied();
-            let included: Vec<usize> = always.chain(inside).collect();
             let warm = saved.warm.and_then(|at| starts[at as usize].as_ref());
-            Lazy::new(saved.low(), &included, &free, warm)
+            Lazy::new(saved.low(), &inside, &free, None, warm)
         });
         restored.collect()
     }
@@ -111,8 +153,9 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         let problem = context.problem;
         children.push(Lazy::new(
             Certified::TRIVIAL,
-            &problem.penalised,
+            &[],
             &problem.selectable,
+            None,
             None,
         ));
         Expansion::Split
@@ -122,16 +165,17 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         node.low.value() >= context.best() - context.allowed()
     }
 
-    fn save(&self, problem: &Problem, node: &Lazy, draft: &mut Draft) {
+    fn save(&self, _problem: &Problem, node: &Lazy, draft: &mut Draft) {
         // Slopes are not kept: a relaxation that needs them starts cold.
         let warm = node.warm.as_ref().filter(|warm| warm.alpha.is_empty());
-        let warm = warm.map(|warm| draft.warm(Arc::as_ptr(warm) as usize, || warm.x.clone()));
-        let narrow = |columns: &[usize]| columns.iter().map(|j| *j as u32).collect();
+        let warm = warm.map(|warm| draft.warm(Arc::as_ptr(warm) as usize, || warm.model()));
+        let (inside, free) = node.sets();
+        let narrow = |columns: Vec<usize>| columns.into_iter().map(|j| j as u32).collect();
         draft.add(ListedNode {
             low: node.low,
             depth: node.depth(),
-            inside: narrow(&node.included[problem.penalised.len()..]),
-            free: narrow(&node.free),
+            inside: narrow(inside),
+            free: narrow(free),
             warm,
         });
     }
@@ -148,8 +192,10 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
     ) -> Expansion {
         let problem = context.problem;
         let k = problem.support_size();
-        let mut included = node.included.to_vec();
-        let mut free = node.free.to_vec();
+        let (decided_in, mut free) = node.sets();
+        let mut included = problem.penalised.clone();
+        included.extend(decided_in);
+        let whole = free.len() == problem.selectable.len();
         let mut budget = k - (included.len() - problem.penalised.len());
         if budget == 0 || free.len() <= budget {
             Self::close_leaf(&included, &free, budget, context);
@@ -213,7 +259,7 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 }
             }
             free.retain(|j| !decided[*j]);
-            if node.free.len() == problem.selectable.len() {
+            if whole {
                 context.set_features_left(free.len());
             }
             if budget == 0 || free.len() <= budget {
@@ -251,8 +297,19 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         free.retain(|j| *j != split);
         let mut with = included.clone();
         with.push(split);
-        children.push(Lazy::new(low.or(inside), &with, &free, Some(&warm)));
-        children.push(Lazy::new(low.or(outside), &included, &free, Some(&warm)));
+        let always = problem.penalised.len();
+        let list = Some(&node.list);
+        let first = Lazy::new(low.or(inside), &with[always..], &free, list, Some(&warm));
+        // Its sibling has the same list, one feature less.
+        let list = Some(&first.list);
+        let second = Lazy::new(
+            low.or(outside),
+            &included[always..],
+            &free,
+            list,
+            Some(&warm),
+        );
+        children.extend([first, second]);
         Expansion::Split
     }
 }

@@ -4,6 +4,7 @@
 //! events. `method=paper` is the tree in [`paper`].
 
 pub mod binary;
+pub(crate) mod bits;
 pub mod checkpoint;
 pub mod context;
 pub mod exhaustive;

@@ -3,7 +3,7 @@
 //! Coordinates are `x̃_j = √λ_j x_j`, so that every ridge is 1; unpenalised columns keep their own. The bound is that of
 //! the slopes at the best point, in the dual form of [`crate::bound`]: nothing about it depends on Newton's rounding.
 //!
-//! Where the loss is curved wherever a better model can be, the ridge is lifted ([`lift`]): the model is then
+//! Where the loss is curved wherever a better model can be, the ridge is lifted (`lift`): the model is then
 //! `Σ p l̃ - ½ Σ μ x²` with `x̃_j = √(λ_j + μ_j) x_j`, and its bound that of the linearisation at the best point, less the
 //! proved bound of its rounding.
 
@@ -135,6 +135,9 @@ impl Relaxation for NewtonRows {
         let start = warm.map_or(&self.start, |warm| &warm.x);
         for (j, value) in start {
             x[*j] = value * self.work.scale[*j];
+        }
+        for (j, value) in warm.iter().flat_map(|warm| &warm.rounded) {
+            x[*j as usize] = f64::from(*value) * self.work.scale[*j as usize];
         }
         // What is out stays out.
         let alive: Vec<usize> = node
@@ -280,10 +283,9 @@ impl Relaxation for NewtonRows {
         let scale = &self.work.scale;
         let x = x.filter(|(_, x)| **x != 0.0);
         WarmStart {
-            alpha: Vec::new(),
-            x: x.map(|(j, x)| (j, x / scale[j])).collect(),
-            steps: (0.0, 0.0),
+            rounded: x.map(|(j, x)| (j as u32, (x / scale[j]) as f32)).collect(),
             lift: self.work.lift.clone(),
+            ..WarmStart::default()
         }
     }
 
