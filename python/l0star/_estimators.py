@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star._core import LABEL_LOSSES, REAL_LOSSES
-from l0star._input import FLOATS, SPARSE_FORMATS, Data, row_vector, sample_weights, signs, unnamed
+from l0star._input import FLOATS, SPARSE_FORMATS, Data, complete, feature_names, signs, unnamed
 from l0star._options import LOSSES, Options, check_count
 from l0star._progress import Progress
 from l0star._result import Result
@@ -36,17 +36,15 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Data:
         labels = self._losses == LABEL_LOSSES
+        # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
+        names = feature_names(X)
         X, y = validate_data(
             self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=False
         )
         classes = None
         if labels:
             classes, y = signs(y)
-        rows, columns = X.shape
-        names = [str(name) for name in getattr(self, "feature_names_in_", unnamed(columns))]
-        weights = sample_weights(sample_weight, rows)
-        y = np.asarray(y, dtype=np.float64)
-        return Data(X, y, names, weights, row_vector(offset, rows, "offset"), classes)
+        return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes)
 
     def _solve(self, job: Job, k: int) -> None:
         """Solve and keep the result; the best model so far is kept after Ctrl-C too."""

@@ -49,7 +49,19 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
         y = column_or_1d(y)
     names = names if names is not None else unnamed(X.shape[1])
+    return complete(X, y, names, sample_weight, offset, classes)
+
+
+def complete(
+    X: Any, y: Any, names: list[str], sample_weight: Any, offset: Any, classes: npt.NDArray[Any] | None
+) -> Data:
+    """Check what belongs to the rows, given the rest."""
+    y = np.asarray(y, dtype=np.float64)
     weights = sample_weights(sample_weight, X.shape[0])
+    if classes is not None and weights is not None and len(set(y[weights > 0])) < 2:
+        raise ValueError(
+            "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
+        )
     return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes)
 
 

@@ -15,7 +15,7 @@ from l0star._input import read
 from l0star._options import Options, check_count
 from l0star._progress import Progress, bar
 from l0star._result import Result
-from l0star._solve import Job
+from l0star._solve import Job, SolveInterrupted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,9 +199,13 @@ def solve_each(
     job: Job, ks: Iterable[int], stop: _core.Stop | None = None, done: Callable[[], object] | None = None
 ) -> list[Result]:
     """Solve one problem for several k: all paths, of the function and of cross-validation, go through here."""
-    results = []
+    results: list[Result] = []
     for k in ks:
-        results.append(job.run(k, stop))
+        try:
+            results.append(job.run(k, stop))
+        except SolveInterrupted as stopped:
+            stopped.results = [*results, stopped.result]
+            raise
         if done is not None:
             done()
     return results

@@ -25,11 +25,14 @@ class SolveInterrupted(KeyboardInterrupt):
     ----------
     result : Result
         The best model so far, with its certified gap.
+    results : list of Result
+        Of a path: those of the smaller sizes, which are finished, and ``result``.
     """
 
     def __init__(self, result: Result) -> None:
         super().__init__("interrupted; the best model so far is in the attribute `result`")
         self.result = result
+        self.results = [result]
 
 
 def solve(

@@ -1,6 +1,7 @@
 """Beside a live interpreter: signals, callbacks, threads, memory, logs."""
 
 import logging
+import resource
 import signal
 import subprocess
 import sys
@@ -106,6 +107,22 @@ def test_ctrl_c_ends_cross_validation_and_its_searches(jobs):
 
 
 @linux
+def test_ctrl_c_ends_a_path_with_what_is_finished():
+    child = run_child(
+        """
+        try:
+            # Sizes 0 and 1 take no time, 300 columns among 20 do.
+            l0star.sparse_path(X, y, k_max=20)
+        except KeyboardInterrupt as stopped:
+            assert [result.k for result in stopped.results] == list(range(len(stopped.results)))
+            assert stopped.results[-1] is stopped.result
+            print("caught")
+        """
+    )
+    assert (child.stdout, child.stderr, child.returncode) == ("caught\n", "", 0)
+
+
+@linux
 def test_uncaught_ctrl_c_ends_the_program_as_usual():
     child = run_child("l0star.solve(X, y, 20)")
     assert "SolveInterrupted" in child.stderr
@@ -148,7 +165,7 @@ def test_a_callback_is_called_when_nothing_happens():
     def callback(progress):
         return progress.kind == "tick"
 
-    assert solve(*hard(), 20, callback=callback).status == "interrupted"
+    assert solve(*hard(), 20, callback=callback, time_limit=60).status == "interrupted"
 
 
 def test_what_a_callback_raises_comes_out():
@@ -209,7 +226,7 @@ def test_memory_does_not_grow_over_a_thousand_fits():
     y = X[:, 0] + rng.normal(size=400)
 
     def resident():
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
     def fits(count):
         for _ in range(count):
