@@ -19,18 +19,18 @@ Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limit
 from l0star._core import VERSION as __version__
 from l0star._cv import SparseClassifierCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
-from l0star._path import Path, sparse_path
+from l0star._path import SparsePath, sparse_path
 from l0star._progress import Progress
 from l0star._result import Result
 from l0star._solve import SolveInterrupted, solve
 
 __all__ = [
-    "Path",
     "Progress",
     "Result",
     "SolveInterrupted",
     "SparseClassifier",
     "SparseClassifierCV",
+    "SparsePath",
     "SparseRegressor",
     "SparseRegressorCV",
     "__version__",

@@ -61,7 +61,10 @@ class _CrossValidated(_SparseModel):
         name, columns = type(self).__name__, data.X.shape[1]
         if isinstance(self.ks, Integral):
             check_count(name, "ks", self.ks)
-            return list(range(min(included, columns), min(int(self.ks), columns) + 1))
+            sizes = list(range(included, min(int(self.ks), columns) + 1))
+            if not sizes:
+                raise ValueError(f"{included} features are included, more than ks={self.ks} allows.")
+            return sizes
         if isinstance(self.ks, str) or not isinstance(self.ks, Iterable):
             raise ValueError(f"The 'ks' parameter of {name} must be an int or a list of ints. Got {self.ks!r} instead.")
         sizes = list(self.ks)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 Vector = npt.NDArray[np.float64]
@@ -44,7 +44,9 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
     check_consistent_length(X, y)
     classes = None
     if labels:
-        classes, y = signs(column_or_1d(y))
+        y = column_or_1d(y)
+        assert_all_finite(y, input_name="y")
+        classes, y = signs(y)
     else:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
         y = column_or_1d(y)
@@ -129,6 +131,8 @@ def columns(which: Any, names: list[str], parameter: str) -> list[int]:
 
 def _column(item: Any, names: list[str], parameter: str) -> int:
     if isinstance(item, str):
+        if names.count(item) > 1:
+            raise ValueError(f"{parameter}: there are {names.count(item)} features {item!r}; use their indices.")
         if item in names:
             return names.index(item)
         close = difflib.get_close_matches(item, names, n=1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Path(Sequence[Result]):
+class SparsePath(Sequence[Result]):
     """The best model of every size, as a sequence of :class:`Result`.
 
     Attributes
@@ -52,9 +52,9 @@ class Path(Sequence[Result]):
     @overload
     def __getitem__(self, index: int) -> Result: ...
     @overload
-    def __getitem__(self, index: slice) -> Path: ...
-    def __getitem__(self, index: int | slice) -> Result | Path:
-        return Path(self.results[index]) if isinstance(index, slice) else self.results[index]
+    def __getitem__(self, index: slice) -> SparsePath: ...
+    def __getitem__(self, index: int | slice) -> Result | SparsePath:
+        return SparsePath(self.results[index]) if isinstance(index, slice) else self.results[index]
 
     def __len__(self) -> int:
         return len(self.results)
@@ -100,7 +100,9 @@ class Path(Sequence[Result]):
 
     def __repr__(self) -> str:
         sizes = f"k={self.ks[0]}…{self.ks[-1]}" if len(self) else "empty"
-        return f"Path({sizes}, {sum(result.status == 'optimal' for result in self)} of {len(self)} proved optimal)"
+        return (
+            f"SparsePath({sizes}, {sum(result.status == 'optimal' for result in self)} of {len(self)} proved optimal)"
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -134,7 +136,7 @@ def sparse_path(
     memory_limit: int | None = None,
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
-) -> Path:
+) -> SparsePath:
     """Find the best model of every size up to ``k_max``.
 
     Parameters
@@ -154,7 +156,7 @@ def sparse_path(
 
     Returns
     -------
-    Path
+    SparsePath
         A sequence of :class:`Result`, for k = 0, 1, …, ``k_max``.
 
     Examples
@@ -190,9 +192,9 @@ def sparse_path(
     job = Job(data, options)
     ks: Iterable[int] = range(min(job.included, k_max), k_max + 1)
     if not verbose:
-        return Path(solve_each(job, ks))
+        return SparsePath(solve_each(job, ks))
     with bar(k_max + 1 - job.included, "path") as shown:
-        return Path(solve_each(job, ks, done=shown.update))
+        return SparsePath(solve_each(job, ks, done=shown.update))
 
 
 def solve_each(
@@ -200,12 +202,14 @@ def solve_each(
 ) -> list[Result]:
     """Solve one problem for several k: all paths, of the function and of cross-validation, go through here."""
     results: list[Result] = []
-    for k in ks:
-        try:
+    try:
+        for k in ks:
             results.append(job.run(k, stop))
-        except SolveInterrupted as stopped:
-            stopped.results = [*results, stopped.result]
-            raise
-        if done is not None:
-            done()
+            if done is not None:
+                done()
+    except KeyboardInterrupt as stopped:
+        begun = stopped.results if isinstance(stopped, SolveInterrupted) else []
+        if results or begun:
+            raise SolveInterrupted([*results, *begun]) from stopped
+        raise
     return results

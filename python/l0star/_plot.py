@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from l0star._path import Path
+    from l0star._path import SparsePath
     from l0star._result import Result
 
 
@@ -36,7 +36,7 @@ def plot_gap(result: Result, ax: Axes | None) -> Axes:
     return ax
 
 
-def plot_path(path: Path, ax: Axes | None) -> Axes:
+def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
     """Coefficients over k."""
     ax = _axes(ax)
     coefs = path.coefs

@@ -62,6 +62,7 @@ class Telling:
     def __init__(self, callback: Callable[[Progress], object] | None, verbose: int) -> None:
         self._callback = callback
         self._first_gap: float | None = None
+        self._drawn = 0.0
         self._bar: tqdm[Any] | None = None
         if verbose:
             shape = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
@@ -86,7 +87,7 @@ class Telling:
     def finish(self, objective: float, lower_bound: float | None, nodes: int, seconds: float) -> None:
         """Draw the end: what the last event said is not all that the search found out."""
         if self._bar is not None:
-            self._draw(self._bar, Progress("tick", seconds, objective, lower_bound, nodes, 0, None))
+            self._draw(self._bar, Progress("tick", seconds, objective, lower_bound, nodes, 0, None), last=True)
             self._bar.refresh()
 
     def _tell(self, *state: Any) -> bool:
@@ -105,7 +106,11 @@ class Telling:
             self._draw(self._bar, progress)
         return bool(self._callback(progress)) if self._callback is not None else False
 
-    def _draw(self, bar: tqdm[Any], progress: Progress) -> None:
+    def _draw(self, bar: tqdm[Any], progress: Progress, *, last: bool = False) -> None:
+        # Bounds may rise thousands of times a second.
+        if not last and progress.seconds < self._drawn + 0.05:
+            return
+        self._drawn = progress.seconds
         gap = progress.gap
         if gap is not None:
             if self._first_gap is None:

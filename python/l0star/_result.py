@@ -143,8 +143,8 @@ class Result:
         import pandas as pd
 
         rows = self._rows()
-        index = pd.Index([name for name, _ in rows], name="feature", dtype=object)
-        return pd.DataFrame({"coefficient": [value for _, value in rows]}, index=index, dtype=float)
+        index = pd.Index([name for name, _, _ in rows], name="feature", dtype=object)
+        return pd.DataFrame({"coefficient": [value for _, value, _ in rows]}, index=index, dtype=float)
 
     def plot_gap(self, ax: Axes | None = None) -> Axes:
         """Draw how objective and lower bound met. Needs matplotlib.
@@ -162,9 +162,11 @@ class Result:
 
         return plot_gap(self, ax)
 
-    def _rows(self) -> list[tuple[str, float]]:
-        rows = list(self.coefficients.items())
-        return [*rows, ("(intercept)", self.intercept)] if self.fit_intercept else rows
+    def _rows(self) -> list[tuple[str, float, float]]:
+        """Name, coefficient, and the share of the largest one (none for the intercept)."""
+        largest = float(np.abs(self.coef).max(initial=0.0)) or 1.0
+        rows = [(self.names[j], float(self.coef[j]), float(abs(self.coef[j])) / largest) for j in self.support]
+        return [*rows, ("(intercept)", self.intercept, 0.0)] if self.fit_intercept else rows
 
     def _facts(self) -> list[tuple[str, str]]:
         bound = "none" if self.lower_bound is None else f"{self.lower_bound:.10g}"
@@ -189,20 +191,16 @@ class Result:
     def __str__(self) -> str:
         facts = "\n".join(f"  {name:<12}  {value}" for name, value in self._facts())
         rows = self._rows()
-        width = max((len(name) for name, _ in rows), default=0)
-        largest = max(np.abs(self.coef), default=0.0)
-        lines = []
-        for name, value in rows:
-            share = abs(value) / largest if name in self.coefficients and largest > 0 else 0.0
-            lines.append(f"  {name:<{width}}  {value:>12.5g}  {'█' * round(_BAR * share)}".rstrip())
+        width = max((len(name) for name, _, _ in rows), default=0)
+        lines = [
+            f"  {name:<{width}}  {value:>12.5g}  {'█' * round(_BAR * share)}".rstrip() for name, value, share in rows
+        ]
         return f"{self.headline}\n\n{facts}\n\n" + "\n".join(lines)
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._facts())
-        largest = max(np.abs(self.coef), default=0.0)
         rows = []
-        for name, value in self._rows():
-            share = abs(value) / largest if name in self.coefficients and largest > 0 else 0.0
+        for name, value, share in self._rows():
             colour = "#1f77b4" if value >= 0 else "#d62728"
             bar = f'<div style="width:{100 * share:.1f}%;height:.8em;background:{colour}"></div>'
             rows.append(f'<tr><th>{html.escape(name)}</th><td>{value:.5g}</td><td style="width:12em">{bar}</td></tr>')

@@ -26,13 +26,17 @@ class SolveInterrupted(KeyboardInterrupt):
     result : Result
         The best model so far, with its certified gap.
     results : list of Result
-        Of a path: those of the smaller sizes, which are finished, and ``result``.
+        Of a path: those that are finished, and ``result``.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, results: list[Result]) -> None:
         super().__init__("interrupted; the best model so far is in the attribute `result`")
-        self.result = result
-        self.results = [result]
+        self.results = results
+
+    @property
+    def result(self) -> Result:
+        """The last of ``results``."""
+        return self.results[-1]
 
 
 def solve(
@@ -227,7 +231,7 @@ class Job:
         )
         logger.info("%s", result.headline)
         if isinstance(stopped_by, KeyboardInterrupt):
-            raise SolveInterrupted(result) from stopped_by
+            raise SolveInterrupted([result]) from stopped_by
         if stopped_by is not None:
             raise stopped_by
         if result.status.endswith("_limit"):

@@ -95,6 +95,7 @@ def test_include_is_in_every_size(data):
     ("parameters", "reason"),
     [
         ({"ks": -1}, "'ks' parameter of SparseRegressorCV must be an int"),
+        ({"ks": 1, "include": [0, 1]}, "2 features are included, more than ks=1 allows"),
         ({"ks": []}, "must not be empty"),
         ({"ks": "all"}, "must be an int or a list of ints"),
         ({"ridges": [0.0]}, "'ridges' parameter of SparseRegressorCV must be a float"),

@@ -126,6 +126,11 @@ BAD_INPUT = {
     "no index": (lambda X, y: solve(X, y, 2, include=[7]), "no feature 7; X has 5 features"),
     "both": (lambda X, y: solve(X, y, 2, include=[1], exclude=[1]), "both excluded and always in"),
     "include above k": (lambda X, y: solve(X, y, 1, include=[1, 2]), "2 features are included, more than k = 1"),
+    "label nan": (lambda X, y: solve(X, np.where(y > 0, 1.0, np.nan), 2, loss="logistic"), "Input y contains NaN"),
+    "two of a name": (
+        lambda X, y: solve(pd.DataFrame(X, columns=list("abbcd")), y, 2, exclude="b"),
+        "there are 2 features 'b'; use their indices|'b' 2 times",
+    ),
     "k": (lambda X, y: solve(X, y, -1), "'k' parameter of solve must be an int in the range"),
     "k as float": (lambda X, y: solve(X, y, 2.0), "'k' parameter of solve must be an int"),
     "ridge": (lambda X, y: solve(X, y, 2, ridge=0.0), r"'ridge' parameter of solve must be a float in the range \(0.0"),

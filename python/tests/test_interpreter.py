@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from l0star import SparseRegressor, SparseRegressorCV, solve
+from l0star import SolveInterrupted, SparseRegressor, SparseRegressorCV, solve, sparse_path
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
@@ -106,20 +106,17 @@ def test_ctrl_c_ends_cross_validation_and_its_searches(jobs):
     assert (child.stdout, child.returncode) == ("caught\n", 0)
 
 
-@linux
-def test_ctrl_c_ends_a_path_with_what_is_finished():
-    child = run_child(
-        """
-        try:
-            # Sizes 0 and 1 take no time, 300 columns among 20 do.
-            l0star.sparse_path(X, y, k_max=20)
-        except KeyboardInterrupt as stopped:
-            assert [result.k for result in stopped.results] == list(range(len(stopped.results)))
-            assert stopped.results[-1] is stopped.result
-            print("caught")
-        """
-    )
-    assert (child.stdout, child.stderr, child.returncode) == ("caught\n", "", 0)
+def test_an_interrupted_path_keeps_what_is_finished():
+    def callback(progress):
+        if progress.nodes > 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted) as stopped:
+        sparse_path(*hard(), k_max=20, callback=callback)
+    results = stopped.value.results
+    assert [result.k for result in results] == list(range(len(results)))
+    assert stopped.value.result.status == "interrupted"
+    assert results[0].status == "optimal"
 
 
 @linux

@@ -83,7 +83,7 @@ def test_path(diabetes):
     assert (np.diff(path.objectives) < 0).all()
     assert path.coefs.shape == (10, 5)
     assert [len(result.support) for result in path[1:3]] == [1, 2]
-    assert repr(path) == "Path(k=0…4, 5 of 5 proved optimal)"
+    assert repr(path) == "SparsePath(k=0…4, 5 of 5 proved optimal)"
     assert path._repr_html_().count("<tr>") == 6
     frame = path.to_pandas()
     assert frame.loc[2, "s5"] == path[2].coefficients["s5"]
