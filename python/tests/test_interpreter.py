@@ -1,7 +1,7 @@
 """Beside a live interpreter: signals, callbacks, threads, memory, logs."""
 
 import logging
-import resource
+import os
 import signal
 import subprocess
 import sys
@@ -223,7 +223,7 @@ def test_memory_does_not_grow_over_a_thousand_fits():
     y = X[:, 0] + rng.normal(size=400)
 
     def resident():
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def fits(count):
         for _ in range(count):

@@ -306,7 +306,7 @@ fn search(
     let solution = l0star::solve_observed(&problem, settings, observer)?;
     let mut trace = follower.trace;
     trace.push([
-        solution.seconds,
+        follower.start.elapsed().as_secs_f64(),
         solution.objective,
         solution.lower_bound.unwrap_or(f64::NAN),
     ]);
