@@ -54,7 +54,9 @@ class Problem:
 
     def __new__(
         cls,
-        X: npt.NDArray[np.float64] | npt.NDArray[np.float32],
+        X: npt.NDArray[np.float64]
+        | npt.NDArray[np.float32]
+        | tuple[tuple[int, int], npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
         y: npt.NDArray[np.float64],
         *,
         names: Sequence[str],
@@ -75,6 +77,7 @@ class Problem:
         method: str,
         relaxation: str,
         gap: float,
+        threads: int,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,

@@ -85,11 +85,13 @@ class _CrossValidated(_SparseModel):
     ) -> npt.NDArray[np.float64]:
         """Score every (ridge, fold, k); a task is a whole path."""
         scorer = check_scoring(self, scoring=self.scoring)
-        # The engine releases the GIL and uses one thread a solve: threads share the data, and n_jobs is the load.
+        # The engine releases the GIL: threads share the data. Each search gets one, so that n_jobs is the load.
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         stop = _core.Stop()
         tasks = (
-            delayed(_score_fold)(self, scorer, data, y, self._options(ridge=ridge, verbose=0), ks, train, test, stop)
+            delayed(_score_fold)(
+                self, scorer, data, y, self._options(ridge=ridge, verbose=0, n_jobs=None), ks, train, test, stop
+            )
             for ridge in ridges
             for train, test in folds
         )
@@ -173,7 +175,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
     one_standard_error : bool, default=True
         Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
     n_jobs : int, default=None
-        Searches at the same time, through joblib; each takes one thread.
+        Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
     loss : {"quadratic", "huber"}, default="quadratic"
         As for :class:`SparseRegressor`, like all that follow; limits and callbacks are for each search.
     huber_delta : float, default=1.0
@@ -281,7 +283,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix is made dense.
+            The data; a sparse matrix stays sparse.
         y : array of shape (n_samples,)
             The target.
         sample_weight : array of shape (n_samples,), default=None
@@ -314,7 +316,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     one_standard_error : bool, default=True
         Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
     n_jobs : int, default=None
-        Searches at the same time, through joblib; each takes one thread.
+        Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
     loss : {"logistic", "squared-hinge"}, default="logistic"
         As for :class:`SparseClassifier`, like all that follow; limits and callbacks are for each search.
     gap : float, default=0.0
@@ -416,7 +418,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix is made dense.
+            The data; a sparse matrix stays sparse.
         y : array of shape (n_samples,)
             Labels of any type, two different ones.
         sample_weight : array of shape (n_samples,), default=None

@@ -122,6 +122,8 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         Nodes of the search tree.
     memory_limit : int, default=None
         Bytes of open nodes.
+    n_jobs : int, default=None
+        Threads of the search, as joblib counts them: None means 1, -1 all. The result is the same.
     callback : callable, default=None
         Called with a :class:`Progress` during the search; a true answer stops it.
     verbose : int, default=0
@@ -192,6 +194,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
+        n_jobs: int | None = None,
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -209,6 +212,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         self.time_limit = time_limit
         self.node_limit = node_limit
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.callback = callback
         self.verbose = verbose
 
@@ -218,7 +222,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix is made dense.
+            The data; a sparse matrix stays sparse.
         y : array of shape (n_samples,)
             The target.
         sample_weight : array of shape (n_samples,), default=None
@@ -294,6 +298,8 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Nodes of the search tree.
     memory_limit : int, default=None
         Bytes of open nodes.
+    n_jobs : int, default=None
+        Threads of the search, as joblib counts them: None means 1, -1 all. The result is the same.
     callback : callable, default=None
         Called with a :class:`Progress` during the search; a true answer stops it.
     verbose : int, default=0
@@ -363,6 +369,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
+        n_jobs: int | None = None,
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -379,6 +386,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         self.time_limit = time_limit
         self.node_limit = node_limit
         self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
         self.callback = callback
         self.verbose = verbose
 
@@ -388,7 +396,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix is made dense.
+            The data; a sparse matrix stays sparse.
         y : array of shape (n_samples,)
             Labels of any type, two different ones.
         sample_weight : array of shape (n_samples,), default=None

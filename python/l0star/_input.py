@@ -15,14 +15,10 @@ from sklearn.utils import assert_all_finite, check_array, check_consistent_lengt
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 Vector = npt.NDArray[np.float64]
-Matrix = npt.NDArray[Any]
 
 #: Kept as they are; everything else becomes float64.
 FLOATS = (np.float64, np.float32)
 SPARSE_FORMATS = ("csr", "csc")
-
-#: The largest dense copy that is made of a sparse matrix, in bytes.
-DENSE_LIMIT = 4 << 30
 
 
 @dataclass(frozen=True)
@@ -145,18 +141,18 @@ def _column(item: Any, names: list[str], parameter: str) -> int:
     raise TypeError(f"{parameter} takes names or indices of features; got {item!r}.")
 
 
-def dense(X: Any) -> Matrix:
-    """Make the matrix that the bindings take: dense and aligned, in any order of its entries."""
-    return np.require(_densify(X) if sp.issparse(X) else X, requirements="A")
-
-
-def _densify(X: Any) -> Matrix:
-    # The one place where a sparse matrix becomes dense: the engine's design matrices are dense.
-    size = X.shape[0] * X.shape[1] * X.dtype.itemsize
-    if size > DENSE_LIMIT:
-        raise ValueError(
-            f"X is sparse, and its dense copy would take {size / 2**30:.1f} GiB (at most {DENSE_LIMIT >> 30} GiB are "
-            "allowed). Leave out features that are almost always zero, or rows."
-        )
-    copy: Matrix = X.toarray(order="F")
-    return copy
+def matrix(X: Any) -> Any:
+    """Make what the bindings take: an aligned array, in any order of its entries, or the arrays of a sparse matrix."""
+    if not sp.issparse(X):
+        return np.require(X, requirements="A")
+    columns = X.tocsc()
+    if not columns.has_canonical_format:
+        # In a copy: it may be the user's own matrix.
+        columns = columns.copy()
+        columns.sum_duplicates()
+    return (
+        tuple(int(size) for size in columns.shape),
+        columns.indptr.astype(np.uint64),
+        columns.indices.astype(np.uint32, copy=False),
+        columns.data.astype(np.float64, copy=False),
+    )

@@ -34,6 +34,7 @@ class Options:
     time_limit: float | None = None
     node_limit: int | None = None
     memory_limit: int | None = None
+    n_jobs: int | None = None
     callback: Callable[[Progress], object] | None = None
     verbose: int = 0
 
@@ -52,6 +53,8 @@ class Options:
         for name in ("node_limit", "memory_limit"):
             if getattr(self, name) is not None:
                 check_count(owner, name, getattr(self, name))
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            _refuse(owner, "n_jobs", self.n_jobs, "an int other than 0 or None")
         if self.callback is not None and not callable(self.callback):
             _refuse(owner, "callback", self.callback, "a callable or None")
 

@@ -134,6 +134,7 @@ def sparse_path(
     time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
+    n_jobs: int | None = None,
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> SparsePath:
@@ -149,7 +150,7 @@ def sparse_path(
         As for :func:`solve`.
     include, exclude, sample_weight, offset
         As for :func:`solve`; with ``include`` the path begins at the number of these features.
-    time_limit, node_limit, memory_limit, callback
+    time_limit, node_limit, memory_limit, n_jobs, callback
         As for :func:`solve`, for each size.
     verbose : int, default=0
         1 shows a progress bar.
@@ -182,6 +183,7 @@ def sparse_path(
         time_limit=time_limit,
         node_limit=node_limit,
         memory_limit=memory_limit,
+        n_jobs=n_jobs,
         callback=callback,
     )
     options.check("sparse_path")

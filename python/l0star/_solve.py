@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from l0star import _core
 from l0star._core import LABEL_LOSSES
-from l0star._input import Data, columns, dense, read
+from l0star._input import Data, columns, matrix, read
 from l0star._options import Options, check_count
 from l0star._progress import Progress, Telling, logger
 from l0star._result import Result
@@ -59,6 +60,7 @@ def solve(
     time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
+    n_jobs: int | None = None,
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> Result:
@@ -71,7 +73,7 @@ def solve(
     ----------
     X : array, frame, table or sparse matrix of shape (n_samples, n_features)
         NumPy, pandas, polars, Arrow or SciPy; names of columns are kept. Numbers are copied once, whatever their order
-        in memory; a sparse matrix is made dense.
+        in memory; a sparse matrix stays sparse.
     y : array of shape (n_samples,)
         Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones.
     k : int
@@ -108,6 +110,8 @@ def solve(
         Nodes of the search tree.
     memory_limit : int, default=None
         Bytes of open nodes.
+    n_jobs : int, default=None
+        Threads of the search, as joblib counts them: None means 1, -1 all. The result is the same.
     callback : callable, default=None
         Called with a :class:`Progress` for every better model and every rise of the bound, and every 50 ms at least; a
         true answer stops the search.
@@ -154,6 +158,7 @@ def solve(
         time_limit=time_limit,
         node_limit=node_limit,
         memory_limit=memory_limit,
+        n_jobs=n_jobs,
         callback=callback,
         verbose=verbose,
     )
@@ -179,7 +184,7 @@ class Job:
             scale = StandardScaler(with_mean=False).fit(data.X, sample_weight=data.weights).scale_
             scale = np.asarray(scale, dtype=np.float64)
         self._problem = _core.Problem(
-            dense(data.X),
+            matrix(data.X),
             data.y,
             names=data.names,
             loss=options.loss,
@@ -202,6 +207,7 @@ class Job:
                 method=options.method,
                 relaxation=options.relaxation,
                 gap=float(options.gap),
+                threads=effective_n_jobs(options.n_jobs),
                 time_limit=None if options.time_limit is None else float(options.time_limit),
                 node_limit=None if options.node_limit is None else int(options.node_limit),
                 memory_limit=None if options.memory_limit is None else int(options.memory_limit),

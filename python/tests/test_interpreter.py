@@ -216,6 +216,14 @@ def test_n_jobs_is_the_number_of_searches():
     assert 1 <= max(counts) <= 3
 
 
+def test_the_number_of_threads_changes_no_bit():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 120)), rng.normal(size=200)
+    one, many = (solve(X, y, 3, n_jobs=n_jobs) for n_jobs in (None, -1))
+    assert one.objective == many.objective
+    np.testing.assert_array_equal(one.coef, many.coef)
+
+
 @linux
 def test_memory_does_not_grow_over_a_thousand_fits():
     rng = np.random.default_rng(0)

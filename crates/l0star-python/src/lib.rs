@@ -2,7 +2,7 @@
 //!
 //! | module | its one job |
 //! |---|---|
-//! | `design` | a NumPy matrix of any layout → the engine's columns, in one copy |
+//! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
 //! | `run` | one solve beside a live interpreter: signals, callbacks, panics |
 

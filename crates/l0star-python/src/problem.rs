@@ -1,5 +1,7 @@
 //! The class `Problem`.
 
+use std::num::NonZeroUsize;
+
 use l0star::loss;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
@@ -45,7 +47,12 @@ impl Problem {
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let scale = scale.map(vector);
-        let design = design::copy(X, scale.as_deref())?;
+        let mut design = design::copy(X)?;
+        if let Some(scale) = &scale {
+            let factors = scale.iter().map(|scale| 1.0 / scale).collect();
+            let centres = vec![0.0; scale.len()];
+            design = design.with_view(centres, factors).map_err(refuse)?;
+        }
         let loss = loss::by_name(loss, huber_delta).map_err(refuse)?;
         let mut builder = l0star::Problem::builder(design, vector(y))
             .names(names)
@@ -76,8 +83,8 @@ impl Problem {
     ///
     /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support)` is called on the calling thread
     /// while the search waits; a true answer stops it.
-    #[pyo3(signature = (k, *, method, relaxation, gap, time_limit=None, node_limit=None, memory_limit=None, stop=None,
-                        callback=None))]
+    #[pyo3(signature = (k, *, method, relaxation, gap, threads, time_limit=None, node_limit=None, memory_limit=None,
+                        stop=None, callback=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
@@ -86,6 +93,7 @@ impl Problem {
         method: &str,
         relaxation: &str,
         gap: f64,
+        threads: usize,
         time_limit: Option<f64>,
         node_limit: Option<u64>,
         memory_limit: Option<u64>,
@@ -103,6 +111,7 @@ impl Problem {
                 method: method.parse().map_err(refuse)?,
                 relaxation: relaxation.parse().map_err(refuse)?,
                 gap,
+                threads: NonZeroUsize::new(threads),
                 // A limit too long for a duration is no limit.
                 time_limit: time_limit
                     .and_then(|limit| std::time::Duration::try_from_secs_f64(limit).ok()),
