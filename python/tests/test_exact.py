@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from brute_force import Instance
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -45,9 +46,9 @@ def instances(draw):
     )
 
 
-def solve_instance(instance, **options):
+def solve_instance(instance, make=np.asarray, **options):
     return solve(
-        instance.X,
+        make(instance.X),
         instance.y,
         instance.k,
         loss=instance.loss,
@@ -63,9 +64,9 @@ def solve_instance(instance, **options):
 
 
 @settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(instances(), st.sampled_from(EXACT))
-def test_exact_methods_find_the_optimum_and_bound_it(instance, method):
-    result = solve_instance(instance, method=method)
+@given(instances(), st.sampled_from(EXACT), st.sampled_from([np.asarray, sp.csr_array]))
+def test_exact_methods_find_the_optimum_and_bound_it(instance, method, make):
+    result = solve_instance(instance, make, method=method)
     best = instance.best()
     assert result.status == "optimal"
     assert result.objective == pytest.approx(best, rel=1e-8, abs=1e-12)
@@ -90,9 +91,9 @@ def test_inexact_methods_find_a_model_and_claim_nothing(instance, method):
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
-@given(instances())
-def test_standardize_is_the_problem_with_scaled_columns(instance):
-    result = solve_instance(instance, standardize=True)
+@given(instances(), st.sampled_from([np.asarray, sp.csr_array]))
+def test_standardize_is_the_problem_with_scaled_columns(instance, make):
+    result = solve_instance(instance, make, standardize=True)
     p = instance.shares()
     mean = p @ instance.X
     scale = np.sqrt(p @ (instance.X - mean) ** 2)
