@@ -77,6 +77,7 @@ class Problem:
         method: str,
         relaxation: str,
         gap: float,
+        relative_gap: float,
         threads: int,
         time_limit: float | None = None,
         node_limit: int | None = None,

@@ -182,6 +182,8 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         Where Huber's loss becomes linear.
     gap : float, default=0.0
         Absolute error allowed in the objective.
+    relative_gap : float, default=0.0
+        The same as a share of the objective.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     standardize : bool, default=False
@@ -244,6 +246,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         loss: str = "quadratic",
         huber_delta: float = 1.0,
         gap: float = 0.0,
+        relative_gap: float = 0.0,
         fit_intercept: bool = True,
         standardize: bool = False,
         method: str = "best-first",
@@ -265,6 +268,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         self.loss = loss
         self.huber_delta = huber_delta
         self.gap = gap
+        self.relative_gap = relative_gap
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.method = method
@@ -321,6 +325,8 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         As for :class:`SparseClassifier`, like all that follow; limits and callbacks are for each search.
     gap : float, default=0.0
         Absolute error allowed in the objective.
+    relative_gap : float, default=0.0
+        The same as a share of the objective.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     standardize : bool, default=False
@@ -380,6 +386,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         n_jobs: int | None = None,
         loss: str = "logistic",
         gap: float = 0.0,
+        relative_gap: float = 0.0,
         fit_intercept: bool = True,
         standardize: bool = False,
         method: str = "best-first",
@@ -400,6 +407,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         self.n_jobs = n_jobs
         self.loss = loss
         self.gap = gap
+        self.relative_gap = relative_gap
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.method = method

@@ -103,6 +103,8 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         Weight of the ridge, greater than 0.
     gap : float, default=0.0
         Absolute error allowed in the objective. 0 means exact up to floating point.
+    relative_gap : float, default=0.0
+        The same as a share of the objective, less than 1; the larger of the two counts.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is neither penalised nor counted in ``k``.
     standardize : bool, default=False
@@ -123,7 +125,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     memory_limit : int, default=None
         Bytes of open nodes.
     n_jobs : int, default=None
-        Threads of the search, as joblib counts them: None means 1, -1 all. The result is the same.
+        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
     callback : callable, default=None
         Called with a :class:`Progress` during the search; a true answer stops it.
     verbose : int, default=0
@@ -185,6 +187,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         huber_delta: float = 1.0,
         ridge: float = 1e-3,
         gap: float = 0.0,
+        relative_gap: float = 0.0,
         fit_intercept: bool = True,
         standardize: bool = False,
         method: str = "best-first",
@@ -203,6 +206,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         self.huber_delta = huber_delta
         self.ridge = ridge
         self.gap = gap
+        self.relative_gap = relative_gap
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.method = method
@@ -279,6 +283,8 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Weight of the ridge, greater than 0.
     gap : float, default=0.0
         Absolute error allowed in the objective. 0 means exact up to floating point.
+    relative_gap : float, default=0.0
+        The same as a share of the objective, less than 1; the larger of the two counts.
     fit_intercept : bool, default=True
         Whether to fit an intercept; it is neither penalised nor counted in ``k``.
     standardize : bool, default=False
@@ -299,7 +305,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
     memory_limit : int, default=None
         Bytes of open nodes.
     n_jobs : int, default=None
-        Threads of the search, as joblib counts them: None means 1, -1 all. The result is the same.
+        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
     callback : callable, default=None
         Called with a :class:`Progress` during the search; a true answer stops it.
     verbose : int, default=0
@@ -360,6 +366,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         loss: str = "logistic",
         ridge: float = 1e-3,
         gap: float = 0.0,
+        relative_gap: float = 0.0,
         fit_intercept: bool = True,
         standardize: bool = False,
         method: str = "best-first",
@@ -377,6 +384,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         self.loss = loss
         self.ridge = ridge
         self.gap = gap
+        self.relative_gap = relative_gap
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.method = method

@@ -25,6 +25,7 @@ class Options:
     huber_delta: float = 1.0
     ridge: float = 1e-3
     gap: float = 0.0
+    relative_gap: float = 0.0
     fit_intercept: bool = True
     standardize: bool = False
     method: str = "best-first"
@@ -48,6 +49,7 @@ class Options:
         check_real(owner, "huber_delta", self.huber_delta, above=0.0)
         check_real(owner, "ridge", self.ridge, above=0.0)
         check_real(owner, "gap", self.gap, least=0.0)
+        check_real(owner, "relative_gap", self.relative_gap, least=0.0)
         if self.time_limit is not None:
             check_real(owner, "time_limit", self.time_limit, least=0.0, finite=False)
         for name in ("node_limit", "memory_limit"):

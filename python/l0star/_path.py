@@ -123,6 +123,7 @@ def sparse_path(
     huber_delta: float = 1.0,
     ridge: float = 1e-3,
     gap: float = 0.0,
+    relative_gap: float = 0.0,
     fit_intercept: bool = True,
     standardize: bool = False,
     method: str = "best-first",
@@ -146,7 +147,7 @@ def sparse_path(
         As for :func:`solve`.
     k_max : int, default=None
         The largest size; by default 10, or the number of features where that is less.
-    loss, huber_delta, ridge, gap, fit_intercept, standardize, method, relaxation
+    loss, huber_delta, ridge, gap, relative_gap, fit_intercept, standardize, method, relaxation
         As for :func:`solve`.
     include, exclude, sample_weight, offset
         As for :func:`solve`; with ``include`` the path begins at the number of these features.
@@ -174,6 +175,7 @@ def sparse_path(
         huber_delta=huber_delta,
         ridge=ridge,
         gap=gap,
+        relative_gap=relative_gap,
         fit_intercept=fit_intercept,
         standardize=standardize,
         method=method,

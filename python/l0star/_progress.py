@@ -30,7 +30,7 @@ class Progress(NamedTuple):
     lower_bound : float or None
         Certified: no model can be below it.
     nodes, open_nodes : int
-        Nodes looked at and nodes still open, at the last rise of the bound.
+        Nodes looked at and nodes still open.
     support : list of int or None
         The features of the best model so far (without those of ``include``).
     """

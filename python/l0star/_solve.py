@@ -49,6 +49,7 @@ def solve(
     huber_delta: float = 1.0,
     ridge: float = 1e-3,
     gap: float = 0.0,
+    relative_gap: float = 0.0,
     fit_intercept: bool = True,
     standardize: bool = False,
     method: str = "best-first",
@@ -87,6 +88,8 @@ def solve(
         Weight of the ridge, greater than 0.
     gap : float, default=0.0
         Absolute error allowed in the objective. 0 means exact up to floating point.
+    relative_gap : float, default=0.0
+        The same as a share of the objective, less than 1; the larger of the two counts.
     fit_intercept : bool, default=True
         Whether to fit an intercept.
     standardize : bool, default=False
@@ -111,7 +114,7 @@ def solve(
     memory_limit : int, default=None
         Bytes of open nodes.
     n_jobs : int, default=None
-        Threads of the search, as joblib counts them: None means 1, -1 all. The result is the same.
+        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
     callback : callable, default=None
         Called with a :class:`Progress` for every better model and every rise of the bound, and every 50 ms at least; a
         true answer stops the search.
@@ -149,6 +152,7 @@ def solve(
         huber_delta=huber_delta,
         ridge=ridge,
         gap=gap,
+        relative_gap=relative_gap,
         fit_intercept=fit_intercept,
         standardize=standardize,
         method=method,
@@ -207,6 +211,7 @@ class Job:
                 method=options.method,
                 relaxation=options.relaxation,
                 gap=float(options.gap),
+                relative_gap=float(options.relative_gap),
                 threads=effective_n_jobs(options.n_jobs),
                 time_limit=None if options.time_limit is None else float(options.time_limit),
                 node_limit=None if options.node_limit is None else int(options.node_limit),

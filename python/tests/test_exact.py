@@ -134,3 +134,6 @@ def test_a_gap_may_be_left_open():
     assert result.status == "gap_reached"
     assert 0 < result.gap <= 0.2
     assert result.lower_bound <= exact.objective <= result.objective
+    share = solve(X, y, 6, relative_gap=0.3)
+    assert share.status == "gap_reached"
+    assert 0 < share.relative_gap <= 0.3

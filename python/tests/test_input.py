@@ -146,6 +146,7 @@ BAD_INPUT = {
     "k as float": (lambda X, y: solve(X, y, 2.0), "'k' parameter of solve must be an int"),
     "ridge": (lambda X, y: solve(X, y, 2, ridge=0.0), r"'ridge' parameter of solve must be a float in the range \(0.0"),
     "gap": (lambda X, y: solve(X, y, 2, gap=-1), r"'gap' parameter of solve must be a float in the range \[0.0"),
+    "relative gap": (lambda X, y: solve(X, y, 2, relative_gap=1.0), "relative_gap = 1 is out of range"),
     "loss": (lambda X, y: solve(X, y, 2, loss="l1"), "'loss' parameter of solve must be a str among {'quadratic'"),
     "loss of a regressor": (
         lambda X, y: SparseRegressor(loss="logistic").fit(X, y),

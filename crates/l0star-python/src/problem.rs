@@ -83,8 +83,8 @@ impl Problem {
     ///
     /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support)` is called on the calling thread
     /// while the search waits; a true answer stops it.
-    #[pyo3(signature = (k, *, method, relaxation, gap, threads, time_limit=None, node_limit=None, memory_limit=None,
-                        stop=None, callback=None))]
+    #[pyo3(signature = (k, *, method, relaxation, gap, relative_gap, threads, time_limit=None, node_limit=None,
+                        memory_limit=None, stop=None, callback=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
@@ -93,6 +93,7 @@ impl Problem {
         method: &str,
         relaxation: &str,
         gap: f64,
+        relative_gap: f64,
         threads: usize,
         time_limit: Option<f64>,
         node_limit: Option<u64>,
@@ -111,6 +112,7 @@ impl Problem {
                 method: method.parse().map_err(refuse)?,
                 relaxation: relaxation.parse().map_err(refuse)?,
                 gap,
+                relative_gap,
                 threads: NonZeroUsize::new(threads),
                 // A limit too long for a duration is no limit.
                 time_limit: time_limit

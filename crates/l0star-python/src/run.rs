@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use l0star::search::Event;
+use l0star::search::{Event, News};
 use l0star::{Problem, Settings};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyRuntimeError;
@@ -228,22 +228,18 @@ impl Follower {
     fn note(&mut self, event: &Event) {
         let state = &mut self.state;
         state.seconds = self.start.elapsed().as_secs_f64();
-        match event {
-            Event::Incumbent { objective, support } => {
-                state.kind = "incumbent";
-                state.objective = Some(*objective);
+        state.kind = match event.news {
+            News::Incumbent { support } => {
                 state.support = Some(support.to_vec());
+                "incumbent"
             }
-            Event::Bound {
-                lower_bound,
-                open,
-                nodes,
-            } => {
-                state.kind = "bound";
-                state.lower_bound = Some(*lower_bound);
-                (state.open, state.nodes) = (*open, *nodes);
-            }
-        }
+            News::Bound => "bound",
+            News::Phase | News::Tick => "tick",
+        };
+        // The engine says +∞ and 0 where there is nothing yet.
+        state.objective = event.objective.is_finite().then_some(event.objective);
+        state.lower_bound = (event.lower_bound > 0.0).then_some(event.lower_bound);
+        (state.open, state.nodes) = (event.open, event.nodes);
         let gap = state.gap();
         if state.kind == "incumbent" || gap < WORTH_A_POINT * self.last_gap {
             self.trace.push(state.point());
