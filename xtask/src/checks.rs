@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
+use crate::python;
 use crate::step::{cargo, root, run};
 
 const DENY_VERSION: &str = "0.20.2";
 
-/// Format, lints, documentation, tests, licences.
+/// Format, lints, documentation, tests, licences; the same of the Python package.
 pub fn test() -> Result<(), String> {
     run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     run(
@@ -26,6 +27,7 @@ pub fn test() -> Result<(), String> {
     )?;
     run("tests", &mut cargo(&["test", "--workspace"]))?;
     deny()?;
+    python::test()?;
     eprintln!("==> all good");
     Ok(())
 }

@@ -1,8 +1,9 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench paper|engine|ablation|threads|read`, `cargo xtask soak`,
-//! `cargo xtask deny`.
+//! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
+//! paper|engine|ablation|threads|read`, `cargo xtask soak`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
+mod python;
 mod soak;
 mod step;
 
@@ -22,6 +23,10 @@ struct Args {
 enum Command {
     /// Everything that has to hold before a change is merged: format, lints, docs, tests, licences
     Test,
+    /// The part of `test` that concerns the Python package
+    TestPython,
+    /// The wheel of the Python package, in target/wheels
+    Wheel,
     /// Licences, duplicate versions and sources of the dependencies
     Deny,
     /// Random small problems against brute force
@@ -98,6 +103,8 @@ impl Bench {
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Test => checks::test(),
+        Command::TestPython => python::test(),
+        Command::Wheel => python::wheel(),
         Command::Deny => checks::deny(),
         Command::Soak { cases, seed } => soak::run(cases, seed),
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),

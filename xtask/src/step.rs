@@ -1,7 +1,7 @@
 //! One program run as one step, with a line that says so.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The root of the workspace.
@@ -21,9 +21,14 @@ pub fn cargo(arguments: &[&str]) -> Command {
 
 /// Runs a command in the root of the workspace; an error names the step.
 pub fn run(name: &str, command: &mut Command) -> Result<(), String> {
+    run_in(&root(), name, command)
+}
+
+/// Runs a command in a folder; an error names the step.
+pub fn run_in(folder: &Path, name: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("==> {name}");
     let status = command
-        .current_dir(root())
+        .current_dir(folder)
         .status()
         .map_err(|error| format!("{name}: cannot start {:?}: {error}", command.get_program()))?;
     if status.success() {

@@ -1,0 +1,47 @@
+//! `l0star._core`: arrays in, numbers out. What users see is the pure-Python package on top of it.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy |
+//! | `problem` | the class `Problem`: checked data, to be solved for any k |
+//! | `run` | one solve beside a live interpreter: signals, callbacks, panics |
+
+mod design;
+mod problem;
+mod run;
+
+use pyo3::pymodule;
+
+/// The engine of l0star; use the package `l0star` instead.
+// Nothing here relies on the GIL: classes are frozen, and the engine shares nothing between solves.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::run::{Solution, Stop};
+
+    use l0star::loss::{self, ResponseKind};
+    use l0star::{Method, RelaxationKind};
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// The engine's words: what it learns to do can be asked for without a change here.
+    #[pymodule_init]
+    fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let losses = |kind: ResponseKind| {
+            let is_kind =
+                |name: &&&str| loss::by_name(name, 1.0).is_ok_and(|loss| loss.response() == kind);
+            let names: Vec<&str> = loss::NAMES.iter().filter(is_kind).copied().collect();
+            PyTuple::new(module.py(), names)
+        };
+        module.add("REAL_LOSSES", losses(ResponseKind::Real)?)?;
+        module.add("LABEL_LOSSES", losses(ResponseKind::Label)?)?;
+        let words = |words: &[&str]| PyTuple::new(module.py(), words);
+        module.add("METHODS", words(Method::WORDS)?)?;
+        module.add("RELAXATIONS", words(RelaxationKind::WORDS)?)
+    }
+}

@@ -1,0 +1,39 @@
+"""Provably best sparse models.
+
+Among all models with at most ``k`` features, l0star finds one with the lowest objective, together with a certified
+lower bound that no such model can beat.
+
+=============================================  =========================================================
+:func:`solve`                                  one problem, one :class:`Result`
+:func:`sparse_path`                            the best model of every size
+:class:`SparseRegressor`                       scikit-learn's interface
+:class:`SparseClassifier`                      the same for two classes
+:class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
+:class:`SparseClassifierCV`
+=============================================  =========================================================
+
+Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limits; they log to ``logging.getLogger(
+"l0star")``: results as INFO, progress as DEBUG.
+"""
+
+from l0star._core import VERSION as __version__
+from l0star._cv import SparseClassifierCV, SparseRegressorCV
+from l0star._estimators import SparseClassifier, SparseRegressor
+from l0star._path import SparsePath, sparse_path
+from l0star._progress import Progress
+from l0star._result import Result
+from l0star._solve import SolveInterrupted, solve
+
+__all__ = [
+    "Progress",
+    "Result",
+    "SolveInterrupted",
+    "SparseClassifier",
+    "SparseClassifierCV",
+    "SparsePath",
+    "SparseRegressor",
+    "SparseRegressorCV",
+    "__version__",
+    "solve",
+    "sparse_path",
+]

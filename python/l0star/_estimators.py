@@ -1,0 +1,501 @@
+"""Estimators with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from l0star._core import LABEL_LOSSES, REAL_LOSSES
+from l0star._input import FLOATS, SPARSE_FORMATS, Data, complete, feature_names, signs, unnamed
+from l0star._options import LOSSES, Options, check_count
+from l0star._progress import Progress
+from l0star._result import Result
+from l0star._solve import Job, SolveInterrupted
+
+
+class _SparseModel(SelectorMixin, BaseEstimator):
+    """What regressors and classifiers share."""
+
+    #: The losses that make sense for it.
+    _losses: tuple[str, ...] = LOSSES
+
+    def _options(self, **changes: Any) -> Options:
+        given = {field.name: getattr(self, field.name) for field in fields(Options) if hasattr(self, field.name)}
+        options = Options(**{**given, **changes})
+        options.check(type(self).__name__, self._losses)
+        return options
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Data:
+        labels = self._losses == LABEL_LOSSES
+        # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
+        names = feature_names(X)
+        X, y = validate_data(
+            self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=False
+        )
+        classes = None
+        if labels:
+            classes, y = signs(y)
+        return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes)
+
+    def _solve(self, job: Job, k: int) -> None:
+        """Solve and keep the result; the best model so far is kept after Ctrl-C too."""
+        try:
+            self._adopt(job.run(k))
+        except SolveInterrupted as stopped:
+            self._adopt(stopped.result)
+            raise
+
+    def _adopt(self, result: Result) -> None:
+        self.result_ = result
+        self.coef_ = result.coef
+        self.intercept_: Any = result.intercept
+        self.support_ = result.support
+        self.objective_ = result.objective
+        self.lower_bound_ = result.lower_bound
+        self.gap_ = result.gap
+        self.status_ = result.status
+        self.n_nodes_ = result.nodes
+        self.n_solver_calls_ = result.solver_calls
+
+    def _linear(self, X: Any) -> npt.NDArray[np.float64]:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
+        values: npt.NDArray[np.float64] = X @ np.ravel(self.coef_) + np.ravel(self.intercept_)
+        return values
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class SparseRegressor(RegressorMixin, _SparseModel):
+    """The provably best linear regression with at most ``k`` features.
+
+    Minimizes ``mean(loss(X @ coef + intercept, y)) + ridge / 2 * sum(coef**2)`` over all ``coef`` with at most ``k``
+    non-zero entries. It is a feature selector too: ``transform`` keeps the features of the model.
+
+    Parameters
+    ----------
+    k : int, default=5
+        At most this many features. More than there are means all of them.
+    loss : {"quadratic", "huber"}, default="quadratic"
+        Half the squared residual, or the same that becomes linear at ``huber_delta``.
+    huber_delta : float, default=1.0
+        Where Huber's loss becomes linear.
+    ridge : float, default=1e-3
+        Weight of the ridge, greater than 0.
+    gap : float, default=0.0
+        Absolute error allowed in the objective. 0 means exact up to floating point.
+    relative_gap : float, default=0.0
+        The same as a share of the objective, less than 1; the larger of the two counts.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; it is neither penalised nor counted in ``k``.
+    standardize : bool, default=False
+        Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
+        ``coef_`` belongs to the data as given; ``objective_`` is that of the scaled problem.
+    method : str, default="best-first"
+        Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
+    relaxation : {"pdal", "sga"}, default="pdal"
+        How ``method="paper"`` bounds a node.
+    include : str, int or list of these, default=None
+        Features that are in every model, by name or index; they are counted in ``k``.
+    exclude : str, int or list of these, default=None
+        Features that are in no model.
+    time_limit : float, default=None
+        Seconds. A limit that ends the search gives a ConvergenceWarning and the best model so far.
+    node_limit : int, default=None
+        Nodes of the search tree.
+    memory_limit : int, default=None
+        Bytes of open nodes.
+    n_jobs : int, default=None
+        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
+    callback : callable, default=None
+        Called with a :class:`Progress` during the search; a true answer stops it.
+    verbose : int, default=0
+        1 shows a progress bar while the search runs, 2 leaves it there.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients, zero outside the support.
+    intercept_ : float
+        0 when it is off.
+    support_ : ndarray of int
+        Indices of the features of the model, in column order; ``get_support()`` gives a mask.
+    objective_ : float
+        Of the model.
+    lower_bound_ : float or None
+        Certified: no model with at most ``k`` features is below it. None for an inexact method.
+    gap_ : float or None
+        ``objective_ - lower_bound_``.
+    status_ : str
+        "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
+    n_nodes_ : int
+        Nodes looked at.
+    n_solver_calls_ : int
+        Relaxations and restricted problems solved.
+    result_ : Result
+        All of this, to look at and to draw.
+    n_features_in_ : int
+        Features seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, where X has names.
+
+    See Also
+    --------
+    SparseRegressorCV : Chooses ``k`` by cross-validation.
+    SparseClassifier : For labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from l0star import SparseRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = SparseRegressor(k=3).fit(X, y)
+    >>> model.status_
+    'optimal'
+    >>> model.get_feature_names_out()
+    array(['bmi', 'bp', 's5'], dtype=object)
+    >>> round(model.score(X, y), 3)
+    0.46
+    """
+
+    _losses = REAL_LOSSES
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        loss: str = "quadratic",
+        huber_delta: float = 1.0,
+        ridge: float = 1e-3,
+        gap: float = 0.0,
+        relative_gap: float = 0.0,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        method: str = "best-first",
+        relaxation: str = "pdal",
+        include: Any = None,
+        exclude: Any = None,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        memory_limit: int | None = None,
+        n_jobs: int | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        self.loss = loss
+        self.huber_delta = huber_delta
+        self.ridge = ridge
+        self.gap = gap
+        self.relative_gap = relative_gap
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.method = method
+        self.relaxation = relaxation
+        self.include = include
+        self.exclude = exclude
+        self.time_limit = time_limit
+        self.node_limit = node_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseRegressor:
+        """Find the best model.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data; a sparse matrix stays sparse.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
+        offset : array of shape (n_samples,), default=None
+            A number added to the prediction of each row during the fit; add it to what ``predict`` gives.
+
+        Returns
+        -------
+        SparseRegressor
+            Itself.
+        """
+        options = self._options()
+        check_count(type(self).__name__, "k", self.k)
+        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_ + intercept_``.
+        """
+        return self._linear(X)
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if estimator.loss != "logistic":
+        raise AttributeError(f"probabilities need loss='logistic'; the loss is {estimator.loss!r}")
+    return True
+
+
+class SparseClassifier(ClassifierMixin, _SparseModel):
+    """The provably best linear classifier of two classes with at most ``k`` features.
+
+    Minimizes ``mean(loss(s * (X @ coef + intercept))) + ridge / 2 * sum(coef**2)``, ``s`` being 1 for the second class
+    and -1 for the first, over all ``coef`` with at most ``k`` non-zero entries. It is a feature selector too:
+    ``transform`` keeps the features of the model.
+
+    Parameters
+    ----------
+    k : int, default=5
+        At most this many features. More than there are means all of them.
+    loss : {"logistic", "squared-hinge"}, default="logistic"
+        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``.
+    ridge : float, default=1e-3
+        Weight of the ridge, greater than 0.
+    gap : float, default=0.0
+        Absolute error allowed in the objective. 0 means exact up to floating point.
+    relative_gap : float, default=0.0
+        The same as a share of the objective, less than 1; the larger of the two counts.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept; it is neither penalised nor counted in ``k``.
+    standardize : bool, default=False
+        Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
+        ``coef_`` belongs to the data as given; ``objective_`` is that of the scaled problem.
+    method : str, default="best-first"
+        Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
+    relaxation : {"pdal", "sga"}, default="pdal"
+        How ``method="paper"`` bounds a node.
+    include : str, int or list of these, default=None
+        Features that are in every model, by name or index; they are counted in ``k``.
+    exclude : str, int or list of these, default=None
+        Features that are in no model.
+    time_limit : float, default=None
+        Seconds. A limit that ends the search gives a ConvergenceWarning and the best model so far.
+    node_limit : int, default=None
+        Nodes of the search tree.
+    memory_limit : int, default=None
+        Bytes of open nodes.
+    n_jobs : int, default=None
+        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
+    callback : callable, default=None
+        Called with a :class:`Progress` during the search; a true answer stops it.
+    verbose : int, default=0
+        1 shows a progress bar while the search runs, 2 leaves it there.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, in order.
+    coef_ : ndarray of shape (1, n_features)
+        Coefficients, zero outside the support.
+    intercept_ : ndarray of shape (1,)
+        0 when it is off.
+    support_ : ndarray of int
+        Indices of the features of the model, in column order; ``get_support()`` gives a mask.
+    objective_ : float
+        Of the model.
+    lower_bound_ : float or None
+        Certified: no model with at most ``k`` features is below it. None for an inexact method.
+    gap_ : float or None
+        ``objective_ - lower_bound_``.
+    status_ : str
+        "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
+    n_nodes_ : int
+        Nodes looked at.
+    n_solver_calls_ : int
+        Relaxations and restricted problems solved.
+    result_ : Result
+        All of this, to look at and to draw.
+    n_features_in_ : int
+        Features seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, where X has names.
+
+    See Also
+    --------
+    SparseClassifierCV : Chooses ``k`` by cross-validation.
+    SparseRegressor : For numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from l0star import SparseClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = SparseClassifier(k=2, standardize=True).fit(X, y)
+    >>> model.status_
+    'optimal'
+    >>> model.get_feature_names_out()
+    array(['worst area', 'worst concave points'], dtype=object)
+    """
+
+    _losses = LABEL_LOSSES
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        loss: str = "logistic",
+        ridge: float = 1e-3,
+        gap: float = 0.0,
+        relative_gap: float = 0.0,
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        method: str = "best-first",
+        relaxation: str = "pdal",
+        include: Any = None,
+        exclude: Any = None,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        memory_limit: int | None = None,
+        n_jobs: int | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        self.loss = loss
+        self.ridge = ridge
+        self.gap = gap
+        self.relative_gap = relative_gap
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.method = method
+        self.relaxation = relaxation
+        self.include = include
+        self.exclude = exclude
+        self.time_limit = time_limit
+        self.node_limit = node_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseClassifier:
+        """Find the best model.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data; a sparse matrix stays sparse.
+        y : array of shape (n_samples,)
+            Labels of any type, two different ones.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
+        offset : array of shape (n_samples,), default=None
+            A number added to the prediction of each row during the fit; add it to what ``decision_function`` gives.
+
+        Returns
+        -------
+        SparseClassifier
+            Itself.
+        """
+        options = self._options()
+        check_count(type(self).__name__, "k", self.k)
+        data = self._read(X, y, sample_weight, offset)
+        self._solve(Job(data, options), self.k)
+        return self
+
+    def _adopt(self, result: Result) -> None:
+        super()._adopt(result)
+        self.classes_ = result.classes
+        self.coef_ = result.coef[np.newaxis, :]
+        self.intercept_ = np.array([result.intercept])
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Say how much speaks for the second class.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``X @ coef_[0] + intercept_[0]``; for the logistic loss, the log of the odds.
+        """
+        return self._linear(X)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The label that more speaks for.
+        """
+        second = self.decision_function(X) > 0
+        labels: npt.NDArray[Any] = np.asarray(self.classes_)[second.astype(np.intp)]
+        return labels
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict the probabilities of the classes; for the logistic loss only.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            In the order of ``classes_``.
+        """
+        margin = self.decision_function(X)
+        return np.column_stack([expit(-margin), expit(margin)])
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict the logarithms of the probabilities; for the logistic loss only.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            In the order of ``classes_``.
+        """
+        margin = self.decision_function(X)
+        return np.column_stack([log_expit(-margin), log_expit(margin)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

@@ -1,0 +1,158 @@
+"""From what users have (arrays, frames, tables, sparse matrices) to what the engine takes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+Vector = npt.NDArray[np.float64]
+
+#: Kept as they are; everything else becomes float64.
+FLOATS = (np.float64, np.float32)
+SPARSE_FORMATS = ("csr", "csc")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given."""
+
+    X: Any
+    y: Vector
+    names: list[str]
+    weights: Vector | None = None
+    offset: Vector | None = None
+    classes: npt.NDArray[Any] | None = None
+
+
+def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None) -> Data:
+    """Check everything that a user gives to a function."""
+    names = feature_names(X)
+    X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="l0star")
+    check_consistent_length(X, y)
+    classes = None
+    if labels:
+        y = column_or_1d(y)
+        assert_all_finite(y, input_name="y")
+        classes, y = signs(y)
+    else:
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
+        y = column_or_1d(y)
+    names = names if names is not None else unnamed(X.shape[1])
+    return complete(X, y, names, sample_weight, offset, classes)
+
+
+def complete(
+    X: Any, y: Any, names: list[str], sample_weight: Any, offset: Any, classes: npt.NDArray[Any] | None
+) -> Data:
+    """Check what belongs to the rows, given the rest."""
+    y = np.asarray(y, dtype=np.float64)
+    weights = sample_weights(sample_weight, X.shape[0])
+    if classes is not None and weights is not None and len(set(y[weights > 0])) < 2:
+        raise ValueError(
+            "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
+        )
+    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes)
+
+
+def feature_names(X: Any) -> list[str] | None:
+    """Names of the columns of a frame or table, None if it has none (or not only strings)."""
+    # pandas and polars say `columns`, Arrow says `column_names` (and `columns` for the data).
+    named = getattr(X, "column_names", None)
+    named = named if named is not None else getattr(X, "columns", None)
+    if named is None or callable(named):
+        return None
+    names = list(named)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def unnamed(columns: int) -> list[str]:
+    """Name columns as scikit-learn does: x0, x1, …."""
+    return [f"x{j}" for j in range(columns)]
+
+
+def signs(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
+    """Two labels of any type → (the labels in order, -1 and 1)."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        kind = type_of_target(y, input_name="y")
+        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}: a classifier needs samples of at least 2 classes.")
+    return classes, np.where(codes == 1, 1.0, -1.0)
+
+
+def sample_weights(values: Any, rows: int) -> Vector | None:
+    """Weights of the rows, one of them at least above zero."""
+    weights = row_vector(values, rows, "sample_weight")
+    if weights is not None and (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise ValueError(f"sample_weight[{row}] is {weights[row]}: weights must be zero or more.")
+    if weights is not None and not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def row_vector(values: Any, rows: int, name: str) -> Vector | None:
+    """One number a row; a single number stands for all of them."""
+    if values is None:
+        return None
+    if isinstance(values, Real):
+        values = np.full(rows, values, dtype=np.float64)
+    vector = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name, estimator="l0star")
+    if vector.ndim != 1:
+        raise ValueError(f"{name} must be a 1D array or a scalar; got an array of shape {vector.shape}.")
+    if len(vector) != rows:
+        raise ValueError(f"{name} has {len(vector)} entries, but X has {rows} rows.")
+    return np.asarray(vector, dtype=np.float64)
+
+
+def columns(which: Any, names: list[str], parameter: str) -> list[int]:
+    """Columns given by name or by index (or one of either) → indices in column order, each once."""
+    if which is None:
+        return []
+    if isinstance(which, (str, Integral)) or not isinstance(which, Iterable):
+        which = [which]
+    return sorted({_column(item, names, parameter) for item in which})
+
+
+def _column(item: Any, names: list[str], parameter: str) -> int:
+    if isinstance(item, str):
+        if names.count(item) > 1:
+            raise ValueError(f"{parameter}: there are {names.count(item)} features {item!r}; use their indices.")
+        if item in names:
+            return names.index(item)
+        close = difflib.get_close_matches(item, names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"{parameter}: there is no feature {item!r}.{hint}")
+    if isinstance(item, Integral) and not isinstance(item, bool):
+        if 0 <= int(item) < len(names):
+            return int(item)
+        raise ValueError(f"{parameter}: there is no feature {item}; X has {len(names)} features, counted from 0.")
+    raise TypeError(f"{parameter} takes names or indices of features; got {item!r}.")
+
+
+def matrix(X: Any) -> Any:
+    """Make what the bindings take: an aligned array, in any order of its entries, or the arrays of a sparse matrix."""
+    if not sp.issparse(X):
+        return np.require(X, requirements="A")
+    columns = X.tocsc()
+    if not columns.has_canonical_format:
+        # In a copy: it may be the user's own matrix.
+        columns = columns.copy()
+        columns.sum_duplicates()
+    return (
+        tuple(int(size) for size in columns.shape),
+        columns.indptr.astype(np.uint64),
+        columns.indices.astype(np.uint32, copy=False),
+        columns.data.astype(np.float64, copy=False),
+    )

@@ -1,0 +1,95 @@
+"""How to solve: the parameters that every entry point shares, checked in one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+from l0star._core import LABEL_LOSSES, METHODS, REAL_LOSSES, RELAXATIONS
+from l0star._progress import Progress
+
+LOSSES = (*REAL_LOSSES, *LABEL_LOSSES)
+
+#: The largest count that the engine can hold.
+_MOST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """The parameters of :func:`l0star.solve` that are not data; see there."""
+
+    loss: str = "quadratic"
+    huber_delta: float = 1.0
+    ridge: float = 1e-3
+    gap: float = 0.0
+    relative_gap: float = 0.0
+    fit_intercept: bool = True
+    standardize: bool = False
+    method: str = "best-first"
+    relaxation: str = "pdal"
+    include: Any = None
+    exclude: Any = None
+    time_limit: float | None = None
+    node_limit: int | None = None
+    memory_limit: int | None = None
+    n_jobs: int | None = None
+    callback: Callable[[Progress], object] | None = None
+    verbose: int = 0
+
+    def check(self, owner: str, losses: tuple[str, ...] = LOSSES) -> None:
+        """Refuse what is out of range, in scikit-learn's words."""
+        check_word(owner, "loss", self.loss, losses)
+        check_word(owner, "method", self.method, METHODS)
+        check_word(owner, "relaxation", self.relaxation, RELAXATIONS)
+        if self.relaxation != "pdal" and self.method != "paper":
+            raise ValueError(f"relaxation={self.relaxation!r} belongs to method='paper'; got method={self.method!r}.")
+        check_real(owner, "huber_delta", self.huber_delta, above=0.0)
+        check_real(owner, "ridge", self.ridge, above=0.0)
+        check_real(owner, "gap", self.gap, least=0.0)
+        check_real(owner, "relative_gap", self.relative_gap, least=0.0)
+        if self.time_limit is not None:
+            check_real(owner, "time_limit", self.time_limit, least=0.0, finite=False)
+        for name in ("node_limit", "memory_limit"):
+            if getattr(self, name) is not None:
+                check_count(owner, name, getattr(self, name))
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            _refuse(owner, "n_jobs", self.n_jobs, "an int other than 0 or None")
+        if self.callback is not None and not callable(self.callback):
+            _refuse(owner, "callback", self.callback, "a callable or None")
+
+
+def check_count(owner: str, name: str, value: object) -> None:
+    """Refuse what is not a whole number from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) <= _MOST:
+        _refuse(owner, name, value, "an int in the range [0, inf)")
+
+
+def check_real(
+    owner: str,
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    finite: bool = True,
+) -> None:
+    """Refuse what is not a number in the range."""
+    low = f"({above}" if above is not None else f"[{least}"
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if is_number and isinstance(value, Real) else math.nan
+    in_range = number > above if above is not None else least is not None and number >= least
+    if not in_range or (finite and math.isinf(number)):
+        _refuse(owner, name, value, f"a float in the range {low}, inf)")
+
+
+def check_word(owner: str, name: str, value: object, words: tuple[str, ...]) -> None:
+    """Refuse what is not one of the words."""
+    if not isinstance(value, str) or value not in words:
+        _refuse(owner, name, value, f"a str among {{{', '.join(map(repr, words))}}}")
+
+
+def _refuse(owner: str, name: str, value: object, allowed: str) -> None:
+    raise ValueError(f"The {name!r} parameter of {owner} must be {allowed}. Got {value!r} instead.")

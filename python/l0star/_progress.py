@@ -1,0 +1,124 @@
+"""What is said during a search: callbacks, the log, the progress bar."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from tqdm.auto import tqdm
+
+logger = logging.getLogger("l0star")
+logger.addHandler(logging.NullHandler())
+
+#: What the bindings call: kind, seconds, objective, lower bound, nodes, open nodes, support.
+Listener = Callable[[str, float, "float | None", "float | None", int, int, "list[int] | None"], object]
+
+
+class Progress(NamedTuple):
+    """The state of a search, as a callback sees it.
+
+    Attributes
+    ----------
+    kind : {"incumbent", "bound", "tick"}
+        A better model was found, the lower bound rose, or neither for a while.
+    seconds : float
+        Since the start.
+    objective : float or None
+        Of the best model so far.
+    lower_bound : float or None
+        Certified: no model can be below it.
+    nodes, open_nodes : int
+        Nodes looked at and nodes still open.
+    support : list of int or None
+        The features of the best model so far (without those of ``include``).
+    """
+
+    kind: str
+    seconds: float
+    objective: float | None
+    lower_bound: float | None
+    nodes: int
+    open_nodes: int
+    support: list[int] | None
+
+    @property
+    def gap(self) -> float | None:
+        """``objective - lower_bound``, None as long as one of them is not known."""
+        if self.objective is None or self.lower_bound is None:
+            return None
+        return max(self.objective - self.lower_bound, 0.0)
+
+
+def bar(total: float, description: str, **options: Any) -> tqdm[Any]:
+    """Make a progress bar, as a widget in notebooks."""
+    return tqdm(total=total, desc=description, **options)
+
+
+class Telling:
+    """Passes what happens in one search on to all who asked; use it as a context manager."""
+
+    def __init__(self, callback: Callable[[Progress], object] | None, verbose: int) -> None:
+        self._callback = callback
+        self._first_gap: float | None = None
+        self._drawn = 0.0
+        self._bar: tqdm[Any] | None = None
+        if verbose:
+            shape = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
+            self._bar = bar(1.0, "gap closed", bar_format=shape, leave=verbose > 1)
+
+    def __enter__(self) -> Telling:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    @property
+    def listener(self) -> Listener | None:
+        """What to give to the bindings: None when nobody listens, so that nothing is sent."""
+        if self._callback is None and self._bar is None and not logger.isEnabledFor(logging.DEBUG):
+            return None
+        return self._tell
+
+    def finish(self, objective: float, lower_bound: float | None, nodes: int, seconds: float) -> None:
+        """Draw the end: what the last event said is not all that the search found out."""
+        if self._bar is not None:
+            self._draw(self._bar, Progress("tick", seconds, objective, lower_bound, nodes, 0, None), last=True)
+            self._bar.refresh()
+
+    def _tell(self, *state: Any) -> bool:
+        progress = Progress(*state)
+        if progress.kind != "tick":
+            logger.debug(
+                "%s after %.3f s: objective %s, lower bound %s, %d nodes, %d open",
+                progress.kind,
+                progress.seconds,
+                progress.objective,
+                progress.lower_bound,
+                progress.nodes,
+                progress.open_nodes,
+            )
+        if self._bar is not None:
+            self._draw(self._bar, progress)
+        return bool(self._callback(progress)) if self._callback is not None else False
+
+    def _draw(self, bar: tqdm[Any], progress: Progress, *, last: bool = False) -> None:
+        # Bounds may rise thousands of times a second.
+        if not last and progress.seconds < self._drawn + 0.05:
+            return
+        self._drawn = progress.seconds
+        gap = progress.gap
+        if gap is not None:
+            if self._first_gap is None:
+                self._first_gap = gap
+            # What is left of an optimal result is rounding.
+            is_closed = gap <= 1e-9 * abs(progress.objective or 0.0)
+            bar.n = 1.0 if is_closed else 1.0 - gap / self._first_gap
+        numbers = {"objective": progress.objective, "bound": progress.lower_bound}
+        shown = {name: f"{value:.6g}" for name, value in numbers.items() if value is not None}
+        bar.set_postfix({**shown, "nodes": progress.nodes, "open": progress.open_nodes}, refresh=False)
+        bar.update(0)

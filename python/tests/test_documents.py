@@ -1,0 +1,35 @@
+"""What the documents show is what happens."""
+
+import doctest
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GUIDE = sorted((ROOT / "python" / "guide").glob("*.py"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_of_documents(document):
+    blocks = re.findall(r"^```python\n(.*?)^```", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert blocks
+    text = "\n".join(blocks)
+    examples = doctest.DocTestParser().get_doctest(text, {}, document.name, str(document), 0)
+    said = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
+    assert not said, "".join(said)
+
+
+@pytest.mark.parametrize("script", GUIDE, ids=lambda path: path.stem)
+def test_guide(script, capsys):
+    names = runpy.run_path(str(script))
+    assert capsys.readouterr().out
+    check = {
+        "choosing_k": lambda: names["model"].k_ < 10 and all(result.status == "optimal" for result in names["path"]),
+        "credit_card": lambda: names["model"].status_ == "optimal" and names["agrees"] > 0.95,
+        "which_genes": lambda: names["exact"].gap_ <= 0.01 and names["exact"].objective_ <= names["greedy"].objective_,
+    }
+    assert check[script.stem]()

@@ -1,0 +1,268 @@
+"""Beside a live interpreter: signals, callbacks, threads, memory, logs."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from l0star import SolveInterrupted, SparseRegressor, SparseRegressorCV, solve, sparse_path
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+
+
+def hard(seed=0):
+    """An instance that takes far longer than any test."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(120, 300)), rng.normal(size=120)
+
+
+def searches():
+    """Threads that run a search now."""
+    names = []
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            names.append((task / "comm").read_text().strip())
+        except OSError:
+            continue
+    return names.count("l0star")
+
+
+# A thread of the interpreter waits until a search runs (so the GIL is free), and presses Ctrl-C.
+CHILD = """
+import os, signal, sys, threading
+sys.path.insert(0, {tests!r})
+from test_interpreter import hard, searches
+import l0star
+X, y = hard()
+
+def press():
+    while not searches():
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=press, daemon=True).start()
+{body}
+"""
+
+
+def run_child(body):
+    program = CHILD.format(tests=str(Path(__file__).parent), body=textwrap.dedent(body))
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@linux
+def test_ctrl_c_ends_solve_with_the_best_model():
+    child = run_child(
+        """
+        try:
+            l0star.solve(X, y, 20)
+        except KeyboardInterrupt as stopped:
+            result = stopped.result
+            assert result.status == "interrupted"
+            assert result.lower_bound <= result.objective
+            print("caught")
+        """
+    )
+    assert (child.stdout, child.stderr, child.returncode) == ("caught\n", "", 0)
+
+
+@linux
+def test_ctrl_c_leaves_a_fitted_model():
+    child = run_child(
+        """
+        model = l0star.SparseRegressor(k=20)
+        try:
+            model.fit(X, y)
+        except KeyboardInterrupt:
+            assert model.status_ == "interrupted"
+            assert model.predict(X).shape == y.shape
+            print("caught")
+        """
+    )
+    assert (child.stdout, child.stderr, child.returncode) == ("caught\n", "", 0)
+
+
+@linux
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_ends_cross_validation_and_its_searches(jobs):
+    child = run_child(
+        f"""
+        try:
+            l0star.SparseRegressorCV(ks=[20], n_jobs={jobs}).fit(X, y)
+        except KeyboardInterrupt:
+            while searches():
+                pass
+            print("caught")
+        """
+    )
+    assert (child.stdout, child.returncode) == ("caught\n", 0)
+
+
+def test_an_interrupted_path_keeps_what_is_finished():
+    def callback(progress):
+        if progress.nodes > 10:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SolveInterrupted) as stopped:
+        sparse_path(*hard(), k_max=20, callback=callback)
+    results = stopped.value.results
+    assert [result.k for result in results] == list(range(len(results)))
+    assert stopped.value.result.status == "interrupted"
+    assert results[0].status == "optimal"
+
+
+@linux
+def test_uncaught_ctrl_c_ends_the_program_as_usual():
+    child = run_child("l0star.solve(X, y, 20)")
+    assert "SolveInterrupted" in child.stderr
+    assert child.returncode in (-signal.SIGINT, 130, 1)
+
+
+@linux
+def test_handlers_of_other_signals_run():
+    child = run_child(
+        """
+        def handle(number, frame):
+            raise TimeoutError("from the handler")
+
+        signal.signal(signal.SIGINT, handle)
+        try:
+            l0star.solve(X, y, 20)
+        except TimeoutError as error:
+            print(error)
+        """
+    )
+    assert (child.stdout, child.returncode) == ("from the handler\n", 0)
+
+
+def test_a_callback_stops_the_search():
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return progress.lower_bound is not None
+
+    result = solve(*hard(), 20, callback=callback)
+    assert result.status == "interrupted"
+    assert result.objective == seen[-1].objective
+    assert {progress.kind for progress in seen} >= {"incumbent", "bound"}
+    assert seen[-1].gap == seen[-1].objective - seen[-1].lower_bound
+    assert seen[0].gap is None
+
+
+def test_a_callback_is_called_when_nothing_happens():
+    def callback(progress):
+        return progress.kind == "tick"
+
+    assert solve(*hard(), 20, callback=callback, time_limit=60).status == "interrupted"
+
+
+def test_what_a_callback_raises_comes_out():
+    def callback(progress):
+        raise LookupError("from the callback")
+
+    with pytest.raises(LookupError, match="from the callback"):
+        solve(*hard(), 20, callback=callback)
+
+
+def test_a_callback_may_solve():
+    inner = []
+
+    def callback(progress):
+        inner.append(solve(np.eye(3), np.arange(3.0), 1))
+        return True
+
+    solve(*hard(), 20, callback=callback)
+    assert inner[0].status == "optimal"
+
+
+def test_eight_threads_fit_at_once():
+    def fit(seed):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 25))
+        model = SparseRegressor(k=5).fit(X, X[:, 0] + rng.normal(size=60))
+        return model.objective_, model.coef_.tolist(), model.n_nodes_
+
+    expected = [fit(seed) for seed in range(64)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(fit, range(64))) == expected
+
+
+def test_threads_may_share_the_data():
+    X, y = np.random.default_rng(0).normal(size=(60, 20)), np.arange(60.0)
+    with ThreadPoolExecutor(8) as pool:
+        objectives = set(pool.map(lambda _: solve(X, y, 3).objective, range(32)))
+    assert len(objectives) == 1
+
+
+@linux
+def test_n_jobs_is_the_number_of_searches():
+    counts = []
+
+    def callback(progress):
+        counts.append(searches())
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 30)), rng.normal(size=60)
+    SparseRegressorCV(ks=4, n_jobs=3, callback=callback).fit(X, y)
+    assert 1 <= max(counts) <= 3
+
+
+def test_threads_find_the_same_optimum():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 40)), rng.normal(size=60)
+    one, many = (solve(X, y, 6, n_jobs=n_jobs) for n_jobs in (None, 4))
+    assert one.status == many.status == "optimal"
+    assert many.objective == pytest.approx(one.objective, rel=1e-9)
+
+
+@linux
+def test_memory_does_not_grow_over_a_thousand_fits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 50))
+    y = X[:, 0] + rng.normal(size=400)
+
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def fits(count):
+        for _ in range(count):
+            SparseRegressor(k=1).fit(X, y)
+
+    fits(50)
+    before = resident()
+    fits(1000)
+    # One copy of the data kept a fit would be 160 MB.
+    assert resident() - before < 16e6
+
+
+def test_logs_through_logging(caplog):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 20)), rng.normal(size=40)
+    with caplog.at_level(logging.INFO, logger="l0star"):
+        solve(X, y, 3)
+    assert [record.message for record in caplog.records] == [
+        "proved optimal: no model with at most 3 features is better"
+    ]
+    with caplog.at_level(logging.DEBUG, logger="l0star"):
+        solve(X, y, 3)
+    assert any(record.message.startswith("incumbent after") for record in caplog.records)
+
+
+def test_silent_unless_asked(capfd):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 20)), rng.normal(size=40)
+    SparseRegressorCV(ks=2, n_jobs=2).fit(X, y)
+    assert capfd.readouterr() == ("", "")
+    solve(X, y, 3, verbose=2)
+    assert "gap closed: 100%" in capfd.readouterr().err
+    SparseRegressorCV(ks=2, verbose=1).fit(X, y)
+    assert "folds: 100%" in capfd.readouterr().err

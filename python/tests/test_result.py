@@ -1,0 +1,133 @@
+"""What one can look at."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
+
+from l0star import SparseClassifier, solve, sparse_path
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    return load_diabetes(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def result(diabetes):
+    return solve(*diabetes, 5)
+
+
+def test_fields_are_those_of_the_command():
+    table = pd.read_csv(Path(__file__).parents[2] / "data" / "diabetes.csv")
+    fields = json.loads(json.dumps(solve(table.drop(columns="target"), table["target"], 5).to_dict()))
+    assert list(fields) == [
+        "status",
+        "objective",
+        "lower_bound",
+        "gap",
+        "relative_gap",
+        "k",
+        "loss",
+        "ridge",
+        "intercept",
+        "support",
+        "coefficients",
+        "solver_calls",
+        "nodes",
+        "peak_open_nodes",
+        "seconds",
+        "method",
+    ]
+    # What `l0star fit data/diabetes.csv --target target -k 5` prints.
+    assert fields["support"] == ["sex", "bmi", "bp", "s3", "s5"]
+    assert fields["objective"] == pytest.approx(1747.936745, abs=1e-5)
+    assert fields["relative_gap"] <= 1e-9
+
+
+def test_labels_are_named(diabetes):
+    X, y = diabetes
+    fields = solve(X, np.where(y > 150, "high", "low"), 1, loss="logistic").to_dict()
+    assert fields["positive_label"] == "low"
+    assert json.dumps(fields)
+
+
+def test_repr_and_str_say_what_is_proved(result):
+    assert repr(result).startswith("Result(status='optimal', objective=1747.94, gap=")
+    assert "features=['sex', 'bmi', 'bp', 's3', 's5']" in repr(result)
+    text = str(result)
+    assert text.startswith("proved optimal: no model with at most 5 features is better")
+    assert "(intercept)" in text
+
+
+def test_html_is_escaped(diabetes):
+    X, y = diabetes
+    page = solve(X.rename(columns={"bmi": "<b>bmi</b>"}), y, 1)._repr_html_()
+    assert "&lt;b&gt;bmi&lt;/b&gt;" in page
+    assert "<b>bmi" not in page
+
+
+def test_to_pandas(result):
+    frame = result.to_pandas()
+    assert list(frame.index) == ["sex", "bmi", "bp", "s3", "s5", "(intercept)"]
+    assert frame.loc["bmi", "coefficient"] == result.coefficients["bmi"]
+
+
+def test_path(diabetes):
+    path = sparse_path(*diabetes, k_max=4)
+    assert path.ks.tolist() == [0, 1, 2, 3, 4]
+    assert (np.diff(path.objectives) < 0).all()
+    assert path.coefs.shape == (10, 5)
+    assert [len(result.support) for result in path[1:3]] == [1, 2]
+    assert repr(path) == "SparsePath(k=0…4, 5 of 5 proved optimal)"
+    assert path._repr_html_().count("<tr>") == 6
+    frame = path.to_pandas()
+    assert frame.loc[2, "s5"] == path[2].coefficients["s5"]
+    assert isinstance(frame, pd.DataFrame)
+
+
+def test_path_defaults_to_ten_sizes_at_most(diabetes):
+    X, y = diabetes
+    assert len(sparse_path(X, y)) == 11
+    assert len(sparse_path(X[["bmi", "bp"]], y)) == 3
+
+
+def test_trace_is_monotone_and_ends_with_the_result():
+    rng = np.random.default_rng(2)
+    result = solve(rng.normal(size=(40, 30)), rng.normal(size=40), 6)
+    seconds, objective, bound = result.trace.T
+    assert (np.diff(seconds) >= 0).all()
+    assert (np.diff(objective) <= 0).all()
+    assert (np.diff(bound[np.isfinite(bound)]) >= 0).all()
+    assert objective[-1] == result.objective
+    assert bound[-1] == result.lower_bound
+    assert len(seconds) > 2
+
+
+def test_plots(diabetes, result):
+    import matplotlib.pyplot as plt
+
+    ax = result.plot_gap()
+    assert [line.get_label() for line in ax.get_lines()] == ["objective", "lower bound"]
+    assert result.plot_gap(ax) is ax
+    ax = sparse_path(*diabetes, k_max=3).plot_path()
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"bmi", "bp", "s5"}
+    assert len(solve(*diabetes, 2, method="omp").plot_gap().get_lines()) == 1
+    plt.close("all")
+
+
+def test_a_limit_warns_and_keeps_a_valid_bound():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(50, 40)), rng.normal(size=50)
+    with pytest.warns(ConvergenceWarning, match=r"stopped \(node limit\): no model .* better by more than"):
+        stopped = solve(X, y, 8, node_limit=3)
+    assert stopped.status == "node_limit"
+    assert stopped.nodes == 3
+    assert stopped.lower_bound <= solve(X, y, 8).objective <= stopped.objective
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        model = SparseClassifier(k=8, time_limit=0.0).fit(X, y > 0)
+    assert model.status_ == "time_limit"

@@ -1,0 +1,162 @@
+//! The Python package: its own virtual environment, its wheel, its tests and linters.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::step::{root, run, run_in};
+
+/// Tried in this order; `PYTHON` comes first when it is set.
+const PROGRAMS: &[&str] = &[
+    "python3",
+    "python",
+    "python3.14",
+    "python3.13",
+    "python3.12",
+    "python3.11",
+    "python3.10",
+];
+
+const OLDEST: (u32, u32) = (3, 10);
+
+/// Format, lints and types, then the wheel, installed, with every test and every example of its documentation.
+pub fn test() -> Result<(), String> {
+    let python = environment()?;
+    let step = |name: &str, arguments: &[&str]| {
+        run(
+            &format!("python: {name}"),
+            Command::new(&python).arg("-m").args(arguments),
+        )
+    };
+    step(
+        "format",
+        &["ruff", "format", "--quiet", "--check", "python"],
+    )?;
+    step("lints", &["ruff", "check", "--quiet", "python"])?;
+    let config = "--config-file=python/pyproject.toml";
+    step("types", &["mypy", config, "python/l0star"])?;
+    install(&python, &build(&python)?)?;
+    step("stubs", &["mypy.stubtest", "l0star._core"])?;
+    step(
+        "tests",
+        &[
+            "pytest",
+            "--quiet",
+            "--config-file=python/pyproject.toml",
+            "--rootdir=python",
+            "--doctest-modules",
+            "python/tests",
+            "--pyargs",
+            "l0star",
+        ],
+    )
+}
+
+/// Builds the wheel, one for every Python from 3.10 on.
+pub fn wheel() -> Result<(), String> {
+    let wheel = build(&environment()?)?;
+    eprintln!("==> {}", wheel.display());
+    Ok(())
+}
+
+/// The interpreter of a virtual environment with the pinned requirements in it, made when it is not there yet.
+fn environment() -> Result<PathBuf, String> {
+    let (program, version) = interpreter()?;
+    let requirements = root().join("python").join("requirements-dev.txt");
+    let wanted = fs::read_to_string(&requirements)
+        .map_err(|error| format!("cannot read {}: {error}", requirements.display()))?;
+    // What is in the environment: another interpreter or other requirements make another environment.
+    let wanted = format!("{program} {version}\n{wanted}");
+
+    let folder = root().join("target").join("python");
+    let stamp = folder.join("stamp");
+    let python = if cfg!(windows) {
+        folder.join("Scripts").join("python.exe")
+    } else {
+        folder.join("bin").join("python")
+    };
+    if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) && python.is_file() {
+        return Ok(python);
+    }
+    run(
+        "python: virtual environment (once)",
+        Command::new(&program)
+            .args(["-m", "venv", "--clear"])
+            .arg(&folder),
+    )?;
+    run(
+        "python: requirements (once)",
+        pip(&python).arg("--requirement").arg(&requirements),
+    )?;
+    fs::write(&stamp, wanted)
+        .map_err(|error| format!("cannot write {}: {error}", stamp.display()))?;
+    Ok(python)
+}
+
+/// The first interpreter that is new enough.
+fn interpreter() -> Result<(String, String), String> {
+    let asked = std::env::var("PYTHON").ok();
+    let programs = asked
+        .into_iter()
+        .chain(PROGRAMS.iter().map(|name| (*name).to_owned()));
+    for program in programs {
+        let script = "import sys; print(*sys.version_info[:3], sep='.')";
+        let Ok(output) = Command::new(&program).args(["-c", script]).output() else {
+            continue;
+        };
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let mut numbers = version.split('.').map_while(|part| part.parse().ok());
+        if let (Some(major), Some(minor)) = (numbers.next(), numbers.next())
+            && (major, minor) >= OLDEST
+        {
+            return Ok((program, version));
+        }
+    }
+    Err("no Python 3.10 or later found: install one, or name it in the variable PYTHON".to_owned())
+}
+
+fn pip(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
+    command
+}
+
+/// Builds the wheel and gives its path.
+fn build(python: &Path) -> Result<PathBuf, String> {
+    let out = root().join("target").join("wheels");
+    // A wheel of another version must not be taken for this one's.
+    if out.exists() {
+        fs::remove_dir_all(&out)
+            .map_err(|error| format!("cannot empty {}: {error}", out.display()))?;
+    }
+    run_in(
+        &root().join("python"),
+        "python: wheel, release profile",
+        Command::new(python)
+            .args(["-m", "maturin", "build", "--quiet", "--release", "--locked"])
+            .arg("--interpreter")
+            .arg(python)
+            .arg("--out")
+            .arg(&out),
+    )?;
+    let wheels = fs::read_dir(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let mut wheels = wheels.flatten().map(|entry| entry.path());
+    wheels
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .ok_or_else(|| format!("maturin left no wheel in {}", out.display()))
+}
+
+fn install(python: &Path, wheel: &Path) -> Result<(), String> {
+    run(
+        "python: install the wheel",
+        pip(python)
+            .args(["--no-deps", "--force-reinstall"])
+            .arg(wheel),
+    )
+}
