@@ -211,7 +211,7 @@ fn paper(context: Context, settings: &Settings) -> Solution {
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     match settings.relaxation {
         RelaxationKind::Pdal => {
-            let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
+            let relaxation = Pdal::within(problem, pdal::epsilon(problem), &context.limits);
             let tree = OrderedTree::new(relaxation, warm, pruning);
             run(Search::new(context, tree), settings, None)
         }

@@ -10,10 +10,22 @@ use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
+use crate::loss::ResponseKind;
 use crate::problem::Problem;
 
 /// ε, the relative gain at which the ascent counts as converged. The paper's 1e-5 takes more solver calls in the same time.
 pub const EPSILON: f64 = 1e-6;
+/// The same for losses of labels, whose dual is smooth inside its domain: there the ascent gets so far at no higher price.
+const EPSILON_LABELS: f64 = 1e-8;
+
+/// The ε of a problem.
+pub fn epsilon(problem: &Problem) -> f64 {
+    match problem.loss.response() {
+        ResponseKind::Real => EPSILON,
+        ResponseKind::Label => EPSILON_LABELS,
+    }
+}
+
 /// A guard against endless loops; the bound is valid wherever the iteration stops.
 const MAX_ITERATIONS: usize = 20_000;
 /// ρ grows in every iteration. Inherited without end it makes the dual steps of deep nodes so short that the stopping
@@ -78,7 +90,7 @@ struct Work {
 }
 
 impl Pdal {
-    /// For one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
+    /// For one problem; `epsilon` is the paper's ε, usually that of [`epsilon`].
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
         Self::within(problem, epsilon, &Limits::none())
     }
