@@ -18,7 +18,9 @@ use l0star::{Ideas, Method, Problem, Settings, Solution, solve};
 const HARD_LIMIT: Duration = Duration::from_secs(60);
 
 /// In the ablation an instance is left after this.
-const ABLATION_LIMIT: Duration = Duration::from_secs(10);
+const ABLATION_LIMIT: Duration = Duration::from_secs(5);
+/// So many instances of a family are in it.
+const ABLATION_SEEDS: usize = 3;
 /// Harder instances that are in the ablation.
 const ABLATED: &[&str] = &["Huber d=100 k=10 n=100", "AR d=300 n=600 ρ=0.9"];
 
@@ -193,7 +195,7 @@ pub fn ablation(only: &str) -> Result<(), String> {
         let mut cells = vec![(*mechanism).to_owned()];
         for (_, source, seeds) in &instances {
             let mut runs = Vec::new();
-            for seed in seeds.clone() {
+            for seed in seeds.clone().take(ABLATION_SEEDS) {
                 runs.push(measure(
                     &source.problem(seed)?,
                     &settings,

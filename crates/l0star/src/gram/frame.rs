@@ -235,7 +235,7 @@ impl Model for FrameModel {
     }
 
     /// `u + Gx = c`: the new point does not depend on x except through the piece.
-    fn right_side(&self, _u: &[f64], set: &[usize], out: &mut Vec<f64>) {
+    fn right_side(&mut self, _u: &[f64], set: &[usize], out: &mut Vec<f64>) {
         out.extend(set.iter().map(|j| self.frame.c[*j]));
     }
 

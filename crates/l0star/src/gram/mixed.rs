@@ -37,6 +37,7 @@ pub(crate) struct MixedModel<'p> {
     curvature: Vec<f64>,
     dz: Vec<f64>,
     moved: Vec<f64>,
+    own: Vec<f64>,
     smooth: f64,
     kept: Kept,
     /// Bounds are claimed up to this only.
@@ -94,6 +95,7 @@ impl<'p> MixedModel<'p> {
             curvature: vec![0.0; count],
             dz: vec![0.0; count],
             moved: vec![0.0; count],
+            own: Vec::new(),
             smooth: 0.0,
             kept: Kept::default(),
             ceiling,
@@ -174,19 +176,21 @@ impl Model for MixedModel<'_> {
     }
 
     /// `c - Ãᵀβ + Ãᵀ diag(p h'')(z - o)` on the set.
-    fn right_side(&self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
+    fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
         self.gram.right_side(u, set, out);
-        let pull: Vec<f64> = (0..self.rows.len())
-            .map(|r| self.curvature[r] * (self.z[r] - self.offset[r]) - self.beta[r])
-            .collect();
+        for r in 0..self.rows.len() {
+            self.moved[r] = self.curvature[r] * (self.z[r] - self.offset[r]) - self.beta[r];
+        }
         for (out, j) in out.iter_mut().zip(set) {
-            *out += kernels::dot(self.column(*j), &pull);
+            *out += kernels::dot(self.column(*j), &self.moved);
         }
     }
 
     fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]) {
         // The Gram part needs its own gradient: u without what the rows took off.
-        let mut own = u.to_vec();
+        let mut own = std::mem::take(&mut self.own);
+        own.clear();
+        own.extend_from_slice(u);
         let mut dz = std::mem::take(&mut self.dz);
         dz.fill(0.0);
         for (j, d) in direction {
@@ -195,6 +199,7 @@ impl Model for MixedModel<'_> {
         }
         self.dz = dz;
         self.gram.aim(&own, direction);
+        self.own = own;
     }
 
     fn along(&mut self, a: f64) -> f64 {

@@ -29,7 +29,7 @@ pub(crate) trait Model {
     fn hessian(&mut self, set: &[usize], rows: &mut [f64]);
 
     /// `u + ∇²f x` on `set`, for the point evaluated last.
-    fn right_side(&self, u: &[f64], set: &[usize], out: &mut Vec<f64>);
+    fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>);
 
     /// Looks along a direction from the point evaluated last.
     fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]);
@@ -106,6 +106,7 @@ pub(crate) struct Newton {
     target: Vec<f64>,
     direction: Vec<(usize, f64)>,
     along: Vec<f64>,
+    crossings: Vec<f64>,
     before: Vec<f64>,
     momentum: Vec<f64>,
     entering: Vec<(f64, usize, f64)>,
@@ -385,18 +386,16 @@ impl Newton {
             let x = self.x[*j];
             x != 0.0 && x * (x + d) < 0.0
         };
-        let mut crossings: Vec<f64> = self
-            .direction
-            .iter()
-            .filter(crosses)
-            .map(|(j, d)| -self.x[*j] / d)
-            .collect();
+        let mut crossings = std::mem::take(&mut self.crossings);
+        crossings.clear();
+        let steps = self.direction.iter().filter(crosses);
+        crossings.extend(steps.map(|(j, d)| -self.x[*j] / d));
         crossings.sort_unstable_by(f64::total_cmp);
         let stride = crossings.len().div_ceil(11).max(1);
         let whole = crossings.is_empty() && best.1 <= value.primal;
         if !whole {
-            let crossings = crossings.into_iter().step_by(stride);
-            for a in crossings.chain([0.5, 0.2, 0.05, 0.01]) {
+            let steps = crossings.iter().copied().step_by(stride);
+            for a in steps.chain([0.5, 0.2, 0.05, 0.01]) {
                 let at = r(self, a);
                 if at < best.1 || best.1.is_nan() {
                     best = (a, at);
@@ -405,6 +404,7 @@ impl Newton {
         }
         self.direction.iter().for_each(|(j, _)| along[*j] = 0.0);
         self.along = along;
+        self.crossings = crossings;
         let (a, primal) = best;
         if primal.is_nan() || primal > value.primal + 1e-15 * value.primal.abs() {
             return None;

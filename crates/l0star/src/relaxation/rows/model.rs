@@ -252,17 +252,18 @@ impl Model for RowModel<'_> {
     }
 
     /// `u + Bx` with `Bx = A_Wᵀ diag(p l'')(z - o) - μx`; [`Model::hessian`] has left the curvatures.
-    fn right_side(&self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
-        let (problem, work) = (self.problem, &*self.work);
-        let mut pull = work.z.clone();
+    fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
+        let (problem, work) = (self.problem, &mut *self.work);
+        let pull = &mut work.moved;
+        pull.copy_from_slice(&work.z);
         if !problem.offset.is_empty() {
-            kernels::axpy(-1.0, &problem.offset, &mut pull);
+            kernels::axpy(-1.0, &problem.offset, pull);
         }
         pull.iter_mut()
             .zip(&work.curvature)
             .for_each(|(z, h)| *z *= h);
         out.resize(set.len(), 0.0);
-        problem.design.dots(set, &pull, out);
+        problem.design.dots(set, pull, out);
         for (out, j) in out.iter_mut().zip(set) {
             *out = (*out - work.pulled[*j]) / work.scale[*j] + u[*j];
         }
