@@ -88,18 +88,35 @@ impl<R: Relaxation> BinaryTree<R> {
         restored.collect()
     }
 
-    /// A node in which at most one support is left: its own optimum closes it.
-    fn close_leaf(included: &[usize], free: &[usize], budget: usize, context: &mut Context) {
+    /// A node in which at most one support is left, subsets aside: its own optimum closes it, or, when a list is wanted,
+    /// leaves its proper subsets.
+    fn close_leaf(
+        node: &Subproblem,
+        origin: &Lazy,
+        context: &mut Context,
+        children: &mut Vec<Lazy>,
+    ) {
         let always = context.problem.penalised.len();
-        let mut support = included[always..].to_vec();
-        if budget > 0 {
-            support.extend_from_slice(free);
-        }
+        let free = if node.budget > 0 { node.free } else { &[] };
+        let mut support = node.included[always..].to_vec();
+        support.extend_from_slice(free);
         support.sort_unstable();
         context.counters.calls += 1;
         context.try_support(&support);
         let evidence = context.certify_last().or(Certified::TRIVIAL);
-        context.discard(evidence);
+        if !context.wants_list() || evidence.value() >= context.cut() {
+            context.discard(evidence);
+            return;
+        }
+        context.settle(&support, evidence);
+        // Without the i-th, with all before it: every proper subset is in one of these.
+        let mut included = node.included.to_vec();
+        for (i, j) in free.iter().enumerate() {
+            let low = evidence.or(origin.low);
+            let left = &free[i + 1..];
+            children.push(Lazy::new(low, &included, left, origin.warm.as_ref()));
+            included.push(*j);
+        }
     }
 }
 
@@ -119,7 +136,7 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
     }
 
     fn finished(&self, node: &Lazy, context: &Context) -> bool {
-        node.low.value() >= context.best() - context.allowed()
+        node.low.value() >= context.cut()
     }
 
     fn save(&self, problem: &Problem, node: &Lazy, draft: &mut Draft) {
@@ -152,7 +169,12 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         let mut free = node.free.to_vec();
         let mut budget = k - (included.len() - problem.penalised.len());
         if budget == 0 || free.len() <= budget {
-            Self::close_leaf(&included, &free, budget, context);
+            let left = Subproblem {
+                included: &included,
+                free: &free,
+                budget,
+            };
+            Self::close_leaf(&left, node, context, children);
             return Expansion::Split;
         }
         let limits = context.limits.clone();
@@ -166,8 +188,8 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                     free: &free,
                     budget,
                 },
-                cut: context.best() - context.allowed(),
-                scale: context.best().min(problem.null_value),
+                cut: context.cut(),
+                scale: context.reference().min(problem.null_value),
                 low: low.value(),
                 limits: &limits,
             };
@@ -191,8 +213,8 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 Exit::Converged => {}
             }
             let support = self.relaxation.candidate(problem, k);
-            context.try_support(&support);
-            let cut = context.best() - context.allowed();
+            context.propose(&support);
+            let cut = context.cut();
             if low.value() >= cut {
                 context.discard(low);
                 return Expansion::Split;
@@ -216,18 +238,19 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             if node.free.len() == problem.selectable.len() {
                 context.set_features_left(free.len());
             }
+            let left = Subproblem {
+                included: &included,
+                free: &free,
+                budget,
+            };
             if budget == 0 || free.len() <= budget {
-                Self::close_leaf(&included, &free, budget, context);
+                Self::close_leaf(&left, node, context, children);
                 return Expansion::Split;
             }
             let task = Task {
-                node: Subproblem {
-                    included: &included,
-                    free: &free,
-                    budget,
-                },
+                node: left,
                 cut,
-                scale: context.best(),
+                scale: context.reference(),
                 low: low.value(),
                 limits: &limits,
             };
@@ -241,7 +264,7 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             free: &free,
             budget,
         };
-        let gap = (context.best() - low.value()).max(f64::MIN_POSITIVE);
+        let gap = (context.reference() - low.value()).max(f64::MIN_POSITIVE);
         let split = self.relaxation.branch(problem, &left, gap);
         let (inside, outside) = match context.ideas.inheriting {
             true => bounds.of(split),
