@@ -31,6 +31,7 @@ Examples:
   l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
   l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json
+  l0star fit data/diabetes.csv --target target -k 5 --within 1%
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
   l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
 
@@ -105,6 +106,14 @@ pub struct FitArgs {
           value_parser = share)]
     pub relative_gap: f64,
 
+    /// Show the M best models, not only the best: sets of at most k features, each with its own optimum
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = one_or_more)]
+    pub top: Option<NonZeroUsize>,
+
+    /// Show all models whose objective is above the best by at most this: 1% or 0.01; at most M of --top [default: 1000]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::share)]
+    pub within: Option<f64>,
+
     /// Fit no intercept
     #[arg(long)]
     pub no_intercept: bool,
@@ -145,7 +154,7 @@ pub struct FitArgs {
     pub memory_limit: Option<u64>,
 
     /// Threads that search [default: one a core]; with 1 a run is repeatable bit for bit
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = thread_count)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = one_or_more)]
     pub threads: Option<NonZeroUsize>,
 
     /// Write the state of the search to this file so often, and when it ends
@@ -257,7 +266,7 @@ fn node_count(text: &str) -> Result<u64, String> {
         .map_err(|_| "it must be a whole number, zero or more".into())
 }
 
-fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+fn one_or_more(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "it must be a whole number, one or more".into())
 }

@@ -33,12 +33,61 @@ pub struct Report<'a> {
     method: Method,
     #[serde(skip_serializing_if = "Option::is_none")]
     positive_label: Option<&'a str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    list: Option<List<'a>>,
+}
+
+/// The models of `--top` and `--within`.
+#[derive(Debug, Serialize)]
+struct List<'a> {
+    solutions: Vec<Listed<'a>>,
+    /// A bound of every model that is not listed.
+    rest_bound: Option<f64>,
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    objective: f64,
+    intercept: f64,
+    support: Vec<&'a str>,
+    coefficients: Map<String, Value>,
+}
+
+/// The names of a support, and its coefficients by name.
+fn named<'a>(
+    names: &'a [String],
+    support: &[usize],
+    coefficients: &[f64],
+) -> (Vec<&'a str>, Map<String, Value>) {
+    let columns = support.iter();
+    let values = columns
+        .clone()
+        .map(|j| (names[*j].clone(), Value::from(coefficients[*j])));
+    (
+        columns.map(|j| names[*j].as_str()).collect(),
+        values.collect(),
+    )
 }
 
 impl<'a> Report<'a> {
     pub fn new(job: &'a Job, solution: &Solution) -> Self {
         let names = job.problem.names();
-        let support = &solution.support;
+        let (support, coefficients) = named(names, &solution.support, &solution.coefficients);
+        let listed = solution.solutions.iter().map(|model| {
+            let (support, coefficients) = named(names, &model.support, &model.coefficients);
+            Listed {
+                objective: model.objective,
+                intercept: model.intercept,
+                support,
+                coefficients,
+            }
+        });
+        let list = job.lists.then(|| List {
+            solutions: listed.collect(),
+            rest_bound: solution.rest_bound,
+            truncated: solution.truncated,
+        });
         Self {
             status: solution.status,
             objective: solution.objective,
@@ -49,17 +98,15 @@ impl<'a> Report<'a> {
             loss: job.problem.loss().name(),
             ridge: job.ridge,
             intercept: solution.intercept,
-            support: support.iter().map(|j| names[*j].as_str()).collect(),
-            coefficients: support
-                .iter()
-                .map(|j| (names[*j].clone(), Value::from(solution.coefficients[*j])))
-                .collect(),
+            support,
+            coefficients,
             solver_calls: solution.solver_calls,
             nodes: solution.nodes,
             peak_open_nodes: solution.peak_open_nodes,
             seconds: solution.seconds,
             method: solution.method,
             positive_label: job.positive_label.as_deref(),
+            list,
         }
     }
 

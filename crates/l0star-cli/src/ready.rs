@@ -23,6 +23,8 @@ pub struct Job {
     pub problem: Problem,
     pub settings: Settings,
     pub ridge: f64,
+    /// Whether `--top` or `--within` asks for a list of models.
+    pub lists: bool,
     /// The label that stands for +1, for a loss on labels.
     pub positive_label: Option<String>,
 }
@@ -81,6 +83,7 @@ impl Job {
             problem,
             settings,
             ridge: args.ridge,
+            lists: args.top.is_some() || args.within.is_some(),
             positive_label: labels.map(|[_, positive]| positive),
         })
     }
@@ -112,12 +115,15 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
             args.method
         )));
     }
+    check_list(args)?;
     let cores = || std::thread::available_parallelism().ok();
     Ok(Settings {
         threads: args.threads.or_else(cores),
         solo: SOLO,
         gap: args.gap,
         relative_gap: args.relative_gap,
+        top: args.top,
+        within: args.within,
         relaxation: args.relaxation,
         warm_start: !args.no_warm_start,
         pruning: !args.no_pruning,
@@ -126,6 +132,27 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
         memory_limit: args.memory_limit,
         ..Settings::new(args.method)
     })
+}
+
+/// What `--top` and `--within` do not go with.
+fn check_list(args: &FitArgs) -> Result<(), Failure> {
+    let option = match (args.within, args.top) {
+        (Some(_), _) => "--within",
+        (None, Some(top)) if top.get() > 1 => "--top",
+        _ => return Ok(()),
+    };
+    if !matches!(args.method, Method::BestFirst | Method::Exhaustive) {
+        return Err(Failure::Usage(format!(
+            "{option} belongs to --method best-first or exhaustive, and the method is '{}'; drop one of them",
+            args.method
+        )));
+    }
+    if args.gap > 0.0 || args.relative_gap > 0.0 {
+        return Err(Failure::Usage(format!(
+            "{option} makes an exact list, and a gap is allowed; drop {option}, or --gap and --relative-gap"
+        )));
+    }
+    Ok(())
 }
 
 /// The columns that are no features, with what they are.

@@ -46,6 +46,50 @@ pub fn render(job: &Job, solution: &Solution) -> String {
     }
     text.push('\n');
     text.push_str(&coefficients(job, solution));
+    if job.lists {
+        text.push('\n');
+        text.push_str(&list(job, solution));
+    }
+    text
+}
+
+/// The models of `--top` and `--within`: how far above the best, and their features.
+fn list(job: &Job, solution: &Solution) -> String {
+    let shown = solution.solutions.len();
+    let mut text = format!(
+        "  {:>4}  {:<12}  {:>9}  features\n",
+        "", "objective", "above"
+    );
+    for (i, model) in solution.solutions.iter().enumerate() {
+        let above = (model.objective - solution.objective) / solution.objective.max(1e-12);
+        let names: Vec<String> = model
+            .support
+            .iter()
+            .map(|j| clip(&job.problem.names()[*j], LONGEST_NAME))
+            .collect();
+        let features = match names.is_empty() {
+            true => "(none)".to_owned(),
+            false => clip(&names.join(", "), WIDTH - 35),
+        };
+        let _ = writeln!(
+            text,
+            "  {:>4}  {:<12}  {:>7} %  {features}",
+            i + 1,
+            significant(model.objective, 8),
+            significant(100.0 * above, 3),
+        );
+    }
+    let rest = match solution.rest_bound {
+        None => "there are no other models".to_owned(),
+        Some(bound) => format!("no other model is below {}", significant(bound, 8)),
+    };
+    let _ = writeln!(text, "  {rest}");
+    if solution.truncated {
+        let _ = writeln!(
+            text,
+            "  more are within the share than the {shown} shown; --top M shows more"
+        );
+    }
     text
 }
 

@@ -1,4 +1,4 @@
-//! Durations such as `30s` and sizes such as `4GB`.
+//! Durations such as `30s`, sizes such as `4GB` and shares such as `1%`.
 
 use std::time::Duration;
 
@@ -39,6 +39,13 @@ pub fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| {
             "it must be a size such as 500MB, 4GB or 2GiB (a plain number is bytes)".into()
         })
+}
+
+/// `1%`, `0.5 %`, or a plain share such as 0.01; zero or more.
+pub fn share(text: &str) -> Result<f64, String> {
+    scaled(text, &[("%", 0.01)])
+        .filter(|share| *share >= 0.0 && share.is_finite())
+        .ok_or_else(|| "it must be a share such as 1% or 0.01, zero or more".into())
 }
 
 /// The number before the unit times the unit, whose letters may be of either case.
@@ -91,6 +98,16 @@ mod tests {
             ("12B", 12),
         ] {
             assert_eq!(size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_percentages_or_plain_numbers() {
+        for (text, value) in [("1%", 0.01), ("50 %", 0.5), ("0.25", 0.25), ("0", 0.0)] {
+            assert_eq!(share(text), Ok(value), "{text}");
+        }
+        for text in ["", "%", "-1%", "nan", "inf", "1%%", "one"] {
+            assert!(share(text).is_err(), "{text}");
         }
     }
 

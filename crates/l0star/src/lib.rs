@@ -38,5 +38,5 @@ mod solve;
 pub use error::{Error, Result};
 pub use problem::{Design, Problem};
 pub use search::Checkpoint;
-pub use settings::{Ideas, Method, RelaxationKind, Settings, Solution, Status};
+pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
 pub use solve::{Run, solve, solve_observed};

@@ -144,6 +144,9 @@ impl Default for Ideas {
     }
 }
 
+/// The most models of a list that only `within` limits.
+const DEFAULT_LIST: usize = 1000;
+
 /// How to solve a problem.
 ///
 /// | field | default | meaning | range |
@@ -151,6 +154,8 @@ impl Default for Ideas {
 /// | `method` | `best-first` | see [`Method`] | |
 /// | `gap` | 0 | absolute error allowed (the paper's Δ) | ≥ 0 |
 /// | `relative_gap` | 0 | the same as a share of the objective; the larger of the two counts | 0 ≤ r < 1 |
+/// | `top` | 1 | how many models are wanted, the best ones in order; see below | ≥ 1 |
+/// | `within` | none | all models up to `1 + within` times the best objective, at most `top` of them (default 1000) | ≥ 0 |
 /// | `relaxation` | `pdal` | for `paper` | |
 /// | `warm_start` | true | for `paper`: inherit the parent's dual point | |
 /// | `pruning` | true | for `paper`: drop nodes above the incumbent, and leave their relaxation at once | |
@@ -166,6 +171,14 @@ impl Default for Ideas {
 /// accuracy that `status` states) and the status are the same, but the nodes and the order in which they are looked at
 /// are not. Of models with exactly the same objective the one whose support comes first in lexicographic order is kept,
 /// whoever finds it; models that tie but are never looked at, since a tie cannot improve the result, are not compared.
+///
+/// **Lists.** With `top` or `within` ([`Method::BestFirst`], [`Method::Exhaustive`], no gap) [`Solution::solutions`] has
+/// the best models with at most k features, best first. A model is a *set* of at most k selectable features with its own
+/// optimal coefficients: subsets of a good set are in the list with the value that they have by themselves, and two sets
+/// are two models even if one only adds a feature whose coefficient is 0. Models are ordered by their objectives as
+/// computed in doubled precision, equal ones by their sets. `top` is exact up to ties: a model that is not in the list
+/// is better than the last one by at most a relative 1e-9. `within` never leaves one out: everything up to the threshold
+/// is in the list, and so is what is above it by less than a relative 1e-9 (`within = 0`: all optima).
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// See [`Method`].
@@ -174,6 +187,10 @@ pub struct Settings {
     pub gap: f64,
     /// Error allowed as a share of the objective, 0 ≤ r < 1.
     pub relative_gap: f64,
+    /// How many models are wanted; `None` is one, or at most 1000 with `within`.
+    pub top: Option<NonZeroUsize>,
+    /// All models whose objective is at most `1 + within` times the best are wanted.
+    pub within: Option<f64>,
     /// The dual ascent of `method=paper`.
     pub relaxation: RelaxationKind,
     /// Warm start by inheritance (`method=paper`).
@@ -202,6 +219,8 @@ impl Default for Settings {
             method: Method::BestFirst,
             gap: 0.0,
             relative_gap: 0.0,
+            top: None,
+            within: None,
             relaxation: RelaxationKind::Pdal,
             warm_start: true,
             pruning: true,
@@ -239,7 +258,41 @@ impl Settings {
             let range = "it is a share of the objective, a number >= 0 and < 1";
             return refuse("relative_gap", self.relative_gap, range);
         }
+        if let Some(within) = self.within
+            && !(within >= 0.0 && within.is_finite())
+        {
+            let range = "it is a share of the best objective, a finite number >= 0";
+            return refuse("within", within, range);
+        }
+        if !self.wants_list() {
+            return Ok(());
+        }
+        if !matches!(self.method, Method::BestFirst | Method::Exhaustive) {
+            return Err(Error::Setting {
+                name: "method",
+                value: self.method.to_string(),
+                range: "a list of models (top, within) needs the method best-first or exhaustive",
+            });
+        }
+        if self.gap.max(self.relative_gap) > 0.0 {
+            let range = "a list of models (top, within) is exact and takes no gap; leave it 0";
+            return refuse("gap", self.gap.max(self.relative_gap), range);
+        }
         Ok(())
+    }
+
+    /// Whether more than the best model is wanted.
+    pub(crate) fn wants_list(&self) -> bool {
+        self.within.is_some() || self.list_length() > 1
+    }
+
+    /// The most models that are wanted.
+    pub(crate) fn list_length(&self) -> usize {
+        match (self.top, self.within) {
+            (Some(top), _) => top.get(),
+            (None, Some(_)) => DEFAULT_LIST,
+            (None, None) => 1,
+        }
     }
 
     /// How many threads search.
@@ -248,10 +301,23 @@ impl Settings {
     }
 }
 
+/// One model of a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// P(x), the least value that its set of features allows.
+    pub objective: f64,
+    /// Its set of selectable features, in column order; a coefficient may happen to be 0.
+    pub support: Vec<usize>,
+    /// One coefficient a data column (always-in columns included), on the data's own scale.
+    pub coefficients: Vec<f64>,
+    /// The intercept, 0 when off.
+    pub intercept: f64,
+}
+
 /// The best model found and what is proved of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
-    /// What is known of the result.
+    /// What is known of the result; of a list, that it is the one that was asked for.
     pub status: Status,
     /// P(x) of the model.
     pub objective: f64,
@@ -263,6 +329,13 @@ pub struct Solution {
     pub coefficients: Vec<f64>,
     /// The intercept, 0 when off.
     pub intercept: f64,
+    /// The best models, best first: the one above, and with `top` or `within` others.
+    pub solutions: Vec<Model>,
+    /// With `top` or `within`: a certified lower bound of every model that is not in `solutions`; `None` when there is no
+    /// other.
+    pub rest_bound: Option<f64>,
+    /// With `within`: more models are within the threshold than `top` has room for. Those listed are the best of them.
+    pub truncated: bool,
     /// Relaxations and restricted problems solved; the paper's count for `method=paper`.
     pub solver_calls: u64,
     /// Nodes taken from the frontier.

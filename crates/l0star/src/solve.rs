@@ -129,7 +129,7 @@ impl<'p> Run<'p> {
             Method::Exhaustive => {
                 context.enter(Phase::Search);
                 let (bound, stopped) = exhaustive::run(&mut context)?;
-                Ok(context.solution(settings, stopped, Some(bound)))
+                Ok(context.solution(settings, stopped, bound))
             }
             Method::Omp | Method::Iht | Method::Htp | Method::Diht => {
                 Ok(inexact(context, settings))
@@ -147,7 +147,7 @@ fn best_first(
     let problem = context.problem;
     // Before there were nodes there is nothing to go on from but the incumbent.
     let started = resumed.filter(|state| state.started);
-    let cut = context.best() - context.allowed();
+    let cut = context.cut();
     if let Some(state) = &started
         && state.open.iter().all(|node| node.low >= cut)
     {
@@ -170,6 +170,7 @@ fn best_first(
     if context.incumbent().is_none() {
         heuristic::first_incumbent(&mut context);
     }
+    heuristic::fill_list(&mut context);
     if let Some(status) = context.limits.reached() {
         // What comes next would only be prepared in vain.
         let bound = context.lower_bound(Some(Certified::TRIVIAL));

@@ -7,6 +7,7 @@ mod formats;
 mod generate;
 mod inspect;
 mod instances;
+mod lists;
 mod options;
 mod results;
 mod stopping;

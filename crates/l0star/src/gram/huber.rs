@@ -17,15 +17,15 @@ const MAX_EXPLICIT: f64 = 0.5;
 const MAX_ROW_ROUNDS: usize = 5;
 
 impl GramTree<'_> {
-    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent; false when
-    /// the Gram form does not pay.
+    /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or of use for
+    /// the list that is wanted; false when the Gram form does not pay.
     ///
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
     /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
     pub(super) fn certify_rows(&mut self, chosen: &[usize], context: &Context) -> bool {
         let problem = self.problem;
-        let reference = context.best();
+        let reference = context.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let limits = &context.limits;
         let Some(node) = self.root_node(chosen, &Spread::None, reference, limits) else {
@@ -80,7 +80,7 @@ impl GramTree<'_> {
     /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
     /// frame is that of the search.
     fn certify_more_rows(&mut self, certain: &mut [bool], chosen: &[usize], context: &Context) {
-        let reference = context.best();
+        let reference = context.reference();
         for _ in 0..MAX_ROW_ROUNDS {
             let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
             if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {

@@ -158,7 +158,7 @@ impl GramTree<'_> {
             if columns.is_empty() {
                 return None;
             }
-            let (best, limits) = (context.best(), &context.limits);
+            let (best, limits) = (context.reference(), &context.limits);
             let root = self.frame_root();
             let mut frame =
                 Frame::new(root, inside, columns, *budget, best, self.spread(), limits)?;

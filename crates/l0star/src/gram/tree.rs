@@ -202,12 +202,17 @@ impl<'p> GramTree<'p> {
         if alive.is_none() || context.incumbent().is_none() {
             tree.offer(&chosen, context);
         }
+        heuristic::fill_list(context);
+        if context.wants_list() && !context.has_reference() {
+            return None;
+        }
         context.enter(Phase::Root);
         if huber && !tree.certify_rows(&chosen, context) {
             return None;
         }
         if tree.first.is_none() {
-            tree.first = Some(tree.root_node(&chosen, &Spread::Evenly, context.best(), &limits)?);
+            tree.first =
+                Some(tree.root_node(&chosen, &Spread::Evenly, context.reference(), &limits)?);
         }
         Some(tree)
     }
@@ -314,12 +319,13 @@ impl<'p> GramTree<'p> {
             .collect()
     }
 
-    /// Tries a support given by root indices; makes it the incumbent when it is better.
-    fn offer(&mut self, chosen: &[usize], context: &mut Context) {
+    /// Tries a support given by root indices; makes it the incumbent when it is better. Returns it in columns.
+    fn offer(&mut self, chosen: &[usize], context: &mut Context) -> Vec<usize> {
         let mut support: Vec<usize> = chosen.iter().map(|i| self.root.columns[*i]).collect();
         support.sort_unstable();
         context.counters.calls += 1;
         context.try_support(&support);
+        support
     }
 
     /// The node's sets, its warm start in the solver.
@@ -380,11 +386,11 @@ impl<'p> GramTree<'p> {
         }
         self.last_candidate.clone_from(&chosen);
         let value = swaps::value(&self.root, &chosen, &mut self.factor);
-        let best = context.best();
+        let best = context.reference();
         // With rows beyond ±δ the quadratic is above P: a candidate a little too high may still be better.
         let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
         if value < best + margin * best.abs() {
-            if self.mixed.is_none() && self.ideas.swaps {
+            if self.mixed.is_none() && self.ideas.swaps && value < context.best() {
                 swaps::improve(&self.root, &mut chosen, 1000, &context.limits);
             }
             self.offer(&chosen, context);
@@ -409,8 +415,14 @@ impl<'p> GramTree<'p> {
         }
     }
 
-    /// A settled node that the frame's bound does not close: its own optimum, in doubled precision, does.
-    fn close_leaf(&mut self, frame: &Frame, sets: &Sets, context: &mut Context) {
+    /// A settled node that the frame's bound does not close: its own optimum, in doubled precision, does; or, when a list
+    /// is wanted, leaves its proper subsets, with the bound that is returned.
+    fn close_leaf(
+        &mut self,
+        frame: &Frame,
+        sets: &Sets,
+        context: &mut Context,
+    ) -> Option<Certified> {
         let left = Self::decided(frame, sets);
         let always = self.root.selectable as u32;
         let chosen: Vec<usize> = left
@@ -418,9 +430,51 @@ impl<'p> GramTree<'p> {
             .filter(|i| **i < always)
             .map(|i| *i as usize)
             .collect();
-        self.offer(&chosen, context);
+        let support = self.offer(&chosen, context);
         let evidence = context.certify_last().or(Certified::TRIVIAL);
-        context.discard(evidence);
+        if !context.wants_list() || evidence.value() >= context.cut() {
+            context.discard(evidence);
+            return None;
+        }
+        context.settle(&support, evidence);
+        Some(evidence)
+    }
+
+    /// The proper subsets of a settled support that may lack some of `free`: without the i-th, with all before it.
+    fn subsets(
+        &self,
+        low: Certified,
+        frame: &Arc<Frame>,
+        sets: &Sets,
+        free: &[usize],
+        depth: u32,
+    ) -> Vec<GramNode> {
+        let warm = self.warm(sets);
+        let (mut inside, mut outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
+        let mut left = vec![false; frame.size()];
+        sets.inside.iter().for_each(|i| left[*i] = true);
+        (0..left.len())
+            .filter(|i| !left[*i])
+            .for_each(|i| outside.insert(i));
+        free.iter().for_each(|i| left[*i] = false);
+        (0..left.len())
+            .filter(|i| left[*i])
+            .for_each(|i| inside.insert(i));
+        let mut nodes = Vec::with_capacity(free.len());
+        for i in free {
+            let mut without = outside.clone();
+            without.insert(*i);
+            nodes.push(GramNode::new(
+                low,
+                frame,
+                inside.clone(),
+                without,
+                &warm,
+                depth,
+            ));
+            inside.insert(*i);
+        }
+        nodes
     }
 
     /// Decides every free feature whose other side is ruled out.
@@ -513,7 +567,7 @@ impl<'p> GramTree<'p> {
             _ => Spread::ByGain(gains),
         };
         let root = self.frame_root();
-        let (best, limits) = (context.best(), &context.limits);
+        let (best, limits) = (context.reference(), &context.limits);
         let mut smaller = Frame::new(root, &inside, &columns, budget, best, &spread, limits)?;
         smaller.error += self.root_error;
         let scales = kept.iter().zip(&smaller.scale);
@@ -541,7 +595,7 @@ impl Tree for GramTree<'_> {
     }
 
     fn finished(&self, node: &GramNode, context: &Context) -> bool {
-        node.low.value() >= context.best() - context.allowed()
+        node.low.value() >= context.cut()
     }
 
     fn save(&self, _: &Problem, node: &GramNode, draft: &mut Draft) {
@@ -587,17 +641,21 @@ impl Tree for GramTree<'_> {
         let mut low = node.low;
         for round in 0..MAX_FRAMES {
             let leaf = sets.budget == 0 || sets.free.len() <= sets.budget;
+            let mut optional = Vec::new();
             if leaf {
+                if context.wants_list() && sets.budget > 0 {
+                    optional.clone_from(&sets.free);
+                }
                 self.settle(&mut sets);
             }
-            let best = context.best();
+            let best = context.reference();
             let share = if node.depth == 0 {
                 ROOT_TOLERANCE * best
             } else {
                 NODE_TOLERANCE * (best - low.value())
             };
             let goal = Goal {
-                cut: best - context.allowed(),
+                cut: context.cut(),
                 tolerance: share.max(1e-13 * best),
                 tight: (0.3 * context.allowed()).min(share).max(1e-14 * best),
             };
@@ -613,12 +671,21 @@ impl Tree for GramTree<'_> {
                 return Expansion::Split;
             }
             if leaf {
-                self.close_leaf(&frame, &sets, context);
+                if let Some(evidence) = self.close_leaf(&frame, &sets, context) {
+                    let depth = node.depth + 1;
+                    children.extend(self.subsets(
+                        low.or(evidence),
+                        &frame,
+                        &sets,
+                        &optional,
+                        depth,
+                    ));
+                }
                 return Expansion::Split;
             }
             self.newton.restore_best(&sets);
             self.candidate(&frame, &sets, context);
-            let cut = context.best() - context.allowed();
+            let cut = context.cut();
             if low.value() >= cut {
                 context.discard(low);
                 return Expansion::Split;
@@ -641,7 +708,7 @@ impl Tree for GramTree<'_> {
             frame = smaller.share(&self.frames);
             model = self.model(&frame);
         }
-        let gap = (context.best() - low.value()).max(1e-300);
+        let gap = (context.reference() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let limits = &context.limits;
         let split = match self.ideas.gains {

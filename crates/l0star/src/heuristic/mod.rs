@@ -11,10 +11,12 @@
 //! The model of a support is its exact refit.
 
 mod diht;
+mod neighbours;
 mod omp;
 mod thresholding;
 
 pub use diht::Diht;
+pub(crate) use neighbours::fill_list;
 pub use omp::Omp;
 pub use thresholding::{Htp, Iht};
 

@@ -130,18 +130,36 @@ impl<R: Relaxation> BinaryTree<R> {
         restored.collect()
     }
 
-    /// A node in which at most one support is left: its own optimum closes it.
-    fn close_leaf(included: &[usize], free: &[usize], budget: usize, context: &mut Context) {
+    /// A node in which at most one support is left, subsets aside: its own optimum closes it, or, when a list is wanted,
+    /// leaves its proper subsets.
+    fn close_leaf(
+        node: &Subproblem,
+        origin: &Lazy,
+        context: &mut Context,
+        children: &mut Vec<Lazy>,
+    ) {
         let always = context.problem.penalised.len();
-        let mut support = included[always..].to_vec();
-        if budget > 0 {
-            support.extend_from_slice(free);
-        }
+        let free = if node.budget > 0 { node.free } else { &[] };
+        let mut support = node.included[always..].to_vec();
+        support.extend_from_slice(free);
         support.sort_unstable();
         context.counters.calls += 1;
         context.try_support(&support);
         let evidence = context.certify_last().or(Certified::TRIVIAL);
-        context.discard(evidence);
+        if !context.wants_list() || evidence.value() >= context.cut() {
+            context.discard(evidence);
+            return;
+        }
+        context.settle(&support, evidence);
+        // Without the i-th, with all before it: every proper subset is in one of these.
+        let mut included = node.included.to_vec();
+        for (i, j) in free.iter().enumerate() {
+            let low = evidence.or(origin.low);
+            let left = &free[i + 1..];
+            let (list, warm) = (Some(&origin.list), origin.warm.as_ref());
+            children.push(Lazy::new(low, &included[always..], left, list, warm));
+            included.push(*j);
+        }
     }
 }
 
@@ -162,7 +180,7 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
     }
 
     fn finished(&self, node: &Lazy, context: &Context) -> bool {
-        node.low.value() >= context.best() - context.allowed()
+        node.low.value() >= context.cut()
     }
 
     fn save(&self, _problem: &Problem, node: &Lazy, draft: &mut Draft) {
@@ -198,7 +216,12 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         let whole = free.len() == problem.selectable.len();
         let mut budget = k - (included.len() - problem.penalised.len());
         if budget == 0 || free.len() <= budget {
-            Self::close_leaf(&included, &free, budget, context);
+            let left = Subproblem {
+                included: &included,
+                free: &free,
+                budget,
+            };
+            Self::close_leaf(&left, node, context, children);
             return Expansion::Split;
         }
         let limits = context.limits.clone();
@@ -212,8 +235,8 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                     free: &free,
                     budget,
                 },
-                cut: context.best() - context.allowed(),
-                scale: context.best().min(problem.null_value),
+                cut: context.cut(),
+                scale: context.reference().min(problem.null_value),
                 low: low.value(),
                 limits: &limits,
             };
@@ -237,8 +260,8 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 Exit::Converged => {}
             }
             let support = self.relaxation.candidate(problem, k);
-            context.try_support(&support);
-            let cut = context.best() - context.allowed();
+            context.propose(&support);
+            let cut = context.cut();
             if low.value() >= cut {
                 context.discard(low);
                 return Expansion::Split;
@@ -262,18 +285,19 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             if whole {
                 context.set_features_left(free.len());
             }
+            let left = Subproblem {
+                included: &included,
+                free: &free,
+                budget,
+            };
             if budget == 0 || free.len() <= budget {
-                Self::close_leaf(&included, &free, budget, context);
+                Self::close_leaf(&left, node, context, children);
                 return Expansion::Split;
             }
             let task = Task {
-                node: Subproblem {
-                    included: &included,
-                    free: &free,
-                    budget,
-                },
+                node: left,
                 cut,
-                scale: context.best(),
+                scale: context.reference(),
                 low: low.value(),
                 limits: &limits,
             };
@@ -287,7 +311,7 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             free: &free,
             budget,
         };
-        let gap = (context.best() - low.value()).max(f64::MIN_POSITIVE);
+        let gap = (context.reference() - low.value()).max(f64::MIN_POSITIVE);
         let split = self.relaxation.branch(problem, &left, gap);
         let (inside, outside) = match context.ideas.inheriting {
             true => bounds.of(split),

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Incumbent;
 use super::context::Counters;
+use super::pool::{Entry, Pool};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Stored};
@@ -21,7 +22,7 @@ use crate::restricted::Fit;
 use crate::settings::{Method, Settings};
 
 const MAGIC: [u8; 8] = *b"L0*SRCH\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = MAGIC.len() + 4 + 8;
 const HASH: usize = blake3::OUT_LEN;
 
@@ -41,6 +42,8 @@ struct Origin {
     k: u64,
     gap: f64,
     relative_gap: f64,
+    top: u64,
+    within: Option<f64>,
     /// Of everything that makes the objective.
     data: [u8; HASH],
 }
@@ -57,7 +60,9 @@ pub(crate) struct State {
     pub started: bool,
     pub base: f64,
     pub floor: Option<f64>,
-    pub incumbent: Option<SavedModel>,
+    /// The best models, best first.
+    models: Vec<SavedModel>,
+    evicted: Option<f64>,
     pub frames: Vec<SavedFrame>,
     warm_starts: Vec<Vec<(u32, f32)>>,
     pub open: Vec<SavedNode>,
@@ -68,6 +73,7 @@ pub(crate) struct SavedModel {
     support: Vec<u32>,
     x: Vec<(u32, f64)>,
     objective: f64,
+    evidence: Option<f64>,
 }
 
 /// A set of columns that nodes have in common: those that are in, and those that their bits are about. All others are
@@ -224,22 +230,34 @@ impl State {
         }
     }
 
-    pub(crate) fn set_incumbent(&mut self, incumbent: Option<Incumbent>) {
-        self.incumbent = incumbent.map(|Incumbent { support, fit }| SavedModel {
-            support: support.iter().map(|j| *j as u32).collect(),
-            x: fit.x.iter().map(|(j, x)| (*j as u32, *x)).collect(),
-            objective: fit.objective,
+    pub(crate) fn set_models(&mut self, pool: &Pool) {
+        let entries = pool.entries.iter();
+        let saved = entries.map(|Entry { model, evidence }| SavedModel {
+            support: model.support.iter().map(|j| *j as u32).collect(),
+            x: model.fit.x.iter().map(|(j, x)| (*j as u32, *x)).collect(),
+            objective: model.fit.objective,
+            evidence: evidence.map(Certified::value),
         });
+        self.models = saved.collect();
+        self.evicted = pool.evicted.map(Certified::value);
     }
 
-    pub(crate) fn incumbent(&self) -> Option<Incumbent> {
-        self.incumbent.as_ref().map(|saved| Incumbent {
-            support: saved.support.iter().map(|j| *j as usize).collect(),
-            fit: Fit {
-                x: saved.x.iter().map(|(j, x)| (*j as usize, *x)).collect(),
-                objective: saved.objective,
+    pub(crate) fn models(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.models.iter().map(|saved| Entry {
+            model: Incumbent {
+                support: saved.support.iter().map(|j| *j as usize).collect(),
+                fit: Fit {
+                    x: saved.x.iter().map(|(j, x)| (*j as usize, *x)).collect(),
+                    objective: saved.objective,
+                },
             },
+            evidence: saved.evidence.map(Certified::restored),
         })
+    }
+
+    /// The evidence of models that lost their place in the list.
+    pub(crate) fn evicted(&self) -> Option<Certified> {
+        self.evicted.map(Certified::restored)
     }
 
     /// The warm starts: (column, coefficient).
@@ -273,7 +291,7 @@ impl State {
     /// The bound of the whole problem.
     pub(crate) fn lower_bound(&self) -> Certified {
         let lows = self.open.iter().map(SavedNode::low).chain(self.floor());
-        let bound = lows.reduce(Certified::and);
+        let bound = lows.chain(self.evicted()).reduce(Certified::and);
         let bound = bound.filter(|_| self.started);
         bound
             .unwrap_or(Certified::TRIVIAL)
@@ -366,6 +384,7 @@ impl Checkpoint {
             ("rows", old.rows, new.rows),
             ("columns", old.columns, new.columns),
             ("k", old.k, new.k),
+            ("top", old.top, new.top),
         ];
         for (what, saved, now) in counts {
             if saved != now {
@@ -383,6 +402,10 @@ impl Checkpoint {
             if saved != now {
                 return differ(what, saved.to_string(), now.to_string());
             }
+        }
+        if old.within != new.within {
+            let word = |within: Option<f64>| within.map_or("none".to_owned(), |w| w.to_string());
+            return differ("within", word(old.within), word(new.within));
         }
         if old.data != new.data {
             return refuse(
@@ -406,7 +429,8 @@ impl State {
     /// What no search could have left behind. A checksum keeps accidents out; this keeps out whatever would make us panic,
     /// and most of what would make us lie.
     fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
-        let numbers = [self.seconds, self.base, self.floor.unwrap_or(0.0)];
+        let evidence = [self.floor, self.evicted].map(|v| v.unwrap_or(0.0));
+        let numbers = [self.seconds, self.base, evidence[0], evidence[1]];
         if numbers.iter().any(|v| !v.is_finite()) || !(0.0..1e15).contains(&self.seconds) {
             return Some("a number");
         }
@@ -416,7 +440,7 @@ impl State {
             .iter()
             .for_each(|j| selectable[*j] = true);
         let is_selectable = |j: &u32| selectable.get(*j as usize).copied().unwrap_or(false);
-        if let Some(model) = &self.incumbent {
+        for model in &self.models {
             let rising = model.support.is_sorted_by(|a, b| a < b);
             let known = model.x.iter().all(|(j, x)| {
                 let column = *j as usize;
@@ -433,7 +457,8 @@ impl State {
             let x: Vec<(usize, f64)> = model.x.iter().map(|(j, x)| (*j as usize, *x)).collect();
             let (saved, now) = (model.objective, problem.objective(&x));
             let close = 1e-6 * saved.abs() + 1e-9 * problem.null_value;
-            if !saved.is_finite() || (saved - now).abs() > close {
+            let proved = model.evidence.unwrap_or(0.0);
+            if !saved.is_finite() || (saved - now).abs() > close || !proved.is_finite() {
                 return Some("the objective of the model");
             }
         }
@@ -493,6 +518,8 @@ impl Stamp {
             k: problem.k as u64,
             gap: settings.gap,
             relative_gap: settings.relative_gap,
+            top: settings.list_length() as u64,
+            within: settings.within,
             data: fingerprint(problem),
         }))
     }

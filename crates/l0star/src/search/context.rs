@@ -2,14 +2,15 @@
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::checkpoint::State;
+use super::pool::{Entry, Pool};
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::restricted::{Fit, Restricted};
-use crate::settings::{Ideas, Settings, Solution, Status};
+use crate::settings::{Ideas, Model, Settings, Solution, Status};
 
 /// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`]) …
 const PROMISE: f64 = 1e-9;
@@ -113,9 +114,12 @@ pub(super) const TICK: f64 = 0.1;
 /// What the threads of a search share at once.
 #[derive(Debug)]
 struct Shared {
-    /// The bits of the best objective.
+    /// The bits of the best objective, and of what a model has to beat to be of use: with one model wanted the same.
     best: AtomicU64,
-    incumbent: Mutex<Option<Incumbent>>,
+    reference: AtomicU64,
+    /// Whether a list of models is wanted.
+    many: bool,
+    pool: Mutex<Pool>,
     features_left: AtomicUsize,
 }
 
@@ -124,24 +128,27 @@ impl Shared {
         f64::from_bits(self.best.load(Ordering::Relaxed))
     }
 
-    fn incumbent(&self) -> Option<Incumbent> {
-        let held = self.incumbent.lock();
-        held.unwrap_or_else(PoisonError::into_inner).clone()
+    fn reference(&self) -> f64 {
+        f64::from_bits(self.reference.load(Ordering::Relaxed))
     }
 
-    /// Keeps the better model, of equal ones the one whose support comes first; true when the objective is better.
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a model that is good enough, of equal ones those whose support comes first; true when it is the best.
     fn offer(&self, support: &[usize], fit: Fit) -> bool {
-        let held = self.incumbent.lock();
-        let mut held = held.unwrap_or_else(PoisonError::into_inner);
-        let best = self.best();
-        let better = fit.objective < best;
-        let first = || held.as_ref().is_some_and(|old| support < &*old.support);
-        if better || fit.objective == best && first() {
-            self.best.store(fit.objective.to_bits(), Ordering::Relaxed);
-            let support = support.to_vec();
-            *held = Some(Incumbent { support, fit });
-        }
+        let mut pool = self.pool();
+        let support = support.to_vec();
+        let better = pool.offer(Incumbent { support, fit });
+        self.publish(&pool);
         better
+    }
+
+    fn publish(&self, pool: &Pool) {
+        self.best.store(pool.best().to_bits(), Ordering::Relaxed);
+        let reference = pool.reference().to_bits();
+        self.reference.store(reference, Ordering::Relaxed);
     }
 }
 
@@ -234,7 +241,9 @@ impl<'p> Context<'p> {
             gaps: (settings.gap, settings.relative_gap),
             shared: Arc::new(Shared {
                 best: AtomicU64::new(f64::INFINITY.to_bits()),
-                incumbent: Mutex::new(None),
+                reference: AtomicU64::new(f64::INFINITY.to_bits()),
+                many: settings.wants_list(),
+                pool: Mutex::new(Pool::new(problem, settings)),
                 features_left: AtomicUsize::new(problem.selectable.len()),
             }),
         };
@@ -255,9 +264,13 @@ impl<'p> Context<'p> {
     /// Goes on from a checkpoint: its best model, its bounds, its counters, its time.
     pub(crate) fn resume(&mut self, state: &State) {
         self.limits.resume(state.seconds, state.nodes);
-        if let Some(Incumbent { support, fit }) = state.incumbent() {
-            self.shared.offer(&support, fit);
+        for Entry { model, evidence } in state.models() {
+            self.shared.offer(&model.support, model.fit);
+            if let Some(evidence) = evidence {
+                self.shared.pool().settle(&model.support, evidence);
+            }
         }
+        self.shared.pool().evicted = state.evicted();
         self.base = self.base.or(state.lower_bound());
         self.set_features_left(state.features_left as usize);
         self.announced.nodes = state.nodes;
@@ -270,7 +283,7 @@ impl<'p> Context<'p> {
         state.seconds = self.limits.seconds();
         state.base = self.base.value();
         state.features_left = self.shared.features_left.load(Ordering::Relaxed) as u64;
-        state.set_incumbent(self.incumbent());
+        state.set_models(&self.shared.pool());
         state.floor = self.floor.map(Certified::value);
         state.set_counters(&self.counters);
         state
@@ -283,7 +296,8 @@ impl<'p> Context<'p> {
 
     /// The best model so far, whichever thread found it.
     pub fn incumbent(&self) -> Option<Incumbent> {
-        self.shared.incumbent()
+        let pool = self.shared.pool();
+        pool.entries.first().map(|entry| entry.model.clone())
     }
 
     /// Its objective, +∞ when there is none.
@@ -292,11 +306,39 @@ impl<'p> Context<'p> {
         self.shared.best()
     }
 
+    /// What a model has to beat to be of use: the best objective, or that of the last one in a full list, or the threshold
+    /// of `within`. Certificates are wanted for models below it.
+    #[inline]
+    pub fn reference(&self) -> f64 {
+        self.shared.reference()
+    }
+
+    /// Whatever has at least this bound is discarded.
+    #[inline]
+    pub fn cut(&self) -> f64 {
+        self.reference() - self.allowed()
+    }
+
+    /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.
+    pub fn wants_list(&self) -> bool {
+        self.shared.many
+    }
+
+    /// Whether the list is long enough for [`Context::reference`] to be finite.
+    pub(crate) fn has_reference(&self) -> bool {
+        self.reference().is_finite()
+    }
+
+    /// How many models are kept.
+    pub(crate) fn list_capacity(&self) -> usize {
+        self.shared.pool().capacity()
+    }
+
     /// Two objectives closer than this count as equal.
     pub fn tie(&self) -> f64 {
-        let best = self.best();
-        if best.is_finite() {
-            WORKING * best.max(1e-12)
+        let reference = self.reference();
+        if reference.is_finite() {
+            WORKING * reference.max(1e-12)
         } else {
             0.0
         }
@@ -308,13 +350,13 @@ impl<'p> Context<'p> {
         if share == 0.0 {
             return gap.max(self.tie());
         }
-        gap.max(share * self.best().max(1e-12)).max(self.tie())
+        gap.max(share * self.reference().max(1e-12)).max(self.tie())
     }
 
     /// Fits a support (at most k selectable columns) and makes it the incumbent when it is better.
     pub fn try_support(&mut self, support: &[usize]) -> f64 {
         let mut fit = self.restricted.fit(support);
-        let best = self.best();
+        let best = self.reference();
         if fit.objective < best + CLOSE * best.abs() || best.is_infinite() {
             let precise = self.restricted.precise_objective();
             if precise.is_finite() {
@@ -326,6 +368,20 @@ impl<'p> Context<'p> {
             self.announce(News::Incumbent { support });
         }
         objective
+    }
+
+    /// The same for a support that a relaxation proposes; one that is in the list already is not fitted again.
+    pub(crate) fn propose(&mut self, support: &[usize]) {
+        if !(self.shared.many && self.shared.pool().contains(support)) {
+            self.try_support(support);
+        }
+    }
+
+    /// The support tried last is done with, for this reason. Its subsets are not.
+    pub(crate) fn settle(&mut self, support: &[usize], evidence: Certified) {
+        if !self.shared.pool().settle(support, evidence) {
+            self.discard(evidence);
+        }
     }
 
     /// Another phase begins.
@@ -349,13 +405,19 @@ impl<'p> Context<'p> {
         let seconds = self.limits.seconds();
         self.next_tick = seconds + TICK;
         let Announced { open, nodes, bound } = self.announced;
+        let mut lower_bound = bound.max(self.base.value());
+        if self.shared.many {
+            // The bound of a list's search is about what is not in the list.
+            let listed = self.shared.pool().evidence();
+            lower_bound = lower_bound.min(listed.map_or(f64::INFINITY, Certified::value));
+        }
         observer(&Event {
             news,
             phase: self.phase.unwrap_or(Phase::Heuristic),
             seconds,
             nodes,
             open,
-            lower_bound: bound.max(self.base.value()),
+            lower_bound,
             objective: self.shared.best(),
             features_left: self.shared.features_left.load(Ordering::Relaxed),
         });
@@ -399,14 +461,17 @@ impl<'p> Context<'p> {
         self.floor = mark;
     }
 
-    /// A certified bound of the optimum, given the smallest bound of what is still open.
+    /// A certified bound of the optimum, given the smallest bound of what is still open; with a list, of all that is not in
+    /// it.
     pub fn lower_bound(&self, open: Option<Certified>) -> Certified {
-        let bound = match (self.floor, open) {
-            (Some(floor), Some(open)) => floor.and(open),
-            (Some(bound), None) | (None, Some(bound)) => bound,
-            (None, None) => Certified::TRIVIAL,
-        };
-        bound.or(self.base)
+        let mut bounds = self.floor.into_iter().chain(open).reduce(Certified::and);
+        if self.shared.many {
+            let pool = self.shared.pool();
+            let known = bounds.into_iter().chain(pool.unshown());
+            // Nothing else is left: then anything holds.
+            bounds = known.reduce(Certified::and).or(pool.evidence());
+        }
+        bounds.unwrap_or(Certified::TRIVIAL).or(self.base)
     }
 
     /// Whether there is an observer.
@@ -438,33 +503,48 @@ impl<'p> Context<'p> {
             // Stopped before anything was fitted: the null model is always there.
             self.try_support(&[]);
         }
-        let problem = self.problem;
-        let incumbent = self.incumbent();
-        let (x, objective) = incumbent
-            .as_ref()
-            .map_or((&[][..], f64::INFINITY), |incumbent| {
-                (&incumbent.fit.x[..], incumbent.fit.objective)
-            });
-        let lower_bound = bound.map(|bound| bound.value().min(objective));
-        let mut coefficients = vec![0.0; problem.columns()];
-        let mut intercept = 0.0;
-        for (j, x) in x {
-            if *j < coefficients.len() {
-                coefficients[*j] = *x;
-            } else {
-                intercept = *x;
-            }
-        }
-        let support = problem
-            .selectable
-            .iter()
-            .copied()
-            .filter(|j| coefficients[*j] != 0.0)
+        let shared = Arc::clone(&self.shared);
+        let pool = shared.pool();
+        let (listed, truncated) = pool.listed();
+        let models = listed.iter();
+        let solutions: Vec<Model> = models
+            .map(|entry| model(self.problem, &entry.model))
             .collect();
+        let best = solutions.first();
+        let (objective, intercept) = best.map_or((f64::INFINITY, 0.0), |best| {
+            (best.objective, best.intercept)
+        });
+        let coefficients = best.map_or_else(
+            || vec![0.0; self.problem.columns()],
+            |best| best.coefficients.clone(),
+        );
+        let selectable = self.problem.selectable.iter().copied();
+        let support = selectable.filter(|j| coefficients[*j] != 0.0).collect();
+        let mut proved_list = true;
+        let (mut rest_bound, mut bound) = (None, bound);
+        if shared.many {
+            // The bound of a list's search is about what has no evidence of its own.
+            let rest = bound
+                .into_iter()
+                .chain(pool.unshown())
+                .reduce(Certified::and);
+            bound = rest
+                .into_iter()
+                .chain(pool.evidence())
+                .reduce(Certified::and);
+            rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
+            let promise = pool.promise();
+            proved_list =
+                rest_bound.is_none_or(|rest| rest >= promise - PROMISE * promise.max(1e-12));
+        }
+        drop(pool);
+        let lower_bound = bound.map(|bound| bound.value().min(objective));
         let status = match lower_bound {
             None => stopped.unwrap_or(Status::Heuristic),
-            Some(bound) if objective - bound <= PROMISE * objective.max(1e-12) => Status::Optimal,
-            Some(bound) if objective - bound <= self.allowed() => Status::GapReached,
+            Some(bound) if proved_list && objective - bound <= PROMISE * objective.max(1e-12) => {
+                Status::Optimal
+            }
+            Some(bound) if proved_list && objective - bound <= self.allowed() => Status::GapReached,
             Some(_) => stopped.unwrap_or(Status::GapReached),
         };
         Solution {
@@ -474,11 +554,33 @@ impl<'p> Context<'p> {
             support,
             coefficients,
             intercept,
+            solutions,
+            rest_bound,
+            truncated,
             solver_calls: self.counters.calls,
             nodes: self.counters.nodes,
             peak_open_nodes: self.counters.peak_open,
             seconds: self.limits.seconds(),
             method: settings.method,
         }
+    }
+}
+
+/// A model on the data's own columns.
+fn model(problem: &Problem, found: &Incumbent) -> Model {
+    let mut coefficients = vec![0.0; problem.columns()];
+    let mut intercept = 0.0;
+    for (j, x) in &found.fit.x {
+        if *j < coefficients.len() {
+            coefficients[*j] = *x;
+        } else {
+            intercept = *x;
+        }
+    }
+    Model {
+        objective: found.fit.objective,
+        support: found.support.clone(),
+        coefficients,
+        intercept,
     }
 }

@@ -10,9 +10,7 @@ use crate::settings::Status;
 pub const LIMIT: u128 = 1_000_000;
 
 /// `binomial(d, k)`, saturating.
-pub fn supports(problem: &Problem) -> u128 {
-    let d = problem.selectable.len() as u128;
-    let k = problem.support_size() as u128;
+fn binomial(d: u128, k: u128) -> u128 {
     let k = k.min(d - k);
     let mut count: u128 = 1;
     for i in 0..k {
@@ -24,35 +22,62 @@ pub fn supports(problem: &Problem) -> u128 {
     count
 }
 
-/// Fits every support of size `min(k, d)` (a smaller one is never better). Returns what is proved and, if a limit came
-/// first, which.
-pub fn run(context: &mut Context) -> Result<(Certified, Option<Status>)> {
+/// How many supports of size k there are, saturating.
+pub fn supports(problem: &Problem) -> u128 {
+    let (d, k) = (problem.selectable.len(), problem.support_size());
+    binomial(d as u128, k as u128)
+}
+
+/// How many supports of at most k features there are, saturating.
+pub(crate) fn count_subsets(problem: &Problem) -> u128 {
+    let (d, k) = (problem.selectable.len(), problem.support_size());
+    let sizes = (0..=k).map(|size| binomial(d as u128, size as u128));
+    sizes.fold(0, u128::saturating_add)
+}
+
+/// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted.
+/// Returns what is proved and, if a limit came first, which.
+pub fn run(context: &mut Context) -> Result<(Option<Certified>, Option<Status>)> {
     let problem = context.problem;
-    let supports = supports(problem);
+    let many = context.wants_list();
+    let supports = if many {
+        count_subsets(problem)
+    } else {
+        supports(problem)
+    };
     if supports > LIMIT {
         return Err(Error::TooManySupports {
             supports,
             limit: LIMIT,
         });
     }
-    let (d, k) = (problem.selectable.len(), problem.support_size());
+    let k = problem.support_size();
+    for size in if many { 0 } else { k }..=k {
+        if let Some(status) = run_size(context, size) {
+            return Ok((Some(Certified::TRIVIAL), Some(status)));
+        }
+    }
+    Ok((context.mark(), None))
+}
+
+/// Fits every support of one size. Returns the limit that was reached.
+fn run_size(context: &mut Context, k: usize) -> Option<Status> {
+    let problem = context.problem;
+    let d = problem.selectable.len();
     let mut at: Vec<usize> = (0..k).collect();
-    let mut bound: Option<Certified> = None;
     loop {
         let nodes = context.counters.nodes;
         if let Some(status) = context.limits.reached_between(nodes, 0) {
-            return Ok((Certified::TRIVIAL, Some(status)));
+            return Some(status);
         }
         let support: Vec<usize> = at.iter().map(|i| problem.selectable[*i]).collect();
         context.try_support(&support);
         let low = context.certify_last().or(Certified::TRIVIAL);
-        bound = Some(bound.map_or(low, |bound| bound.and(low)));
+        context.settle(&support, low);
         context.counters.calls += 1;
         context.counters.nodes += 1;
         // The next combination in lexicographic order.
-        let Some(i) = (0..k).rev().find(|i| at[*i] != i + d - k) else {
-            return Ok((bound.unwrap_or(Certified::TRIVIAL), None));
-        };
+        let i = (0..k).rev().find(|i| at[*i] != i + d - k)?;
         at[i] += 1;
         for j in i + 1..k {
             at[j] = at[j - 1] + 1;

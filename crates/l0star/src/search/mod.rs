@@ -11,6 +11,7 @@ pub mod exhaustive;
 mod frontier;
 pub mod paper;
 mod parallel;
+mod pool;
 pub(crate) mod screening;
 
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@
 
 use super::{Context, Phase};
 use crate::bound::Subproblem;
-use crate::heuristic::first_incumbent;
+use crate::heuristic::{fill_list, first_incumbent};
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::{Exit, Relaxation, Task};
 
@@ -20,6 +20,7 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
     let budget = problem.support_size();
     let mut free = problem.selectable.clone();
     first_incumbent(context);
+    fill_list(context);
     let mut epsilon = 1e-3;
     let limits = context.limits.clone();
     context.enter(Phase::Root);
@@ -36,7 +37,7 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
                 budget,
             },
             cut: f64::INFINITY,
-            scale: context.best().min(problem.null_value),
+            scale: context.reference().min(problem.null_value),
             low: 0.0,
             limits: &limits,
         };
@@ -48,8 +49,8 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
             break;
         }
         let support = relaxation.candidate(problem, budget);
-        context.try_support(&support);
-        let cut = context.best() - context.allowed();
+        context.propose(&support);
+        let cut = context.cut();
         let bounds = relaxation.children(problem, &task.node);
         let mut out = vec![false; problem.design.columns()];
         for (j, inside, bound) in &bounds.other_side {

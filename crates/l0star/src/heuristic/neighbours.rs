@@ -1,0 +1,92 @@
+//! A first list of models: the neighbours of the best one, and theirs, until there are enough to prune with.
+
+use std::collections::{HashSet, VecDeque};
+
+use crate::bound::{DualPoint, Subproblem};
+use crate::search::{Context, Phase};
+
+/// Supports that are tried around one model, for each that is wanted.
+const TRIES: usize = 3;
+
+/// Tries neighbours until the list that is wanted has a last objective. Does nothing when one model is wanted, or when a
+/// limit is reached.
+pub(crate) fn fill_list(context: &mut Context) {
+    if !context.wants_list() || context.has_reference() {
+        return;
+    }
+    context.enter(Phase::Heuristic);
+    let limits = context.limits.clone();
+    let wanted = context.list_capacity();
+    let first = context.incumbent().map(|model| model.support);
+    let first = first.unwrap_or_default();
+    let mut seen = HashSet::from([first.clone()]);
+    let mut queue = VecDeque::from([first.clone()]);
+    context.propose(&first);
+    while let Some(support) = queue.pop_front() {
+        for next in neighbours(context, &support, TRIES.saturating_mul(wanted)) {
+            if context.has_reference() || limits.stop() {
+                return;
+            }
+            if seen.insert(next.clone()) {
+                context.counters.calls += 1;
+                context.propose(&next);
+                queue.push_back(next);
+            }
+        }
+    }
+}
+
+/// Supports with one feature less, one more, or one exchanged, roughly the most promising first. Every support can be
+/// reached: a feature less is always among them, and so is a feature more where there is room.
+fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let problem = context.problem;
+    let fit = context.restricted().fit(support);
+    let mut z = vec![0.0; problem.rows()];
+    problem.predict_into(&fit.x, &mut z);
+    let mut point = DualPoint::new(problem);
+    problem.loss.slopes(&z, &problem.b, &mut point.alpha);
+    point.update(problem);
+    let all = Subproblem {
+        included: &[],
+        free: &problem.selectable,
+        budget: 0,
+    };
+    point.dots(problem, &all);
+    let curvature = |j: usize| problem.ridge[j] + problem.norms[j] * problem.norms[j];
+    let by = |score: &dyn Fn(usize) -> f64, columns: &mut Vec<usize>| {
+        columns.sort_by(|i, j| score(*i).total_cmp(&score(*j)).then(i.cmp(j)));
+    };
+    // The features of the model, weakest first; the others, strongest pull first.
+    let mut inside = support.to_vec();
+    let size = |j: usize| {
+        let found = fit.x.iter().find(|(i, _)| *i == j);
+        found.map_or(0.0, |(_, x)| x * x * curvature(j))
+    };
+    by(&size, &mut inside);
+    let others = problem.selectable.iter().copied();
+    let mut outside: Vec<usize> = others.filter(|j| !support.contains(j)).collect();
+    by(&|j| -point.v[j] * point.v[j] / curvature(j), &mut outside);
+    let with = |drop: Option<usize>, add: Option<usize>| {
+        let kept = support.iter().copied().filter(|j| Some(*j) != drop);
+        let mut next: Vec<usize> = kept.chain(add).collect();
+        next.sort_unstable();
+        next
+    };
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    if support.len() < problem.support_size() {
+        found.extend(outside.iter().map(|j| with(None, Some(*j))));
+    }
+    found.extend(inside.iter().map(|j| with(Some(*j), None)));
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for r in 0..inside.len() {
+        let count = (most / (r + 1)).min(outside.len());
+        pairs.extend((0..count).map(|i| (r, i)));
+    }
+    pairs.sort_by_key(|(r, i)| (r + 1) * (i + 1));
+    pairs.truncate(most);
+    let swaps = pairs
+        .iter()
+        .map(|(r, i)| with(Some(inside[*r]), Some(outside[*i])));
+    found.extend(swaps);
+    found
+}
