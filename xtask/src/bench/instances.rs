@@ -151,6 +151,14 @@ pub const FAMILIES: &[Family] = &[
         paper: seen(8118.0, 482.0),
         engine: seen(23.0, 30.0),
     },
+    Family {
+        name: "logistic 100, unseen",
+        source: Source::Logistic { d: 100 },
+        // No constant was chosen on these.
+        seeds: 41..=80,
+        paper: seen(8118.0, 482.0),
+        engine: seen(23.0, 30.0),
+    },
 ];
 
 const fn seen(count: f64, ms: f64) -> Reference {
