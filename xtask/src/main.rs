@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|threads|read`, `cargo xtask soak`, `cargo xtask deny`.
+//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
@@ -69,6 +69,8 @@ enum Suite {
     Engine,
     /// The default method with one mechanism after the other switched off
     Ablation,
+    /// All sizes up to 20 in one path, against as many separate runs
+    Path,
     /// Nodes a second with one thread and with two
     Threads,
     /// The reader of CSV files on one gigabyte
@@ -82,6 +84,7 @@ impl Bench {
             Suite::Paper => "paper",
             Suite::Engine => "engine",
             Suite::Ablation => "ablation",
+            Suite::Path => "path",
             Suite::Threads => "threads",
             Suite::Read => "read",
         };
@@ -94,6 +97,7 @@ impl Bench {
             Suite::Paper => bench::paper(&self.only),
             Suite::Engine => bench::engine(&self.only),
             Suite::Ablation => bench::ablation(&self.only),
+            Suite::Path => bench::path(&self.only),
             Suite::Threads => bench::threads(&self.only),
             Suite::Read => bench::read::read(),
         }

@@ -20,6 +20,7 @@
 //! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
 //! | [`solve()`] | one call for all of it |
+//! | [`path`] | every size in one run |
 
 pub mod bound;
 pub mod error;
@@ -28,6 +29,7 @@ pub mod heuristic;
 pub mod limits;
 pub mod linalg;
 pub mod loss;
+pub mod path;
 pub mod problem;
 pub mod relaxation;
 pub mod restricted;
@@ -36,6 +38,7 @@ pub mod settings;
 mod solve;
 
 pub use error::{Error, Result};
+pub use path::PathRun;
 pub use problem::{Design, Problem};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::bound::Certified;
 use crate::error::Result;
 use crate::gram::root::MAX_COLUMNS;
+use crate::gram::start::Common;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::problem::Problem;
@@ -16,8 +17,10 @@ use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::context::Observer;
 use crate::search::paper::OrderedTree;
-use crate::search::{Checkpoint, Context, Phase, Progress, Saver, Search, Sink, Tree, exhaustive};
-use crate::settings::{Method, RelaxationKind, Settings, Solution};
+use crate::search::{
+    Checkpoint, Context, Incumbent, Phase, Progress, Saver, Search, Sink, Tree, exhaustive,
+};
+use crate::settings::{Method, Model, RelaxationKind, Settings, Solution};
 
 /// Solves a problem.
 ///
@@ -105,6 +108,12 @@ impl<'p> Run<'p> {
 
     /// Solves.
     pub fn solve(self) -> Result<Solution> {
+        self.solve_next(&mut Common::default(), None)
+    }
+
+    /// The same after runs on problems that differ in k alone, with what they have in common; `known`: the best model of
+    /// a smaller k.
+    pub(crate) fn solve_next(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
         let (problem, settings) = (self.problem, &self.settings);
         settings.check()?;
         let is_kept = self.sink.is_some() || self.resume.is_some();
@@ -121,10 +130,13 @@ impl<'p> Run<'p> {
         if let Some(state) = &resumed {
             context.resume(state);
         }
+        if let Some(known) = known.filter(|_| settings.method == Method::BestFirst) {
+            context.adopt(known);
+        }
         let sink = self.sink.zip(stamp);
         let saver = sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink));
         match settings.method {
-            Method::BestFirst => Ok(best_first(context, settings, saver, resumed)),
+            Method::BestFirst => Ok(best_first(context, settings, saver, resumed, common)),
             Method::Paper => Ok(paper(context, settings)),
             Method::Exhaustive => {
                 context.enter(Phase::Search);
@@ -143,6 +155,7 @@ fn best_first(
     settings: &Settings,
     mut saver: Option<Saver>,
     resumed: Option<State>,
+    common: &mut Common,
 ) -> Solution {
     let problem = context.problem;
     // Before there were nodes there is nothing to go on from but the incumbent.
@@ -158,7 +171,7 @@ fn best_first(
         return context.solution(settings, None, Some(bound));
     }
     let alive = started.as_ref().map(State::alive);
-    if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref()) {
+    if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
         match started.as_ref().map(|state| tree.restore(state)) {
             None => return run(Search::new(context, tree), settings, saver),
             Some(Some(nodes)) => {
@@ -167,7 +180,8 @@ fn best_first(
             Some(None) => {}
         }
     }
-    if context.incumbent().is_none() {
+    let is_short = |known: Incumbent| known.support.len() < problem.support_size();
+    if context.incumbent().is_none_or(is_short) {
         heuristic::first_incumbent(&mut context);
     }
     heuristic::fill_list(&mut context);

@@ -1,4 +1,5 @@
-//! `cargo xtask bench paper`, `engine`, `ablation` and `threads`: Markdown tables. All but the last are of a single thread.
+//! `cargo xtask bench paper`, `engine`, `ablation`, `path` and `threads`: Markdown tables. All but the last are of a single
+//! thread.
 
 mod instances;
 pub mod read;
@@ -12,7 +13,7 @@ use instances::{FAMILIES, HARDER, LONG, Source};
 use l0star::relaxation::rows::NewtonRows;
 use l0star::search::paper::OrderedTree;
 use l0star::search::{Context, Search};
-use l0star::{Ideas, Method, Problem, Settings, Solution, solve};
+use l0star::{Ideas, Method, PathRun, Problem, Settings, Solution, solve};
 
 /// A harder instance is left after this.
 const HARD_LIMIT: Duration = Duration::from_secs(60);
@@ -23,6 +24,9 @@ const ABLATION_LIMIT: Duration = Duration::from_secs(5);
 const ABLATION_SEEDS: usize = 3;
 /// Harder instances that are in the ablation.
 const ABLATED: &[&str] = &["Huber d=100 k=10 n=100", "AR d=300 n=600 ρ=0.9"];
+
+/// Families whose paths are measured.
+const PATHS: &[&str] = &["Boston", "Diabetes", "Huber 100", "logistic 50"];
 
 /// The paper's method on the paper's instances, against what is known to be possible.
 pub fn paper(only: &str) -> Result<(), String> {
@@ -254,6 +258,65 @@ pub fn threads(only: &str) -> Result<(), String> {
         }
         cells.push(format!("{:.2}", rates[1] / rates[0]));
         row(&cells);
+    }
+    Ok(())
+}
+
+/// The largest size of the benchmark's paths.
+const LONGEST: usize = 20;
+
+/// One thread searches alone for so long, as in the command.
+const SOLO: Duration = Duration::from_millis(500);
+
+/// All sizes up to 20 in one path, against as many separate runs.
+pub fn path(only: &str) -> Result<(), String> {
+    let names = [
+        "family",
+        "threads",
+        "sizes",
+        "separate ms",
+        "path ms",
+        "ratio",
+    ];
+    header(&names);
+    let families = FAMILIES.iter().filter(|family| family.name.contains(only));
+    let families = families.filter(|family| PATHS.contains(&family.name));
+    for (family, threads) in families.flat_map(|family| [(family, 1), (family, 2)]) {
+        let settings = Settings {
+            threads: NonZeroUsize::new(threads),
+            solo: SOLO,
+            ..Settings::default()
+        };
+        let whole = family.source.problem(1)?;
+        let sizes = (0..=LONGEST).map(|k| whole.with_k(k).map_err(text));
+        let sizes: Vec<Problem> = sizes.collect::<Result<_, _>>()?;
+        let (mut separate, mut together) = (Vec::new(), Vec::new());
+        for _ in 0..family.source.repeats() {
+            let start = Instant::now();
+            let mut alone = Vec::new();
+            for problem in &sizes {
+                alone.push(solve(problem, &settings).map_err(text)?.objective);
+            }
+            separate.push(1e3 * start.elapsed().as_secs_f64());
+            let start = Instant::now();
+            let path = PathRun::new(&whole, &settings, 0..=LONGEST);
+            let path = path.solve().map_err(text)?;
+            together.push(1e3 * start.elapsed().as_secs_f64());
+            for (point, alone) in path.iter().zip(&alone) {
+                if (point.solution.objective - alone).abs() > 2e-9 * alone {
+                    let (k, own) = (point.k, point.solution.objective);
+                    return Err(format!("{}, k = {k}: {own:e} and {alone:e}", family.name));
+                }
+            }
+        }
+        row(&[
+            family.name.to_owned(),
+            threads.to_string(),
+            sizes.len().to_string(),
+            format!("{:.2}", median(&separate)),
+            format!("{:.2}", median(&together)),
+            format!("{:.2}", median(&together) / median(&separate)),
+        ]);
     }
     Ok(())
 }

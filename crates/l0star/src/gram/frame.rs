@@ -43,7 +43,7 @@ pub(crate) struct Frame {
     pub inside: Vec<u32>,
     /// How many of the columns may be non-zero.
     pub budget: usize,
-    pub g: Vec<f64>,
+    pub g: Arc<Vec<f64>>,
     pub c: Vec<f64>,
     pub c0: f64,
     /// The scale s_i of each column.
@@ -52,6 +52,8 @@ pub(crate) struct Frame {
     pub sizes: (f64, f64),
     /// A bound of `|P - P̂|` for every improving x of the frame.
     pub error: f64,
+    /// What the error of condensing depends on, besides the budget and the reference: `max w/s`, τ.
+    condensing: (f64, f64),
     /// The largest eigenvalue of G̃, roughly; steps only.
     pub lipschitz: f64,
     charge: Option<Charge>,
@@ -128,27 +130,49 @@ impl Frame {
         }
         let steepest = ratios.fold(0.0, f64::max);
         let c: Vec<f64> = condensed.c.iter().zip(&scale).map(|(c, s)| c / s).collect();
-        let y = root.reach(reference);
-        // E = γ (√2c0 + τ + Σ w_i|x_i|)², Σ w_i|x_i| ≤ max(w/s) √m Y; see the module `Condensed`.
-        let spread = steepest * (budget as f64).sqrt() * y;
-        let sum = (2.0 * root.c0).sqrt() + condensed.tau + spread;
-        let error = gamma(3 * inside.len() + 16) * sum * sum * (1.0 + 1e-3);
         let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let sizes = (largest(&c), largest(&g));
         let lipschitz = largest_eigenvalue(&g, d);
-        Some(Self {
+        let mut frame = Self {
             columns: columns.to_vec(),
             inside: inside.to_vec(),
             budget,
-            g,
+            g: Arc::new(g),
             c,
             c0: condensed.c0,
             scale,
             sizes,
-            error,
+            error: 0.0,
+            condensing: (steepest, condensed.tau),
             lipschitz,
             charge: None,
-        })
+        };
+        frame.error = frame.condensing_error(root, reference);
+        Some(frame)
+    }
+
+    /// The same columns, lifted the same way, for another budget and another reference.
+    pub(crate) fn with_budget(&self, root: &Root, budget: usize, reference: f64) -> Self {
+        let mut frame = Self {
+            columns: self.columns.clone(),
+            inside: self.inside.clone(),
+            budget,
+            g: Arc::clone(&self.g),
+            c: self.c.clone(),
+            scale: self.scale.clone(),
+            charge: None,
+            ..*self
+        };
+        frame.error = frame.condensing_error(root, reference);
+        frame
+    }
+
+    /// `E = γ (√2c0 + τ + Σ w_i|x_i|)²`, `Σ w_i|x_i| ≤ max(w/s) √m Y`; see the module `Condensed`.
+    fn condensing_error(&self, root: &Root, reference: f64) -> f64 {
+        let (steepest, tau) = self.condensing;
+        let spread = steepest * (self.budget as f64).sqrt() * root.reach(reference);
+        let sum = (2.0 * root.c0).sqrt() + tau + spread;
+        gamma(3 * self.inside.len() + 16) * sum * sum * (1.0 + 1e-3)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::frame::FrameModel;
-use super::frame::Spread;
+use super::frame::{FrameModel, Spread};
 use super::mixed::MixedModel;
+use super::start::Common;
 use super::tree::{GramTree, ROOT_TOLERANCE};
 use crate::bound::{DualPoint, Subproblem};
 use crate::problem::Problem;
@@ -23,12 +23,17 @@ impl GramTree<'_> {
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
     /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
-    pub(super) fn certify_rows(&mut self, chosen: &[usize], context: &Context) -> bool {
+    pub(super) fn certify_rows(
+        &mut self,
+        chosen: &[usize],
+        context: &Context,
+        common: &mut Common,
+    ) -> bool {
         let problem = self.problem;
         let reference = context.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let limits = &context.limits;
-        let Some(node) = self.root_node(chosen, &Spread::None, reference, limits) else {
+        let Some(node) = self.root_node(chosen, &Spread::None, reference, limits, common) else {
             return false;
         };
         let goal = Goal {
@@ -55,7 +60,7 @@ impl GramTree<'_> {
         let mut certain = quadratic_rows(problem, &x, reference);
         // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
         if !problem.has_intercept && problem.penalised.is_empty() {
-            self.certify_more_rows(&mut certain, chosen, context);
+            self.certify_more_rows(&mut certain, chosen, context, common);
         }
         self.ceiling = reference;
         let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
@@ -79,7 +84,13 @@ impl GramTree<'_> {
 
     /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
     /// frame is that of the search.
-    fn certify_more_rows(&mut self, certain: &mut [bool], chosen: &[usize], context: &Context) {
+    fn certify_more_rows(
+        &mut self,
+        certain: &mut [bool],
+        chosen: &[usize],
+        context: &Context,
+        common: &mut Common,
+    ) {
         let reference = context.reference();
         for _ in 0..MAX_ROW_ROUNDS {
             let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
@@ -91,7 +102,7 @@ impl GramTree<'_> {
                 return;
             };
             self.mixed = Some(Arc::new((root, open)));
-            let node = self.root_node(chosen, &Spread::Evenly, reference, limits);
+            let node = self.root_node(chosen, &Spread::Evenly, reference, limits, common);
             let (Some(mut node), Some(mixed)) = (node, self.mixed.take()) else {
                 return;
             };

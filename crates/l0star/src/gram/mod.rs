@@ -8,6 +8,7 @@
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`resume`] | nodes in a checkpoint, and back |
+//! | [`start`] | from a problem to the first node |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
@@ -17,5 +18,6 @@ pub(crate) mod mixed;
 mod product;
 mod resume;
 pub(crate) mod root;
+pub(crate) mod start;
 pub(crate) mod swaps;
 pub(crate) mod tree;

@@ -14,25 +14,24 @@ use crate::linalg::kernels;
 /// A swap has to gain this share of P to be made.
 const WORTHWHILE: f64 = 1e-12;
 
-/// Greedy forward selection of `k` selectable root indices: each step adds the feature with the largest gain. Fewer at a
-/// limit.
-pub(crate) fn greedy(root: &Root, k: usize, limits: &Limits) -> Vec<usize> {
+/// Greedy forward selection of `k` selectable root indices from those of `start` on: each step adds the feature with the
+/// largest gain. Fewer at a limit.
+pub(crate) fn greedy(root: &Root, start: &[usize], k: usize, limits: &Limits) -> Vec<usize> {
     let d = root.size();
     let mut u = root.c.clone();
     let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
-    let start = s.clone();
+    let whole = s.clone();
     let mut pivots: Vec<Vec<f64>> = Vec::new();
     let mut taken = vec![false; d];
     let mut chosen = Vec::new();
-    let always = root.selectable..d;
-    let mut next_always = always.clone();
-    while chosen.len() < k || !next_always.is_empty() {
-        let best = match next_always.next() {
+    let mut given = start.iter().copied().chain(root.selectable..d).peekable();
+    while chosen.len() < k || given.peek().is_some() {
+        let best = match given.next() {
             Some(i) => i,
             None => {
                 let gain = |i: usize| {
                     // What is left of a column inside the span of the others is rounding.
-                    if taken[i] || s[i] <= 1e-14 * start[i] {
+                    if taken[i] || s[i] <= 1e-14 * whole[i] {
                         -1.0
                     } else {
                         u[i] * u[i] / s[i]

@@ -6,18 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
 use super::resume::Pending;
-use super::root::{MAX_COLUMNS, Root};
+use super::root::Root;
 use super::swaps;
 use crate::bound::Certified;
-use crate::heuristic;
-use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::search::bits::Bits;
 use crate::search::checkpoint::Draft;
-use crate::search::{Context, Expansion, Node, Phase, Tree, screening};
+use crate::search::{Context, Expansion, Node, Tree};
 use crate::settings::Ideas;
 
 /// Re-frame when at most this share of a frame's columns is left.
@@ -30,8 +28,6 @@ const NODE_TOLERANCE: f64 = 1e-3;
 pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
 /// Rounds of solve, fix and re-frame at one node.
 const MAX_FRAMES: usize = 6;
-/// A Gram matrix of so many multiplications takes long.
-const LONG_PRODUCT: f64 = 1e10;
 
 /// A node: a frame, what is decided in it, an inherited bound, a rounded warm start shared with its sibling.
 #[derive(Debug)]
@@ -93,7 +89,7 @@ impl Node for GramNode {
 /// quadratic part.
 pub(crate) struct GramTree<'p> {
     pub(super) problem: &'p Problem,
-    ideas: Ideas,
+    pub(super) ideas: Ideas,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
     pub(super) root: Arc<Root>,
     /// The quadratic over the certified rows, and the rows that stay explicit (Huber).
@@ -104,7 +100,7 @@ pub(crate) struct GramTree<'p> {
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
     pub(super) ceiling: f64,
     last_candidate: Vec<usize>,
-    factor: Cholesky,
+    pub(super) factor: Cholesky,
     /// Bytes of all frames that are alive.
     pub(super) frames: Arc<AtomicU64>,
 }
@@ -133,63 +129,12 @@ impl NodeModel<'_> {
 }
 
 impl<'p> GramTree<'p> {
-    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
-    ///
-    /// `alive`: the features that a resumed search has left; it has its incumbent.
-    pub(crate) fn prepare(
-        problem: &'p Problem,
-        context: &mut Context,
-        alive: Option<&[usize]>,
-    ) -> Option<Self> {
-        let huber = problem.loss.name() == "huber";
-        if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
-            return None;
-        }
-        let limits = context.limits.clone();
-        if limits.stop() || !context.ideas.gram {
-            return None;
-        }
-        let k = problem.support_size();
-        let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
-        let screened: Vec<usize>;
-        let selectable = match alive {
-            Some(alive) => alive,
-            None if wide => {
-                screened = screening::screen(context, MAX_COLUMNS / 2);
-                &screened
-            }
-            None => &problem.selectable,
-        };
-        if selectable.len() < k || limits.stop() {
-            return None;
-        }
-        let work = problem.rows() as f64 * (selectable.len() as f64).powi(2);
-        if context.incumbent().is_none() && work > LONG_PRODUCT {
-            // A model to return in case that a limit comes before the Gram matrix is there.
-            heuristic::first_incumbent(context);
-        }
-        context.enter(Phase::Root);
-        let root = Root::new(problem, selectable, &limits, context.threads)?;
-        context.enter(Phase::Heuristic);
-        let chosen = match context.incumbent() {
-            Some(incumbent) if alive.is_some() => {
-                let known = incumbent.support.iter();
-                known
-                    .filter_map(|j| selectable.binary_search(j).ok())
-                    .collect()
-            }
-            _ => {
-                let mut chosen = swaps::greedy(&root, k, &limits);
-                if context.ideas.swaps {
-                    swaps::improve(&root, &mut chosen, 10 * k + 20, &limits);
-                }
-                chosen
-            }
-        };
-        let mut tree = Self {
+    /// Without a node yet.
+    pub(super) fn bare(problem: &'p Problem, ideas: Ideas, root: Arc<Root>) -> Self {
+        Self {
             problem,
-            ideas: context.ideas,
-            root: Arc::new(root),
+            ideas,
+            root,
             mixed: None,
             first: None,
             newton: Newton::default(),
@@ -198,80 +143,7 @@ impl<'p> GramTree<'p> {
             last_candidate: Vec::new(),
             factor: Cholesky::new(),
             frames: Arc::default(),
-        };
-        if alive.is_none() || context.incumbent().is_none() {
-            tree.offer(&chosen, context);
         }
-        heuristic::fill_list(context);
-        if context.wants_list() && !context.has_reference() {
-            return None;
-        }
-        context.enter(Phase::Root);
-        if huber && !tree.certify_rows(&chosen, context) {
-            return None;
-        }
-        if tree.first.is_none() {
-            tree.first =
-                Some(tree.root_node(&chosen, &Spread::Evenly, context.reference(), &limits)?);
-        }
-        Some(tree)
-    }
-
-    /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
-    /// nothing is counted: it is part of the caller's own call.
-    pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
-        let mark = context.mark();
-        let calls = context.counters.calls;
-        let problem = context.problem;
-        let mut children = Vec::new();
-        let closed = Self::prepare(problem, context, None).is_some_and(|mut tree| {
-            let first = tree.first.take();
-            first.is_some_and(|node| {
-                tree.expand(&node, context, &mut children) == Expansion::Split
-                    && children.is_empty()
-            })
-        });
-        context.counters.calls = calls;
-        if !closed {
-            context.rewind(mark);
-            context.set_features_left(problem.selectable.len());
-        }
-        closed
-    }
-
-    /// The node that contains every support.
-    pub(super) fn root_node(
-        &mut self,
-        chosen: &[usize],
-        spread: &Spread,
-        best: f64,
-        limits: &Limits,
-    ) -> Option<GramNode> {
-        let root = self.frame_root();
-        let spread = match spread {
-            Spread::Evenly => self.spread(),
-            spread => spread,
-        };
-        let k = self.problem.support_size();
-        let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
-        let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
-        let mut frame = Frame::new(root, &inside, &columns, k, best, spread, limits)?;
-        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
-        let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
-        let proved = inside.is_empty().then_some(&squares[..]);
-        let error = root.error(k + inside.len(), proved, best);
-        frame.error += error;
-        self.root_error = error;
-        let warm = self.warm_from(chosen, &frame);
-        let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
-        Some(GramNode::new(
-            Certified::TRIVIAL,
-            &frame.share(&self.frames),
-            inside,
-            outside,
-            &warm.into(),
-            0,
-        ))
     }
 
     /// How frames are lifted whose gains are not known.
@@ -300,27 +172,8 @@ impl<'p> GramTree<'p> {
         }
     }
 
-    /// The model of a support as a starting point of a frame.
-    fn warm_from(&mut self, chosen: &[usize], frame: &Frame) -> Vec<(u32, f32)> {
-        let size = chosen.len();
-        let rows = self.factor.start(size);
-        for (r, i) in chosen.iter().enumerate() {
-            for (c, j) in chosen[..=r].iter().enumerate() {
-                rows[r * size + c] = self.root.row(*i)[*j];
-            }
-        }
-        if !self.factor.factor() {
-            return Vec::new();
-        }
-        let mut x: Vec<f64> = chosen.iter().map(|i| self.root.c[*i]).collect();
-        self.factor.solve(&mut x);
-        let x = chosen.iter().zip(x);
-        x.map(|(i, x)| (*i as u32, (x * frame.scale[*i]) as f32))
-            .collect()
-    }
-
     /// Tries a support given by root indices; makes it the incumbent when it is better. Returns it in columns.
-    fn offer(&mut self, chosen: &[usize], context: &mut Context) -> Vec<usize> {
+    pub(super) fn offer(&mut self, chosen: &[usize], context: &mut Context) -> Vec<usize> {
         let mut support: Vec<usize> = chosen.iter().map(|i| self.root.columns[*i]).collect();
         support.sort_unstable();
         context.counters.calls += 1;
@@ -559,6 +412,7 @@ impl<'p> GramTree<'p> {
         for (gain, i) in gains.iter_mut().zip(&kept) {
             *gain /= frame.scale[*i] * frame.scale[*i];
         }
+        let root = self.frame_root();
         let spread = match self.ideas {
             Ideas { lifting: false, .. } => Spread::None,
             Ideas {
@@ -566,7 +420,6 @@ impl<'p> GramTree<'p> {
             } => Spread::Evenly,
             _ => Spread::ByGain(gains),
         };
-        let root = self.frame_root();
         let (best, limits) = (context.reference(), &context.limits);
         let mut smaller = Frame::new(root, &inside, &columns, budget, best, &spread, limits)?;
         smaller.error += self.root_error;
@@ -604,17 +457,11 @@ impl Tree for GramTree<'_> {
 
     fn fork(&self) -> Option<Self> {
         Some(Self {
-            problem: self.problem,
-            ideas: self.ideas,
-            root: Arc::clone(&self.root),
             mixed: self.mixed.clone(),
-            first: None,
-            newton: Newton::default(),
             root_error: self.root_error,
             ceiling: self.ceiling,
-            last_candidate: Vec::new(),
-            factor: Cholesky::new(),
             frames: Arc::clone(&self.frames),
+            ..Self::bare(self.problem, self.ideas, Arc::clone(&self.root))
         })
     }
 

@@ -51,11 +51,12 @@ pub(crate) fn supports_within<'p>(
     })
 }
 
-/// What matching pursuit finds within the limits.
+/// What matching pursuit finds within the limits, from the model that is known on.
 pub(crate) fn first_incumbent(context: &mut Context) {
     context.enter(Phase::Heuristic);
     let limits = context.limits.clone();
-    let supports = Omp::new(context.problem);
+    let known = context.incumbent().map(|known| known.support);
+    let supports = Omp::from(context.problem, known.unwrap_or_default());
     let last = supports.take_while(|_| !limits.stop()).last();
     if let Some(support) = last {
         context.counters.calls += 1;

@@ -12,10 +12,15 @@ pub struct Omp<'p> {
 impl<'p> Omp<'p> {
     /// Starts from the empty support.
     pub fn new(problem: &'p Problem) -> Self {
+        Self::from(problem, Vec::new())
+    }
+
+    /// Goes on from a support.
+    pub(crate) fn from(problem: &'p Problem, support: Vec<usize>) -> Self {
         Self {
             problem,
             restricted: Restricted::new(problem),
-            support: Vec::new(),
+            support,
         }
     }
 }

@@ -125,9 +125,14 @@ impl Problem {
 
     /// `P(x)` for `x` given as (column, coefficient) pairs, in plain floating point.
     pub fn objective(&self, x: &[(usize, f64)]) -> f64 {
+        self.mean_loss(x) + self.penalty(x)
+    }
+
+    /// `L(Ax + o)`, without the ridge.
+    pub fn mean_loss(&self, x: &[(usize, f64)]) -> f64 {
         let mut z = vec![0.0; self.rows()];
         self.predict_into(x, &mut z);
-        self.loss.total(&self.p, &z, &self.b) + self.penalty(x)
+        self.loss.total(&self.p, &z, &self.b)
     }
 
     /// `½ Σ λ_i x_i²`.

@@ -13,7 +13,7 @@ use crate::restricted::{Fit, Restricted};
 use crate::settings::{Ideas, Model, Settings, Solution, Status};
 
 /// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`]) …
-const PROMISE: f64 = 1e-9;
+pub(crate) const PROMISE: f64 = 1e-9;
 /// … and the search works to a little less, so that rounding in the last comparison cannot break the promise.
 const WORKING: f64 = 0.9e-9;
 
@@ -276,6 +276,18 @@ impl<'p> Context<'p> {
         self.announced.nodes = state.nodes;
         self.counters = state.counters();
         self.floor = state.floor();
+    }
+
+    /// Takes over a model of the same problem with a smaller k.
+    pub(crate) fn adopt(&mut self, known: &Model) {
+        let columns = self.problem.columns();
+        let coefficients = known.coefficients.iter().copied().enumerate();
+        let mut x: Vec<(usize, f64)> = coefficients.filter(|(_, x)| *x != 0.0).collect();
+        if self.problem.has_intercept {
+            x.push((columns, known.intercept));
+        }
+        let objective = known.objective;
+        self.shared.offer(&known.support, Fit { x, objective });
     }
 
     /// A state with what it knows: all but the nodes.

@@ -1,0 +1,226 @@
+//! From a problem to the first node: the Gram matrix, a first incumbent, the frame of all columns.
+
+use std::sync::Arc;
+
+use super::frame::{Frame, Spread};
+use super::root::{MAX_COLUMNS, Root};
+use super::swaps;
+use super::tree::{GramNode, GramTree};
+use crate::bound::Certified;
+use crate::heuristic;
+use crate::limits::Limits;
+use crate::linalg::cholesky::Cholesky;
+use crate::problem::Problem;
+use crate::search::bits::Bits;
+use crate::search::{Context, Expansion, Phase, Tree, screening};
+
+/// A Gram matrix of so many multiplications takes long.
+const LONG_PRODUCT: f64 = 1e10;
+
+/// What runs on problems that differ in k alone have in common: made by the first, used by the others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Common {
+    /// The quadratic over all columns.
+    root: Option<Arc<Root>>,
+    /// The frame of all columns: without a lift, and lifted.
+    plain: Option<Arc<Frame>>,
+    lifted: Option<Arc<Frame>>,
+}
+
+impl<'p> GramTree<'p> {
+    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
+    ///
+    /// `alive`: the features that a resumed search has left; it has its incumbent.
+    pub(crate) fn prepare(
+        problem: &'p Problem,
+        context: &mut Context,
+        alive: Option<&[usize]>,
+        common: &mut Common,
+    ) -> Option<Self> {
+        let huber = problem.loss.name() == "huber";
+        if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
+            return None;
+        }
+        let limits = context.limits.clone();
+        if limits.stop() || !context.ideas.gram {
+            return None;
+        }
+        let k = problem.support_size();
+        let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
+        let screened: Vec<usize>;
+        let selectable = match alive {
+            Some(alive) => alive,
+            None if wide => {
+                screened = screening::screen(context, MAX_COLUMNS / 2);
+                &screened
+            }
+            None => &problem.selectable,
+        };
+        if selectable.len() < k || limits.stop() {
+            return None;
+        }
+        let work = problem.rows() as f64 * (selectable.len() as f64).powi(2);
+        if context.incumbent().is_none() && work > LONG_PRODUCT {
+            // A model to return in case that a limit comes before the Gram matrix is there.
+            heuristic::first_incumbent(context);
+        }
+        context.enter(Phase::Root);
+        let is_whole = alive.is_none() && !wide;
+        let root = match &common.root {
+            Some(root) if is_whole => Arc::clone(root),
+            _ => Arc::new(Root::new(problem, selectable, &limits, context.threads)?),
+        };
+        let mut unshared = Common::default();
+        let common = if is_whole { common } else { &mut unshared };
+        common.root = Some(Arc::clone(&root));
+        context.enter(Phase::Heuristic);
+        let chosen = match context.incumbent() {
+            Some(incumbent) if alive.is_some() => {
+                let known = incumbent.support.iter();
+                known
+                    .filter_map(|j| selectable.binary_search(j).ok())
+                    .collect()
+            }
+            known => first_support(
+                &root,
+                k,
+                known.as_ref().map(|known| &known.support[..]),
+                context,
+            ),
+        };
+        let mut tree = Self::bare(problem, context.ideas, root);
+        if alive.is_none() || context.incumbent().is_none() {
+            tree.offer(&chosen, context);
+        }
+        heuristic::fill_list(context);
+        if context.wants_list() && !context.has_reference() {
+            return None;
+        }
+        context.enter(Phase::Root);
+        if huber && !tree.certify_rows(&chosen, context, common) {
+            return None;
+        }
+        if tree.first.is_none() {
+            tree.first = Some(tree.root_node(
+                &chosen,
+                &Spread::Evenly,
+                context.reference(),
+                &limits,
+                common,
+            )?);
+        }
+        Some(tree)
+    }
+
+    /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
+    /// nothing is counted: it is part of the caller's own call.
+    pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
+        let mark = context.mark();
+        let calls = context.counters.calls;
+        let problem = context.problem;
+        let mut children = Vec::new();
+        let closed = Self::prepare(problem, context, None, &mut Common::default()).is_some_and(
+            |mut tree| {
+                let first = tree.first.take();
+                first.is_some_and(|node| {
+                    tree.expand(&node, context, &mut children) == Expansion::Split
+                        && children.is_empty()
+                })
+            },
+        );
+        context.counters.calls = calls;
+        if !closed {
+            context.rewind(mark);
+            context.set_features_left(problem.selectable.len());
+        }
+        closed
+    }
+
+    /// The node that contains every support.
+    pub(super) fn root_node(
+        &mut self,
+        chosen: &[usize],
+        spread: &Spread,
+        best: f64,
+        limits: &Limits,
+        common: &mut Common,
+    ) -> Option<GramNode> {
+        let root = self.frame_root();
+        let spread = match spread {
+            Spread::Evenly => self.spread(),
+            spread => spread,
+        };
+        let mut unshared = None;
+        let known = match spread {
+            _ if self.mixed.is_some() => &mut unshared,
+            Spread::None => &mut common.plain,
+            _ => &mut common.lifted,
+        };
+        let k = self.problem.support_size();
+        let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
+        let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
+        let mut frame = match known {
+            Some(known) => known.with_budget(root, k, best),
+            None => {
+                let frame = Frame::new(root, &inside, &columns, k, best, spread, limits)?;
+                *known = Some(Arc::new(frame.with_budget(root, k, best)));
+                frame
+            }
+        };
+        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
+        let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
+        let proved = inside.is_empty().then_some(&squares[..]);
+        let error = root.error(k + inside.len(), proved, best);
+        frame.error += error;
+        self.root_error = error;
+        let warm = self.warm_from(chosen, &frame);
+        let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
+        Some(GramNode::new(
+            Certified::TRIVIAL,
+            &frame.share(&self.frames),
+            inside,
+            outside,
+            &warm.into(),
+            0,
+        ))
+    }
+
+    /// The model of a support as a starting point of a frame.
+    fn warm_from(&mut self, chosen: &[usize], frame: &Frame) -> Vec<(u32, f32)> {
+        let size = chosen.len();
+        let rows = self.factor.start(size);
+        for (r, i) in chosen.iter().enumerate() {
+            for (c, j) in chosen[..=r].iter().enumerate() {
+                rows[r * size + c] = self.root.row(*i)[*j];
+            }
+        }
+        if !self.factor.factor() {
+            return Vec::new();
+        }
+        let mut x: Vec<f64> = chosen.iter().map(|i| self.root.c[*i]).collect();
+        self.factor.solve(&mut x);
+        let x = chosen.iter().zip(x);
+        x.map(|(i, x)| (*i as u32, (x * frame.scale[*i]) as f32))
+            .collect()
+    }
+}
+
+/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further; then swaps.
+fn first_support(root: &Root, k: usize, known: Option<&[usize]>, context: &Context) -> Vec<usize> {
+    let limits = &context.limits;
+    let mut chosen = swaps::greedy(root, &[], k, limits);
+    if let Some(known) = known {
+        let columns = &root.columns[..root.selectable];
+        let known = known.iter().filter_map(|j| columns.binary_search(j).ok());
+        let other = swaps::greedy(root, &known.collect::<Vec<_>>(), k, limits);
+        let mut factor = Cholesky::new();
+        let mut value = |chosen: &[usize]| swaps::value(root, chosen, &mut factor);
+        if value(&other) < value(&chosen) {
+            chosen = other;
+        }
+    }
+    if context.ideas.swaps {
+        swaps::improve(root, &mut chosen, 10 * k + 20, limits);
+    }
+    chosen
+}

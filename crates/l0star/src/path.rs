@@ -1,0 +1,285 @@
+//! The best model of every size in one run.
+//!
+//! Sizes are solved in increasing order. They share the Gram matrix and the lifted frame of all columns; the best model of
+//! one size, and what it becomes with one feature more, is where the next begins; and since the optimum does not increase
+//! with k, what is proved of one size holds for every smaller one.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::gram::start::Common;
+use crate::problem::Problem;
+use crate::search::Event;
+use crate::search::context::PROMISE;
+use crate::settings::{Model, Settings, Solution, Status};
+use crate::solve::Run;
+
+/// A path to come: a problem whose own k does not matter, settings, the sizes, and who listens.
+///
+/// `time_limit` is for the whole path: every size gets an equal share of what is left, so that none is without a model and
+/// a bound. `node_limit` and `memory_limit` are for each size. With several threads and no observer, sizes are solved side
+/// by side, and those that take long by all threads one after the other.
+///
+/// ```
+/// use l0star::{Design, PathRun, Problem, Settings, Status};
+///
+/// let design = Design::dense(4, 2, vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0])?;
+/// let problem = Problem::builder(design, vec![1.1, 1.9, 3.2, 3.9]).build()?;
+/// let path = PathRun::new(&problem, &Settings::default(), 0..=2).solve()?;
+/// assert_eq!(path[1].solution.support, [1]);
+/// assert!(path.windows(2).all(|pair| pair[1].solution.objective <= pair[0].solution.objective));
+/// # Ok::<(), l0star::Error>(())
+/// ```
+pub struct PathRun<'p> {
+    problem: &'p Problem,
+    settings: Settings,
+    sizes: RangeInclusive<usize>,
+    observer: Option<PathObserver<'p>>,
+    done: Option<Box<dyn FnMut(&Point) + 'p>>,
+}
+
+/// A listener to the events of a path: the size in hand, and what happened.
+pub type PathObserver<'p> = Box<dyn FnMut(usize, &Event) + 'p>;
+
+/// One size of a path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// At most so many selectable features.
+    pub k: usize,
+    /// The best model of that size, and what is proved of it.
+    pub solution: Solution,
+    /// What it is worth; `None` for a loss that is not a likelihood.
+    pub criteria: Option<Criteria>,
+}
+
+/// Information criteria: smaller is better, only differences between models of the same data mean anything.
+///
+/// `-2 log likelihood + penalty · parameters`. Parameters are the non-zero coefficients, always-in ones and the intercept
+/// included. Logistic: the likelihood of the labels. Quadratic: that of normal errors of unknown variance,
+/// `n log(2 L)`; Huber's loss in the place of the quadratic one is a quasi-likelihood.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Criteria {
+    /// Akaike's: a penalty of 2.
+    pub aic: f64,
+    /// The Bayesian: log n.
+    pub bic: f64,
+    /// The extended Bayesian (Chen and Chen 2008, γ = 1): BIC + 2 log C(features, size), for more features than a few.
+    pub ebic: f64,
+}
+
+impl<'p> PathRun<'p> {
+    /// Nothing is done yet.
+    pub fn new(problem: &'p Problem, settings: &Settings, sizes: RangeInclusive<usize>) -> Self {
+        Self {
+            problem,
+            settings: settings.clone(),
+            sizes,
+            observer: None,
+            done: None,
+        }
+    }
+
+    /// Sends every event there, with its size.
+    pub fn observe(mut self, observer: PathObserver<'p>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Hands out every size when its search has ended. Its bound can still become better.
+    pub fn each(mut self, done: Box<dyn FnMut(&Point) + 'p>) -> Self {
+        self.done = Some(done);
+        self
+    }
+
+    /// Solves every size. Where a size was stopped, those after it are still looked at, with what is left of the limits.
+    pub fn solve(mut self) -> Result<Vec<Point>> {
+        self.settings.check()?;
+        let start = Instant::now();
+        let problems = self.sizes.clone().map(|k| self.problem.with_k(k));
+        let problems: Vec<Problem> = problems.collect::<Result<_>>()?;
+        let mut common = Common::default();
+        let mut solved: Vec<Option<Solution>> = vec![None; problems.len()];
+        let mut side_by_side = self.settings.thread_count() > 1 && self.observer.is_none();
+        for at in 0..problems.len() {
+            // The first that needs a search prepares what all share.
+            if side_by_side && at > 0 && problems[at - 1].support_size() > 0 {
+                self.solve_aside(&problems, &common, &mut solved)?;
+                side_by_side = false;
+            }
+            if solved[at].is_none() {
+                let limit = self.settings.time_limit;
+                let settings = Settings {
+                    time_limit: limit.map(|limit| {
+                        let left = solved[at..].iter().filter(|found| found.is_none());
+                        share(limit, start, left.count())
+                    }),
+                    ..self.settings.clone()
+                };
+                let mut run = Run::new(&problems[at], &settings);
+                if let Some(observer) = &mut self.observer {
+                    let k = problems[at].k();
+                    run = run.observe(Box::new(move |event: &Event| observer(k, event)));
+                }
+                let known = best_of(&solved[..at]);
+                solved[at] = Some(run.solve_next(&mut common, known)?);
+            }
+            if let (Some(done), Some(solution)) = (&mut self.done, &solved[at]) {
+                done(&Point::new(&problems[at], solution.clone()));
+            }
+        }
+        let mut solutions: Vec<Solution> = solved.into_iter().flatten().collect();
+        share_models(&mut solutions);
+        share_bounds(&mut solutions, &self.settings);
+        let points = problems.iter().zip(solutions);
+        Ok(points
+            .map(|(problem, solution)| Point::new(problem, solution))
+            .collect())
+    }
+
+    /// The sizes that are left, each on one thread and as many at once as there are threads; what takes long is left.
+    fn solve_aside(
+        &self,
+        problems: &[Problem],
+        common: &Common,
+        solved: &mut [Option<Solution>],
+    ) -> Result<()> {
+        let limit = self.settings.time_limit.map(|limit| limit / 4);
+        let settings = Settings {
+            threads: None,
+            time_limit: Some(limit.map_or(LONG, |limit| limit.min(LONG))),
+            ..self.settings.clone()
+        };
+        let next = AtomicUsize::new(0);
+        let shared = Mutex::new(solved);
+        let shared = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = || -> Result<()> {
+            let mut common = common.clone();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(problem) = problems.get(at) else {
+                    return Ok(());
+                };
+                let known = {
+                    let solved = shared();
+                    if solved[at].is_some() {
+                        continue;
+                    }
+                    best_of(&solved[..at]).cloned()
+                };
+                let found = Run::new(problem, &settings);
+                let found = found.solve_next(&mut common, known.as_ref())?;
+                if found.status != Status::TimeLimit {
+                    shared()[at] = Some(found);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let threads = 1..self.settings.thread_count().min(problems.len());
+            let others: Vec<_> = threads.map(|_| scope.spawn(&work)).collect();
+            let own = work();
+            let others = others.into_iter().filter_map(|other| other.join().ok());
+            others.fold(own, |first, other| first.and(other))
+        })
+    }
+}
+
+/// A size that takes longer on one thread is solved by all of them, after the others.
+const LONG: Duration = Duration::from_millis(500);
+
+/// What each of so many sizes has of the time that is left.
+fn share(limit: Duration, start: Instant, sizes: usize) -> Duration {
+    limit.saturating_sub(start.elapsed()).div_f64(sizes as f64)
+}
+
+/// The best model of the largest of these sizes that is solved.
+fn best_of(solved: &[Option<Solution>]) -> Option<&Model> {
+    let last = solved.iter().rev().flatten().next();
+    last.and_then(|solution| solution.solutions.first())
+}
+
+/// A model of one size is one of every larger size, too: ties that were found apart do not make the objective rise.
+fn share_models(solutions: &mut [Solution]) {
+    for at in 1..solutions.len() {
+        let (before, after) = solutions.split_at_mut(at);
+        let (known, own) = (&before[at - 1], &mut after[0]);
+        if own.lower_bound.is_some() && own.solutions.len() <= 1 && known.objective < own.objective
+        {
+            own.objective = known.objective;
+            own.support.clone_from(&known.support);
+            own.coefficients.clone_from(&known.coefficients);
+            own.intercept = known.intercept;
+            own.solutions.clone_from(&known.solutions);
+            own.lower_bound = own.lower_bound.map(|bound| bound.min(own.objective));
+        }
+    }
+}
+
+/// The optimum does not increase with k: a bound of one size bounds every smaller one.
+fn share_bounds(solutions: &mut [Solution], settings: &Settings) {
+    let mut known: f64 = 0.0;
+    for solution in solutions.iter_mut().rev() {
+        let Some(bound) = solution.lower_bound else {
+            continue;
+        };
+        known = known.max(bound);
+        solution.lower_bound = Some(known.min(solution.objective));
+        let gap = solution.objective - known;
+        let size = solution.objective.max(1e-12);
+        if solution.status.stopped_early() && !settings.wants_list() {
+            if gap <= PROMISE * size {
+                solution.status = Status::Optimal;
+            } else if gap <= settings.gap.max(settings.relative_gap * size) {
+                solution.status = Status::GapReached;
+            }
+        }
+    }
+}
+
+impl Point {
+    fn new(problem: &Problem, solution: Solution) -> Self {
+        Self {
+            k: problem.k(),
+            criteria: Criteria::new(problem, &solution),
+            solution,
+        }
+    }
+}
+
+impl Criteria {
+    /// Of a model; `None` for a loss that is not a likelihood.
+    pub fn new(problem: &Problem, solution: &Solution) -> Option<Self> {
+        let n = problem.rows() as f64;
+        let columns = problem.columns();
+        let mut x: Vec<(usize, f64)> = solution.coefficients.iter().copied().enumerate().collect();
+        x.retain(|(_, x)| *x != 0.0);
+        let parameters = (x.len() + usize::from(problem.has_intercept())) as f64;
+        if problem.has_intercept() {
+            x.push((columns, solution.intercept));
+        }
+        let deviance = match problem.loss().name() {
+            "logistic" => 2.0 * n * problem.mean_loss(&x),
+            // A perfect fit has no finite one.
+            "quadratic" | "huber" => n * (2.0 * problem.mean_loss(&x)).max(f64::MIN_POSITIVE).ln(),
+            _ => return None,
+        };
+        let bic = deviance + n.ln() * parameters;
+        let choices = ln_choose(problem.selectable().len(), solution.support.len());
+        Some(Self {
+            aic: deviance + 2.0 * parameters,
+            bic,
+            ebic: bic + 2.0 * choices,
+        })
+    }
+}
+
+/// `log C(n, k)`.
+fn ln_choose(n: usize, k: usize) -> f64 {
+    let factors = (0..k.min(n - k)).map(|i| ((n - i) as f64 / (i + 1) as f64).ln());
+    factors.sum()
+}
