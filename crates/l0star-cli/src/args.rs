@@ -4,13 +4,14 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use l0star::{Method, RelaxationKind, loss};
 
-use crate::columns::ColumnArgs;
-use crate::input::{FORMATS, InputArgs};
+use crate::explain::ExplainArgs;
+use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
+use crate::predict::PredictArgs;
+use crate::search::SearchArgs;
+use crate::task::TaskArgs;
 use crate::units;
 
 const EXAMPLES: &str = "\
@@ -54,6 +55,12 @@ pub enum Command {
     /// Fit the best model with at most k features to a data file
     #[command(after_help = format!("{FIT_EXAMPLES}\n\n{FORMATS}"))]
     Fit(Box<FitArgs>),
+    /// Apply a model to other data
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::predict::EXAMPLES))]
+    Predict(PredictArgs),
+    /// Say what was proved of a model, and how
+    #[command(after_help = crate::explain::EXAMPLES)]
+    Explain(ExplainArgs),
     /// Write an instance of the paper's families, or one of its two real data sets
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),
@@ -64,47 +71,17 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct FitArgs {
-    /// Data file, or - for standard input
-    pub data: PathBuf,
-
     #[command(flatten)]
-    pub input: InputArgs,
-
-    #[command(flatten)]
-    pub columns: ColumnArgs,
-
-    /// Column to predict; with logistic and squared-hinge any two labels
-    #[arg(long, value_name = "COLUMN")]
-    pub target: String,
+    pub task: TaskArgs,
 
     /// At most this many features
     #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub k: usize,
 
-    /// How to measure the distance to the target
-    #[arg(long, value_name = "LOSS", default_value = "quadratic",
-          value_parser = PossibleValuesParser::new(loss::NAMES))]
-    pub loss: String,
-
-    /// Where the Huber loss turns from quadratic to linear
-    #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true,
-          value_parser = positive)]
-    pub huber_delta: f64,
-
     /// Weight of the ridge, R/2 times the sum of the squared coefficients
     #[arg(long, value_name = "R", default_value_t = 1e-3, allow_hyphen_values = true,
           value_parser = positive)]
     pub ridge: f64,
-
-    /// Absolute error allowed in the objective; 0 asks for the optimum
-    #[arg(long, value_name = "G", default_value_t = 0.0, allow_hyphen_values = true,
-          value_parser = non_negative)]
-    pub gap: f64,
-
-    /// The same as a share of the objective; the larger of the two counts
-    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true,
-          value_parser = share)]
-    pub relative_gap: f64,
 
     /// Show the M best models, not only the best: sets of at most k features, each with its own optimum
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = one_or_more)]
@@ -114,48 +91,8 @@ pub struct FitArgs {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::share)]
     pub within: Option<f64>,
 
-    /// Fit no intercept
-    #[arg(long)]
-    pub no_intercept: bool,
-
-    /// Add the product of every pair of features (a:b) and their squares (a^2)
-    #[arg(long)]
-    pub interactions: bool,
-
-    /// best-first, paper and exhaustive prove their answer; omp, iht, htp and diht do not
-    #[arg(long, value_name = "METHOD", default_value = Method::BestFirst.as_str(),
-          value_parser = PossibleValuesParser::new(Method::WORDS).try_map(|word| word.parse::<Method>()))]
-    pub method: Method,
-
-    /// How method paper bounds a node
-    #[arg(long, value_name = "RELAXATION", default_value = RelaxationKind::Pdal.as_str(),
-          value_parser = PossibleValuesParser::new(RelaxationKind::WORDS)
-              .try_map(|word| word.parse::<RelaxationKind>()))]
-    pub relaxation: RelaxationKind,
-
-    /// Method paper: start the bound of every node from scratch
-    #[arg(long)]
-    pub no_warm_start: bool,
-
-    /// Method paper: keep nodes that cannot improve the best model
-    #[arg(long)]
-    pub no_pruning: bool,
-
-    /// Stop after this time: 500ms, 30s, 2m, 1h
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
-    pub time_limit: Option<Duration>,
-
-    /// Stop after this many nodes
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = node_count)]
-    pub node_limit: Option<u64>,
-
-    /// Stop when the open nodes take this much memory: 500MB, 4GB
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
-    pub memory_limit: Option<u64>,
-
-    /// Threads that search [default: one a core]; with 1 a run is repeatable bit for bit
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = one_or_more)]
-    pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub search: SearchArgs,
 
     /// Write the state of the search to this file so often, and when it ends
     #[arg(long, value_name = "FILE")]
@@ -169,23 +106,11 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
-    /// Features to leave out by name, products such as a:b too, separated by commas
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    pub exclude: Vec<String>,
-
-    /// Column of sample weights, zero or more
-    #[arg(long, value_name = "COLUMN")]
-    pub weights: Option<String>,
-
-    /// Column to add to every prediction
-    #[arg(long, value_name = "COLUMN")]
-    pub offset: Option<String>,
-
     /// Print one JSON object instead of the table
     #[arg(long)]
     pub json: bool,
 
-    /// Also write the JSON object to this file
+    /// Write the model to this file, for predict and explain
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
@@ -256,32 +181,32 @@ pub enum Family {
     Boston,
 }
 
-fn count(text: &str) -> Result<usize, String> {
+pub fn count(text: &str) -> Result<usize, String> {
     text.parse()
         .map_err(|_| "it must be a whole number, zero or more".into())
 }
 
-fn node_count(text: &str) -> Result<u64, String> {
+pub fn node_count(text: &str) -> Result<u64, String> {
     text.parse()
         .map_err(|_| "it must be a whole number, zero or more".into())
 }
 
-fn one_or_more(text: &str) -> Result<NonZeroUsize, String> {
+pub fn one_or_more(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|_| "it must be a whole number, one or more".into())
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     in_range(text, |value| (0.0..1.0).contains(&value))
         .ok_or_else(|| "it must be a number, zero or more and less than 1".into())
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub fn positive(text: &str) -> Result<f64, String> {
     in_range(text, |value| value > 0.0)
         .ok_or_else(|| "it must be a finite number greater than 0".into())
 }
 
-fn non_negative(text: &str) -> Result<f64, String> {
+pub fn non_negative(text: &str) -> Result<f64, String> {
     in_range(text, |value| value >= 0.0)
         .ok_or_else(|| "it must be a finite number, zero or more".into())
 }
@@ -308,10 +233,10 @@ mod tests {
             panic!("not a fit");
         };
         let settings = l0star::Settings::default();
-        assert_eq!(args.method, settings.method);
-        assert_eq!(args.relaxation, settings.relaxation);
-        assert_eq!(args.gap, settings.gap);
-        assert_eq!(args.relative_gap, settings.relative_gap);
+        assert_eq!(args.search.method, settings.method);
+        assert_eq!(args.search.relaxation, settings.relaxation);
+        assert_eq!(args.search.gap, settings.gap);
+        assert_eq!(args.search.relative_gap, settings.relative_gap);
         assert_eq!(args.ridge, 1e-3);
     }
 }

@@ -33,7 +33,7 @@ impl Checkpoints {
         let resume = args.resume.as_deref().map(read).transpose()?;
         if let Some(file) = file {
             output::check_writable(file)?;
-            output::check_distinct("a checkpoint in", file, "the data", &args.data)?;
+            output::check_distinct("a checkpoint in", file, "the data", &args.task.data)?;
             if let Some(out) = &args.out {
                 output::check_distinct("a checkpoint in", file, "the model", out)?;
             }

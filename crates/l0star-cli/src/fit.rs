@@ -8,9 +8,11 @@ use l0star::{Checkpoint, Run, Solution, Status};
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoints;
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
-use crate::output::{self, Report};
+use crate::output;
 use crate::progress::Listener;
 use crate::ready::Job;
+use crate::saved::{self, Origin};
+use crate::screen::Screen;
 use crate::{interrupt, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
@@ -18,17 +20,21 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let checkpoints = Checkpoints::prepare(args)?;
     let mut job = Job::prepare(args)?;
     job.settings.interrupt = Some(interrupt::flag());
+    if !args.quiet && !args.json {
+        output::warn(&job.warnings);
+    }
     let listener = Listener::new(args.log, args.quiet);
     let solution = solve(&job, checkpoints, listener)?;
 
-    let report = Report::new(&job, &solution);
+    let fitted = saved::of_job(&job, &solution);
     if let Some(path) = &args.out {
-        report.save(path)?;
+        let origin = Origin::new(&args.task, &job.task, &job.scaled, &job.settings);
+        saved::model(&origin, fitted.clone()).save(path)?;
     }
     if args.json {
-        output::print(&report.to_line())?;
+        output::print_json(&fitted)?;
     } else if !args.quiet {
-        output::print(&table::render(&job, &solution))?;
+        output::print(&table::render(&job, &solution, &Screen::of_stdout()))?;
     }
     Ok(ExitCode::from(match solution.status {
         Status::Optimal | Status::GapReached | Status::Heuristic => SOLVED,
@@ -42,7 +48,7 @@ fn solve(
     mut checkpoints: Checkpoints,
     mut listener: Listener,
 ) -> Result<Solution, Failure> {
-    let mut run = Run::new(&job.problem, &job.settings);
+    let mut run = Run::new(job.problem(), &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
         run = run.resume(checkpoint);
     }
@@ -56,5 +62,7 @@ fn solve(
     }
     let solution = run.solve();
     listener.finish();
-    Ok(solution?)
+    let mut solution = solution?;
+    job.scaled.unscale(&mut solution);
+    Ok(solution)
 }

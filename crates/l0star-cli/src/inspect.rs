@@ -1,7 +1,6 @@
 //! `l0star inspect`: what a data file holds, before anything is fitted to it.
 
 use std::fmt::Write;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +11,9 @@ use serde_json::{Map, Value};
 
 use crate::failure::{Failure, SOLVED};
 use crate::input::InputArgs;
+use crate::moments::{FAR_APART, named};
 use crate::output;
+use crate::screen::Screen;
 use crate::table::{clip, significant};
 
 pub const EXAMPLES: &str = "\
@@ -25,10 +26,6 @@ Examples:
 const LISTED: usize = 100;
 /// As many of these.
 const NOTABLE: usize = 40;
-/// Scales further apart than this make the ridge unfair.
-const FAR_APART: f64 = 1e3;
-/// A message names as many columns.
-const NAMED: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub struct InspectArgs {
@@ -64,8 +61,7 @@ pub fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         all: args.all,
     };
     if args.json {
-        let json = serde_json::to_string(&view.report()).expect("a report has no keys but strings");
-        output::print(&(json + "\n"))?;
+        output::print_json(&view.report())?;
     } else {
         output::print(&view.render(&Screen::of_stdout()))?;
     }
@@ -102,44 +98,6 @@ struct Variable<'a> {
     max: Option<f64>,
     sd: Option<f64>,
     labels: Option<Map<String, Value>>,
-}
-
-/// Where the table goes.
-struct Screen {
-    width: usize,
-    colours: bool,
-}
-
-impl Screen {
-    /// Colours only where a person looks and has not asked for none (`NO_COLOR`).
-    fn of_stdout() -> Screen {
-        let is_terminal = io::stdout().is_terminal();
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let width = terminal_size::terminal_size()
-            .filter(|_| is_terminal)
-            .map_or(80, |(width, _)| usize::from(width.0));
-        Screen {
-            width: width.clamp(60, 160),
-            colours: is_terminal && !set("NO_COLOR") && !is_dumb,
-        }
-    }
-
-    fn bold(&self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    fn loud(&self, text: &str) -> String {
-        self.paint("33", text)
-    }
-
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.colours && !text.is_empty() {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
 }
 
 struct View<'a> {
@@ -212,7 +170,8 @@ impl View<'_> {
         if !warnings.is_empty() {
             text.push('\n');
             for warning in warnings {
-                text += &wrapped(&warning, screen);
+                let first = format!("{} ", screen.loud("warning:"));
+                text += &screen.wrapped(&first, "         ", &warning);
             }
         }
         text
@@ -385,7 +344,10 @@ impl View<'_> {
                     .collect();
                 if !found.is_empty() {
                     let verb = if found.len() == 1 { one } else { many };
-                    warnings.push(format!("{} {verb}; {advice}", self.named(&found)));
+                    warnings.push(format!(
+                        "{} {verb}; {advice}",
+                        named(&found, self.table.names())
+                    ));
                 }
             };
         warn(
@@ -440,22 +402,6 @@ impl View<'_> {
         })
     }
 
-    /// `column 'a'`, or `3 columns ('a', 'b', 'c')`.
-    fn named(&self, columns: &[usize]) -> String {
-        let mut names: Vec<String> = columns
-            .iter()
-            .take(NAMED)
-            .map(|&j| format!("'{}'", clip(self.name(j), 32)))
-            .collect();
-        if let ([name], 1) = (names.as_slice(), columns.len()) {
-            return format!("column {name}");
-        }
-        if columns.len() > NAMED {
-            names.push("…".into());
-        }
-        format!("{} columns ({})", columns.len(), names.join(", "))
-    }
-
     fn name(&self, j: usize) -> &str {
         &self.table.names()[j]
     }
@@ -499,28 +445,6 @@ fn bytes(count: usize) -> String {
     }
 }
 
-/// A warning in lines that fit the screen.
-fn wrapped(warning: &str, screen: &Screen) -> String {
-    const INDENT: &str = "         ";
-    let mut text = format!("{} ", screen.loud("warning:"));
-    let mut column = INDENT.len();
-    for (at, word) in warning.split(' ').enumerate() {
-        let length = word.chars().count();
-        if at > 0 && column + 1 + length > screen.width {
-            text.push('\n');
-            text.push_str(INDENT);
-            column = INDENT.len();
-        } else if at > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += length;
-    }
-    text.push('\n');
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -537,19 +461,5 @@ mod tests {
         assert_eq!(short(25.0), "25");
         assert_eq!(short(-0.5), "-0.5000");
         assert_eq!(short(2e6), "2.000e6");
-    }
-
-    #[test]
-    fn warnings_fit_the_screen() {
-        let screen = Screen {
-            width: 60,
-            colours: false,
-        };
-        let text = wrapped(&"many words ".repeat(30), &screen);
-        assert!(text.lines().count() > 4);
-        assert!(
-            text.lines().all(|line| line.chars().count() <= 60),
-            "{text}"
-        );
     }
 }

@@ -4,14 +4,18 @@
 //! |---|---|
 //! | `args` | the arguments as typed, each one in range by itself |
 //! | `units` | `30s` and `4GB` |
+//! | `task`, `search` | the data and the search as `fit` and `cv` take them; the data ready for the engine |
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
+//! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `generate`, `inspect` | the commands |
+//! | `fit`, `predict`, `explain`, `generate`, `inspect` | the commands |
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
-//! | `output` | the JSON object, standard output and files |
+//! | `saved` | a result as JSON and as a model file |
+//! | `output` | standard output and files |
+//! | `screen` | how wide standard output is, and whether it has colours |
 //! | `table` | the same result for a reader |
 //! | `failure` | one error type, with its exit code |
 
@@ -19,16 +23,23 @@ mod args;
 mod checkpoint;
 mod columns;
 mod design;
+mod explain;
 mod failure;
 mod fit;
 mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+mod moments;
 mod output;
+mod predict;
 mod progress;
 mod ready;
+mod saved;
+mod screen;
+mod search;
 mod table;
+mod task;
 mod units;
 
 use std::process::ExitCode;
@@ -40,6 +51,8 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Fit(args) => fit::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
     };

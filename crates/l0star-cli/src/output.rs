@@ -1,138 +1,36 @@
-//! The JSON object, standard output and files.
+//! Standard output and error, and files that can be written.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use l0star::{Method, Solution, Status};
-use l0star_data::write_atomically;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::ready::Job;
 
-/// The result as scripts read it; the fields and their order are a contract.
-#[derive(Debug, Serialize)]
-pub struct Report<'a> {
-    status: Status,
-    objective: f64,
-    lower_bound: Option<f64>,
-    gap: Option<f64>,
-    relative_gap: Option<f64>,
-    k: usize,
-    loss: &'a str,
-    ridge: f64,
-    intercept: f64,
-    support: Vec<&'a str>,
-    coefficients: Map<String, Value>,
-    solver_calls: u64,
-    nodes: u64,
-    peak_open_nodes: u64,
-    seconds: f64,
-    method: Method,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    positive_label: Option<&'a str>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    list: Option<List<'a>>,
+/// One line of JSON.
+pub fn print_json(object: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string(object).expect("a result has no keys but strings");
+    print(&(json + "\n"))
 }
 
-/// The models of `--top` and `--within`.
-#[derive(Debug, Serialize)]
-struct List<'a> {
-    solutions: Vec<Listed<'a>>,
-    /// A bound of every model that is not listed.
-    rest_bound: Option<f64>,
-    truncated: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Listed<'a> {
-    objective: f64,
-    intercept: f64,
-    support: Vec<&'a str>,
-    coefficients: Map<String, Value>,
-}
-
-/// The names of a support, and its coefficients by name.
-fn named<'a>(
-    names: &'a [String],
-    support: &[usize],
-    coefficients: &[f64],
-) -> (Vec<&'a str>, Map<String, Value>) {
-    let columns = support.iter();
-    let values = columns
-        .clone()
-        .map(|j| (names[*j].clone(), Value::from(coefficients[*j])));
-    (
-        columns.map(|j| names[*j].as_str()).collect(),
-        values.collect(),
-    )
-}
-
-impl<'a> Report<'a> {
-    pub fn new(job: &'a Job, solution: &Solution) -> Self {
-        let names = job.problem.names();
-        let (support, coefficients) = named(names, &solution.support, &solution.coefficients);
-        let listed = solution.solutions.iter().map(|model| {
-            let (support, coefficients) = named(names, &model.support, &model.coefficients);
-            Listed {
-                objective: model.objective,
-                intercept: model.intercept,
-                support,
-                coefficients,
-            }
-        });
-        let list = job.lists.then(|| List {
-            solutions: listed.collect(),
-            rest_bound: solution.rest_bound,
-            truncated: solution.truncated,
-        });
-        Self {
-            status: solution.status,
-            objective: solution.objective,
-            lower_bound: solution.lower_bound,
-            gap: solution.gap(),
-            relative_gap: solution.relative_gap(),
-            k: job.problem.k(),
-            loss: job.problem.loss().name(),
-            ridge: job.ridge,
-            intercept: solution.intercept,
-            support,
-            coefficients,
-            solver_calls: solution.solver_calls,
-            nodes: solution.nodes,
-            peak_open_nodes: solution.peak_open_nodes,
-            seconds: solution.seconds,
-            method: solution.method,
-            positive_label: job.positive_label.as_deref(),
-            list,
-        }
-    }
-
-    /// One line of JSON.
-    pub fn to_line(&self) -> String {
-        let json = serde_json::to_string(self).expect("a report has no keys but strings");
-        json + "\n"
-    }
-
-    /// The same object, indented, in a file.
-    pub fn save(&self, path: &Path) -> Result<(), Failure> {
-        write_atomically(path, |file| {
-            serde_json::to_writer_pretty(&mut *file, self)?;
-            writeln!(file)
-        })?;
-        Ok(())
+/// Warnings on standard error.
+pub fn warn(warnings: &[String]) {
+    for warning in warnings {
+        // A warning that cannot be written must not end the run.
+        let _ = writeln!(io::stderr(), "warning: {warning}");
     }
 }
 
 /// Writes to standard output; a reader that has gone away (`| head`) is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same for bytes.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(reason) if reason.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Output {
             what: "to standard output".into(),
             reason,

@@ -1,21 +1,21 @@
-//! The result for a reader, at most 80 columns wide.
+//! The result for a reader, as wide as the screen at most.
 
 use std::fmt::Write;
 
 use l0star::{Solution, Status};
 
 use crate::ready::Job;
+use crate::screen::Screen;
 
-const WIDTH: usize = 80;
 const LONGEST_NAME: usize = 32;
 const LONGEST_BAR: usize = 30;
 
 /// A line that says what is proved, the numbers of the search, the coefficients with their bars.
-pub fn render(job: &Job, solution: &Solution) -> String {
-    let mut text = title(job, solution) + "\n\n";
+pub fn render(job: &Job, solution: &Solution, screen: &Screen) -> String {
+    let mut text = title(job, solution, screen) + "\n\n";
     let mut line = |label: &str, value: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {label:<14}{value}");
+        let _ = writeln!(text, "  {}{value}", screen.dim(&format!("{label:<14}")));
     };
     line("objective", significant(solution.objective, 10));
     if let (Some(bound), Some(gap), Some(relative)) = (
@@ -29,8 +29,8 @@ pub fn render(job: &Job, solution: &Solution) -> String {
             format!("{} ({} %)", significant(gap, 3), percent_above(relative)),
         );
     }
-    let features = job.problem.selectable().len();
-    line("k", format!("{} of {features} features", job.problem.k()));
+    let features = job.problem().selectable().len();
+    line("k", format!("{} of {features} features", job.problem().k()));
     line(
         "nodes",
         format!(
@@ -41,35 +41,51 @@ pub fn render(job: &Job, solution: &Solution) -> String {
     line("solver calls", solution.solver_calls.to_string());
     line("seconds", significant(solution.seconds, 3));
     line("method", solution.method.to_string());
-    if let Some(label) = &job.positive_label {
+    if let Some(label) = job.positive_label() {
         line("positive", format!("label '{}'", clip(label, LONGEST_NAME)));
     }
     text.push('\n');
-    text.push_str(&coefficients(job, solution));
+    text.push_str(&coefficients(&rows(job, solution), screen));
     if job.lists {
         text.push('\n');
-        text.push_str(&list(job, solution));
+        text.push_str(&list(job, solution, screen));
     }
     text
 }
 
+/// Names and coefficients of a model.
+#[derive(Debug)]
+pub struct Rows<'a> {
+    pub features: Vec<(&'a str, f64)>,
+    pub intercept: Option<f64>,
+}
+
+fn rows<'a>(job: &'a Job, solution: &Solution) -> Rows<'a> {
+    let names = job.problem().names();
+    let features = solution.support.iter();
+    Rows {
+        features: features
+            .map(|&j| (names[j].as_str(), solution.coefficients[j]))
+            .collect(),
+        intercept: job.problem().has_intercept().then_some(solution.intercept),
+    }
+}
+
 /// The models of `--top` and `--within`: how far above the best, and their features.
-fn list(job: &Job, solution: &Solution) -> String {
+fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
     let shown = solution.solutions.len();
-    let mut text = format!(
-        "  {:>4}  {:<12}  {:>9}  features\n",
-        "", "objective", "above"
-    );
+    let head = format!("  {:>4}  {:<12}  {:>9}  features", "", "objective", "above");
+    let mut text = screen.bold(&head) + "\n";
     for (i, model) in solution.solutions.iter().enumerate() {
         let above = (model.objective - solution.objective) / solution.objective.max(1e-12);
         let names: Vec<String> = model
             .support
             .iter()
-            .map(|j| clip(&job.problem.names()[*j], LONGEST_NAME))
+            .map(|j| clip(&job.problem().names()[*j], LONGEST_NAME))
             .collect();
         let features = match names.is_empty() {
             true => "(none)".to_owned(),
-            false => clip(&names.join(", "), WIDTH - 35),
+            false => clip(&names.join(", "), screen.width - 35),
         };
         let _ = writeln!(
             text,
@@ -93,16 +109,16 @@ fn list(job: &Job, solution: &Solution) -> String {
     text
 }
 
-fn title(job: &Job, solution: &Solution) -> String {
+fn title(job: &Job, solution: &Solution, screen: &Screen) -> String {
     let near = match solution.relative_gap() {
         Some(gap) if gap.is_finite() => format!("within {} %", percent_above(gap)),
         _ => "nothing proved".into(),
     };
     let stopped = |what: &str| format!("{near}, stopped at the {what} limit");
-    match solution.status {
+    let text = match solution.status {
         Status::Optimal => format!(
             "proved optimal: no model with at most {} features is better",
-            job.problem.k()
+            job.problem().k()
         ),
         Status::GapReached => format!("{near} of the optimum, as the gap allows"),
         Status::TimeLimit => stopped("time"),
@@ -110,44 +126,49 @@ fn title(job: &Job, solution: &Solution) -> String {
         Status::MemoryLimit => stopped("memory"),
         Status::Interrupted => format!("{near}, interrupted"),
         Status::Heuristic => "heuristic: nothing proved".into(),
+    };
+    match solution.status {
+        Status::Optimal | Status::GapReached => screen.good(&text),
+        _ => screen.loud(&text),
     }
 }
 
-fn coefficients(job: &Job, solution: &Solution) -> String {
-    let mut rows: Vec<(String, f64)> = solution
-        .support
-        .iter()
-        .map(|j| {
-            (
-                clip(&job.problem.names()[*j], LONGEST_NAME),
-                solution.coefficients[*j],
-            )
-        })
+/// The coefficients, each with a bar of its size.
+pub fn coefficients(model: &Rows, screen: &Screen) -> String {
+    let features = model.features.iter();
+    let mut rows: Vec<(String, f64)> = features
+        .map(|(name, value)| (clip(name, LONGEST_NAME), *value))
         .collect();
     let bars = rows.len();
-    if job.problem.has_intercept() {
-        rows.push(("(intercept)".into(), solution.intercept));
-    }
+    rows.extend(
+        model
+            .intercept
+            .map(|value| ("(intercept)".to_owned(), value)),
+    );
     let values: Vec<f64> = rows.iter().map(|(_, value)| *value).collect();
     let shown = aligned(&values);
     let widest =
         |lengths: &mut dyn Iterator<Item = usize>, least: usize| lengths.fold(least, usize::max);
     let name_width = widest(&mut rows.iter().map(|(name, _)| name.chars().count()), 7);
     let value_width = widest(&mut shown.iter().map(String::len), 11);
-    let room = WIDTH.saturating_sub(name_width + value_width + 6);
+    let room = screen.width.saturating_sub(name_width + value_width + 6);
     let largest = values[..bars].iter().fold(0.0, |m: f64, v| m.max(v.abs()));
 
-    let mut text = format!(
-        "  {:<name_width$}  {:>value_width$}\n",
+    let head = format!(
+        "  {:<name_width$}  {:>value_width$}",
         "feature", "coefficient"
     );
+    let mut text = screen.bold(&head) + "\n";
     for (i, ((name, value), shown)) in rows.iter().zip(&shown).enumerate() {
-        let bar = if i < bars {
-            bar(value.abs() / largest, room.min(LONGEST_BAR))
-        } else {
-            String::new()
-        };
-        let line = format!("  {name:<name_width$}  {shown:>value_width$}  {bar}");
+        let mut line = format!("  {name:<name_width$}  {shown:>value_width$}");
+        if i < bars {
+            let bar = bar(value.abs() / largest, room.min(LONGEST_BAR));
+            line += "  ";
+            line += &match *value < 0.0 {
+                true => screen.minus(&bar),
+                false => screen.good(&bar),
+            };
+        }
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -217,7 +238,7 @@ pub fn significant(value: f64, digits: usize) -> String {
 }
 
 /// A share in percent to two digits, rounded up, so that "within" stays true.
-fn percent_above(share: f64) -> String {
+pub fn percent_above(share: f64) -> String {
     let percent = 100.0 * share;
     if percent == 0.0 || !percent.is_finite() {
         return percent.to_string();

@@ -18,7 +18,7 @@ mod with_arrow {
 
     use arrow_array::cast::AsArray;
     use arrow_array::types::*;
-    use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
+    use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray};
     use arrow_ipc::reader::{FileReader, StreamReader};
     use arrow_ipc::writer::FileWriter;
     use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
@@ -31,9 +31,10 @@ mod with_arrow {
     use crate::column::{Dictionary, RawColumn};
     use crate::error::DataError;
     use crate::format::Format;
+    use crate::frame::{Frame, Values};
     use crate::raw::RawTable;
     use crate::source::Source;
-    use crate::table::{Table, check_names};
+    use crate::table::check_names;
 
     /// How a missing cell is spelt.
     const NULL: &str = "null";
@@ -315,14 +316,17 @@ mod with_arrow {
         }
     }
 
-    pub(crate) fn write_parquet(out: &mut (impl Write + Send), table: &Table) -> io::Result<()> {
+    pub(crate) fn write_parquet(
+        out: &mut (impl Write + Send),
+        frame: &Frame<'_>,
+    ) -> io::Result<()> {
         let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
         // Measured numbers hardly repeat: a dictionary of them only takes space.
         let properties = WriterProperties::builder()
             .set_dictionary_enabled(false)
             .set_compression(Compression::ZSTD(level))
             .build();
-        let batch = batch(table)?;
+        let batch = batch(frame)?;
         let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties))
             .map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
@@ -330,18 +334,30 @@ mod with_arrow {
         Ok(())
     }
 
-    pub(crate) fn write_ipc(out: &mut impl Write, table: &Table) -> io::Result<()> {
-        let batch = batch(table)?;
+    pub(crate) fn write_ipc(out: &mut impl Write, frame: &Frame<'_>) -> io::Result<()> {
+        let batch = batch(frame)?;
         let mut writer = FileWriter::try_new(out, &batch.schema()).map_err(io::Error::other)?;
         writer.write(&batch).map_err(io::Error::other)?;
         writer.finish().map_err(io::Error::other)
     }
 
-    fn batch(table: &Table) -> io::Result<RecordBatch> {
-        let field = |name: &String| Field::new(name, DataType::Float64, false);
-        let fields: Vec<Field> = table.names().iter().map(field).collect();
-        let array = |j| Arc::new(Float64Array::from(table.column(j).to_vec())) as ArrayRef;
-        let arrays = (0..table.columns()).map(array).collect();
+    fn batch(frame: &Frame<'_>) -> io::Result<RecordBatch> {
+        let mut fields = Vec::new();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (name, values) in frame.columns() {
+            let (kind, array): (DataType, ArrayRef) = match values {
+                Values::Numbers(values) => (
+                    DataType::Float64,
+                    Arc::new(Float64Array::from(values.to_vec())),
+                ),
+                Values::Texts(values) => (
+                    DataType::Utf8,
+                    Arc::new(StringArray::from_iter_values(values.iter())),
+                ),
+            };
+            fields.push(Field::new(name, kind, false));
+            arrays.push(array);
+        }
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(io::Error::other)
     }
 }
@@ -352,9 +368,9 @@ mod without_arrow {
 
     use crate::error::DataError;
     use crate::format::Format;
+    use crate::frame::Frame;
     use crate::raw::RawTable;
     use crate::source::Source;
-    use crate::table::Table;
 
     const ABSENT: &str = "this program was built without the feature 'parquet'; \
                           build it with that feature, or use CSV or NPZ";
@@ -375,11 +391,11 @@ mod without_arrow {
         refuse(source, Format::Arrow)
     }
 
-    pub(crate) fn write_parquet(_: &mut impl Write, _: &Table) -> io::Result<()> {
+    pub(crate) fn write_parquet(_: &mut impl Write, _: &Frame<'_>) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, ABSENT))
     }
 
-    pub(crate) fn write_ipc(_: &mut impl Write, _: &Table) -> io::Result<()> {
+    pub(crate) fn write_ipc(_: &mut impl Write, _: &Frame<'_>) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, ABSENT))
     }
 }

@@ -111,10 +111,7 @@ impl RawColumn {
             RawColumn::Number(_) | RawColumn::Sparse { .. } => 0,
             RawColumn::Gaps { values, .. } => values.iter().filter(|value| value.is_nan()).count(),
             RawColumn::Text { levels, codes } => {
-                let missing: Vec<bool> = levels
-                    .iter()
-                    .map(|level| Cell::of(level) == Cell::Missing)
-                    .collect();
+                let missing = missing_levels(levels);
                 codes.iter().filter(|code| missing[**code as usize]).count()
             }
         }
@@ -131,6 +128,71 @@ impl RawColumn {
         }
     }
 
+    /// Numbers and truths, `NaN` where a cell is missing; nothing for text.
+    pub(crate) fn with_gaps(&self) -> Option<Vec<f64>> {
+        match self {
+            RawColumn::Number(values) | RawColumn::Gaps { values, .. } => Some(values.clone()),
+            RawColumn::Text { levels, codes } if self.is_boolean() => {
+                let values: Vec<f64> = levels
+                    .iter()
+                    .map(|level| truth(level).unwrap_or(f64::NAN))
+                    .collect();
+                Some(codes.iter().map(|code| values[*code as usize]).collect())
+            }
+            RawColumn::Text { .. } | RawColumn::Sparse { .. } => None,
+        }
+    }
+
+    /// Which rows have a missing cell; nothing when none has.
+    pub(crate) fn gaps(&self) -> Option<Vec<bool>> {
+        if self.missing() == 0 {
+            return None;
+        }
+        match self {
+            RawColumn::Number(_) | RawColumn::Sparse { .. } => None,
+            RawColumn::Gaps { values, .. } => Some(values.iter().map(|v| v.is_nan()).collect()),
+            RawColumn::Text { levels, codes } => {
+                let missing = missing_levels(levels);
+                Some(codes.iter().map(|code| missing[*code as usize]).collect())
+            }
+        }
+    }
+
+    /// Keeps the rows that `keep` marks.
+    pub(crate) fn keep_rows(&mut self, keep: &[bool]) {
+        fn marked<T: Copy>(cells: &[T], keep: &[bool]) -> Vec<T> {
+            let cells = cells.iter().zip(keep);
+            cells
+                .filter_map(|(cell, keep)| keep.then_some(*cell))
+                .collect()
+        }
+        *self = match self {
+            RawColumn::Number(values) => RawColumn::Number(marked(values, keep)),
+            RawColumn::Gaps { values, .. } => RawColumn::from_numbers(marked(values, keep)),
+            // A level that no row has any more is gone.
+            RawColumn::Text { levels, codes } => {
+                let codes = marked(codes, keep);
+                RawColumn::from_texts(codes.iter().map(|code| levels[*code as usize].as_str()))
+            }
+            RawColumn::Sparse { rows, values } => {
+                let mut next = 0;
+                let places: Vec<u32> = keep
+                    .iter()
+                    .map(|keep| {
+                        next += u32::from(*keep);
+                        next.wrapping_sub(1)
+                    })
+                    .collect();
+                let entries = rows.iter().zip(values.iter());
+                let (rows, values) = entries
+                    .filter(|(row, _)| keep[**row as usize])
+                    .map(|(row, value)| (places[*row as usize], *value))
+                    .unzip();
+                RawColumn::Sparse { rows, values }
+            }
+        };
+    }
+
     /// The bytes that it takes.
     pub fn bytes(&self) -> usize {
         match self {
@@ -145,6 +207,12 @@ impl RawColumn {
             }
         }
     }
+}
+
+/// Which texts say that a cell is missing.
+fn missing_levels(levels: &[String]) -> Vec<bool> {
+    let is_missing = |level: &String| Cell::of(level) == Cell::Missing;
+    levels.iter().map(is_missing).collect()
 }
 
 /// Text says more about a column than a gap above it does; among truths, the gap does.

@@ -118,6 +118,37 @@ pub enum DataError {
         value: String,
     },
 
+    /// Missing cells, counted by column.
+    #[error("{place}: missing value ('{value}'), {count} in all: {columns}; {advice}")]
+    MissingValues {
+        /// The first one.
+        place: Place,
+        /// What stands there.
+        value: String,
+        /// How many there are.
+        count: usize,
+        /// How many in which column, as a list for the reader.
+        columns: String,
+        /// What to do.
+        advice: String,
+    },
+
+    /// Columns that a model needs.
+    #[error(
+        "{} lacks {absent} of the {needed} columns that the model needs: {columns}; rename or add them (l0star inspect lists what a file has)",
+        path.display()
+    )]
+    Lacks {
+        /// The file.
+        path: PathBuf,
+        /// How many it lacks.
+        absent: usize,
+        /// How many are needed.
+        needed: usize,
+        /// Which, each with the nearest names, as a list for the reader.
+        columns: String,
+    },
+
     /// An infinite number, or a NaN in binary data.
     #[error(
         "{place}: '{value}' is not finite; replace it by a finite number, or drop the row or the column"
@@ -174,6 +205,21 @@ pub enum DataError {
         count: usize,
         /// The first few, for the reader.
         first: String,
+    },
+
+    /// A label that a model does not know.
+    #[error(
+        "{place}: '{value}' is neither '{}' nor '{}', the labels of the model",
+        labels[0],
+        labels[1]
+    )]
+    OtherLabel {
+        /// The cell.
+        place: Place,
+        /// What stands there.
+        value: String,
+        /// The labels that are known.
+        labels: [String; 2],
     },
 
     /// Lengths that do not agree, or a table without cells.
@@ -307,7 +353,7 @@ fn prefix(file: &Option<PathBuf>) -> String {
         .map_or(String::new(), |path| format!("{}: ", path.display()))
 }
 
-fn did_you_mean(close: &[String]) -> String {
+pub(crate) fn did_you_mean(close: &[String]) -> String {
     if close.is_empty() {
         return String::new();
     }

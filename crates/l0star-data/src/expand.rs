@@ -32,6 +32,21 @@ pub fn interactions(table: &Table) -> Result<Table, DataError> {
     Table::new(names, n, values)
 }
 
+/// The two columns of `names` whose product [`interactions`] calls `name`; nothing when it is a
+/// column by itself.
+pub fn factors<'a>(names: &'a [String], name: &str) -> Option<[&'a String; 2]> {
+    let find = |part: &str| names.iter().find(|own| *own == part);
+    if find(name).is_some() {
+        return None;
+    }
+    if let Some(square) = name.strip_suffix("^2").and_then(find) {
+        return Some([square, square]);
+    }
+    // A name may hold colons of its own: every one of them may be the sign of the product.
+    name.match_indices(':')
+        .find_map(|(at, _)| Some([find(&name[..at])?, find(&name[at + 1..])?]))
+}
+
 fn has_identical_nonzeros(column: &[f64]) -> bool {
     let mut nonzeros = column.iter().filter(|value| **value != 0.0);
     let first = nonzeros.next();
@@ -116,6 +131,19 @@ mod tests {
         assert_eq!(expanded.column(3), [0., 2., 3.]);
         assert_eq!(expanded.column(4), [2., 0., -6.]);
         assert_eq!(expanded.column(7), [4., 0., 4.]);
+    }
+
+    #[test]
+    fn products_are_told_by_their_names() {
+        let names: Vec<String> = ["a", "b:c", "b", "d^2"].map(String::from).to_vec();
+        let of = |name| factors(&names, name).map(|pair| pair.map(String::as_str));
+        assert_eq!(of("a:b:c"), Some(["a", "b:c"]));
+        assert_eq!(of("a:b"), Some(["a", "b"]));
+        assert_eq!(of("b^2"), Some(["b", "b"]));
+        assert_eq!(of("d^2^2"), Some(["d^2", "d^2"]));
+        assert_eq!(of("d^2"), None, "a column by itself");
+        assert_eq!(of("b:c"), None);
+        assert_eq!(of("a:z"), None);
     }
 
     #[test]

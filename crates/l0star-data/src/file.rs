@@ -1,18 +1,14 @@
-//! [`load`] and [`save`]: what a file is, and which module reads or writes it. Files appear whole
-//! or not at all.
+//! [`load`]: what a file is, and which module reads it; and files that appear whole or not at all.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use flate2::write::GzEncoder;
-
 use crate::error::DataError;
-use crate::format::{Format, extension};
+use crate::format::Format;
 use crate::raw::RawTable;
 use crate::source::Source;
-use crate::table::Table;
 use crate::{arrow, csv, libsvm, npy, npz};
 
 /// What the reader is told instead of finding it out.
@@ -72,41 +68,6 @@ fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataErro
         Format::Npz => npz::read(source),
         Format::Parquet => arrow::read_parquet(source),
         Format::Arrow => arrow::read_ipc(source),
-    }
-}
-
-/// Writes the format that the extension names, text compressed when `.gz` or `.zst` follows.
-/// NumPy matrices and LIBSVM files carry no names; there the last column is the target.
-pub fn save(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
-    let path = path.as_ref();
-    let unknown = || DataError::UnknownFormat {
-        path: path.to_path_buf(),
-    };
-    let format = Format::of_name(path).ok_or_else(unknown)?;
-    let is_tsv = extension(path).is_some_and(|extension| extension != "csv");
-    let delimiter = if is_tsv { '\t' } else { ',' };
-    let last = path.extension().and_then(|last| last.to_str());
-    let text = |out: &mut dyn Write| match format {
-        Format::Libsvm => libsvm::write(out, table),
-        _ => csv::write_text(out, table, delimiter),
-    };
-    match (format, last) {
-        (Format::Csv | Format::Libsvm, Some("gz")) => write_atomically(path, |out| {
-            let mut packed = GzEncoder::new(out, flate2::Compression::default());
-            text(&mut packed)?;
-            packed.finish().map(|_| ())
-        }),
-        (Format::Csv | Format::Libsvm, Some("zst" | "zstd")) => write_atomically(path, |out| {
-            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            text(&mut packed)?;
-            packed.finish().map(|_| ())
-        }),
-        (Format::Csv | Format::Libsvm, _) => write_atomically(path, |out| text(out)),
-        (_, Some("gz" | "zst" | "zstd")) => Err(unknown()),
-        (Format::Npy, _) => npy::write_npy(path, table),
-        (Format::Npz, _) => write_atomically(path, |out| npz::write(out, table)),
-        (Format::Parquet, _) => write_atomically(path, |out| arrow::write_parquet(out, table)),
-        (Format::Arrow, _) => write_atomically(path, |out| arrow::write_ipc(out, table)),
     }
 }
 

@@ -13,6 +13,10 @@
 //! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
 //! | [`expand`] | interactions, squares, unit norms |
 //! | [`real`] | the paper's Diabetes and Boston instances |
+//! | [`model`] | [`Model`]: a fitted model in a file |
+//! | [`missing`] | rows dropped and means filled in where values are missing |
+//! | [`frame`] | [`Frame`]: columns of numbers and text to write |
+//! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
 //! | [`error`] | [`DataError`]: what is wrong, where, what to do |
 //! | [`place`] | [`Place`]: the file, the column and the line of a message |
 //!
@@ -40,9 +44,13 @@ pub mod csv;
 pub mod error;
 pub mod expand;
 pub mod file;
+pub mod fingerprint;
 pub mod format;
+pub mod frame;
 pub mod generate;
 mod libsvm;
+pub mod missing;
+pub mod model;
 pub mod npy;
 mod npz;
 pub mod place;
@@ -58,10 +66,13 @@ pub mod table;
 pub use column::RawColumn;
 pub use csv::{parse_csv, read_csv, write_csv};
 pub use error::DataError;
-pub use expand::{interactions, paper_expansion, unit_norm};
-pub use file::{ReadOptions, load, load_with, parse, save, write_atomically};
+pub use expand::{factors, interactions, paper_expansion, unit_norm};
+pub use file::{ReadOptions, load, load_with, parse, write_atomically};
+pub use fingerprint::Fingerprint;
 pub use format::Format;
+pub use frame::{Frame, save, save_frame};
 pub use generate::Instance;
+pub use model::Model;
 pub use npy::{read_npy, write_npy};
 pub use place::{Place, Position};
 pub use raw::RawTable;

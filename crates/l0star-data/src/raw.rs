@@ -21,6 +21,8 @@ pub struct RawTable {
     has_names: bool,
     rows: usize,
     lines: Option<Lines>,
+    /// The rows of the file that are left, when some were dropped; the first is 1.
+    kept: Option<Lines>,
     columns: Vec<RawColumn>,
 }
 
@@ -40,6 +42,7 @@ impl RawTable {
             has_names: true,
             rows,
             lines: None,
+            kept: None,
             columns,
         }
     }
@@ -209,10 +212,35 @@ impl RawTable {
         }
         let values = self.number(column)?;
         let distinct = distinct(&values);
-        let mut shown = distinct.iter().map(f64::to_string);
+        let mut shown = distinct.iter().map(|value| (value + 0.0).to_string());
         let names = two_labels(column, distinct.len(), &mut shown)?;
         let signs = values.iter().map(|value| sign(*value == distinct[1]));
         Ok((signs.collect(), names))
+    }
+
+    /// Which rows have the second of two labels, as [`RawTable::labels`] named them; any other label is an error.
+    pub fn labelled(&self, column: &str, labels: &[String; 2]) -> Result<Vec<bool>, DataError> {
+        let j = self.position(column)?;
+        let refuse = |row: usize, found: &str| DataError::OtherLabel {
+            place: self.place(j, row),
+            value: clip(found),
+            labels: labels.each_ref().map(|label| clip(label)),
+        };
+        let is = |row: usize, found: &str| match labels.iter().position(|label| label == found) {
+            Some(at) => Ok(at == 1),
+            None => Err(refuse(row, found)),
+        };
+        if let RawColumn::Text { levels, codes } = &self.columns[j] {
+            let codes = codes.iter().enumerate();
+            return codes
+                .map(|(row, code)| is(row, &levels[*code as usize]))
+                .collect();
+        }
+        let values = self.number(column)?.into_iter().enumerate();
+        // Zero of either sign is one label.
+        values
+            .map(|(row, value)| is(row, &(value + 0.0).to_string()))
+            .collect()
     }
 
     /// Where row `row` (counted from 0) of column `j` stands.
@@ -220,14 +248,57 @@ impl RawTable {
         Place {
             file: Some(self.file.clone()),
             column: self.names[j].clone(),
-            position: match &self.lines {
-                Some(lines) => Position::Line(lines.of(row)),
-                None => Position::Row(row + 1),
+            position: match (&self.lines, &self.kept) {
+                (Some(lines), _) => Position::Line(lines.of(row)),
+                (None, Some(kept)) => Position::Row(kept.of(row) as usize),
+                (None, None) => Position::Row(row + 1),
             },
         }
     }
 
-    fn places<N: AsRef<str>>(&self, columns: &[N]) -> Result<Vec<usize>, DataError> {
+    /// The table of the columns given.
+    pub(crate) fn only<N: AsRef<str>>(&self, columns: &[N]) -> Result<RawTable, DataError> {
+        let places = self.places(columns)?;
+        Ok(RawTable {
+            file: self.file.clone(),
+            names: places.iter().map(|&j| self.names[j].clone()).collect(),
+            columns: places.iter().map(|&j| self.columns[j].clone()).collect(),
+            lines: self.lines.clone(),
+            kept: self.kept.clone(),
+            ..*self
+        })
+    }
+
+    /// The rows that `keep` marks; messages go on naming the lines of the file.
+    pub(crate) fn keep_rows(&mut self, keep: &[bool]) {
+        let marked = || (0..self.rows).filter(|row| keep[*row]);
+        let renumbered = |line: &dyn Fn(usize) -> u64| {
+            let mut lines = Lines::default();
+            marked()
+                .enumerate()
+                .for_each(|(row, old)| lines.put(row, line(old)));
+            lines
+        };
+        self.kept = Some(renumbered(&|old| match &self.kept {
+            Some(kept) => kept.of(old),
+            None => old as u64 + 1,
+        }));
+        self.lines = self
+            .lines
+            .as_ref()
+            .map(|lines| renumbered(&|old| lines.of(old)));
+        self.rows = marked().count();
+        for column in &mut self.columns {
+            column.keep_rows(keep);
+        }
+    }
+
+    /// Puts other cells into column `j`.
+    pub(crate) fn replace(&mut self, j: usize, column: RawColumn) {
+        self.columns[j] = column;
+    }
+
+    pub(crate) fn places<N: AsRef<str>>(&self, columns: &[N]) -> Result<Vec<usize>, DataError> {
         let own: HashMap<&str, usize> = self
             .names
             .iter()

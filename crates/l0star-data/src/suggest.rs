@@ -19,7 +19,7 @@ pub(crate) fn no_such_column(name: &str, names: &[String]) -> DataError {
 }
 
 /// Up to three names within a third of the length of `name` in edits, letter case aside.
-fn close_names(name: &str, names: &[String]) -> Vec<String> {
+pub(crate) fn close_names(name: &str, names: &[String]) -> Vec<String> {
     let wanted: Vec<char> = name.trim().to_lowercase().chars().collect();
     let most = (wanted.len() / 3).max(1);
     let mut close: Vec<(usize, &String)> = names

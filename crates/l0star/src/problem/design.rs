@@ -459,6 +459,18 @@ impl Design {
         (stored - centre) * scale
     }
 
+    /// Rows and values of the stored entries of column `j`, a view aside; rows in order, without those that are not
+    /// stored, which are 0.
+    pub fn entries(&self, j: usize) -> impl Iterator<Item = (usize, f64)> {
+        let (rows, values) = match self.stored(j) {
+            Stored::Dense(values) => (None, values),
+            Stored::Sparse(rows, values) => (Some(rows), values),
+        };
+        let place = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
+        let numbered = values.iter().enumerate();
+        numbered.map(move |(at, value)| (place(at), *value))
+    }
+
     /// Writes column `j` out, each entry rounded at most twice.
     pub fn column_into(&self, j: usize, out: &mut [f64]) {
         let (centre, scale) = self.view(j);
@@ -628,6 +640,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn entries_are_those_that_are_stored() {
+        let designs = representations();
+        let of = |design: &Design, j| design.entries(j).collect::<Vec<_>>();
+        assert_eq!(of(&designs[1], 0), [(1, 2.0), (3, -1.0), (4, 0.5)]);
+        assert_eq!(of(&designs[1], 1), []);
+        let dense = of(&designs[0], 0);
+        assert_eq!(dense.len(), 5);
+        assert_eq!((dense[0], dense[4]), ((0, 0.0), (4, 0.5)));
     }
 
     /// The bound that certificates rely on: `|fl(a_jᵀv) - a_jᵀv| ≤ γ_{n+2} |v| size`.

@@ -1,0 +1,301 @@
+//! `l0star explain`: what was proved of a model, and how, for whoever has to defend it.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use l0star_data::Model;
+use l0star_data::model::Fitted;
+
+use crate::failure::{Failure, SOLVED};
+use crate::output;
+use crate::screen::Screen;
+use crate::table::{self, significant};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  l0star fit data/diabetes.csv --target target -k 5 --out model.json
+  l0star explain model.json";
+
+#[derive(Debug, clap::Args)]
+pub struct ExplainArgs {
+    /// Model that fit --out wrote
+    pub model: PathBuf,
+}
+
+/// Reads the model and says what it stands for.
+pub fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
+    let model = Model::load(&args.model)?;
+    output::print(&render(&model, &Screen::of_stdout()))?;
+    Ok(ExitCode::from(SOLVED))
+}
+
+fn render(model: &Model, screen: &Screen) -> String {
+    let fitted = &model.fitted;
+    let mut text = String::new();
+    let mut section = |title: &str, paragraphs: &[String]| {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", screen.bold(title));
+        for paragraph in paragraphs {
+            text += &screen.wrapped("  ", "  ", paragraph);
+        }
+    };
+    section("What was asked", &[question(model), formula(model)]);
+    section("What was found", &[found(fitted)]);
+    text += &table::coefficients(&rows(model), screen);
+    let mut section = |title: &str, paragraphs: Vec<String>| {
+        let _ = writeln!(text, "\n{}", screen.bold(title));
+        for paragraph in paragraphs {
+            text += &screen.wrapped("  ", "  ", &paragraph);
+        }
+    };
+    section("What is proved", proved(fitted));
+    section("How it was proved", how(model));
+    section("What it rests on", rests_on(model));
+    section("How to do it again", again(model));
+    text
+}
+
+/// Names and coefficients, the intercept last.
+fn rows(model: &Model) -> table::Rows<'_> {
+    table::Rows {
+        features: model
+            .fitted
+            .coefficients
+            .0
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect(),
+        intercept: model.fit_intercept.then_some(model.fitted.intercept),
+    }
+}
+
+fn question(model: &Model) -> String {
+    let fitted = &model.fitted;
+    let mut text = format!(
+        "Of all linear models of '{}' with at most {} of {} features, the one with the lowest objective.",
+        model.target,
+        fitted.k,
+        model.features.len()
+    );
+    if let Some([negative, positive]) = &model.labels {
+        let _ = write!(
+            text,
+            " The target has the labels '{negative}' (counted as -1) and '{positive}' (as +1)."
+        );
+    }
+    text
+}
+
+fn formula(model: &Model) -> String {
+    let fitted = &model.fitted;
+    let loss = match fitted.loss.as_str() {
+        "quadratic" => "half the squared residual".to_owned(),
+        "huber" => format!(
+            "Huber's loss of the residual, which is half its square up to {} and linear beyond",
+            model.huber_delta.unwrap_or(1.0)
+        ),
+        "logistic" => "log(1 + exp(-margin))".to_owned(),
+        "squared-hinge" => "half the square of what the margin lacks to 1".to_owned(),
+        other => format!("the loss '{other}'"),
+    };
+    let mean = match &model.weights {
+        Some(column) => format!("the mean, weighted by '{column}',"),
+        None => "the mean".to_owned(),
+    };
+    let mut text = format!(
+        "The objective is {mean} over the rows of {loss}, plus {}/2 times the sum of the squared coefficients",
+        fitted.ridge
+    );
+    text += if model.standardize {
+        " of the columns divided by their standard deviations."
+    } else {
+        "."
+    };
+    if model.fit_intercept {
+        text += " The intercept is neither penalised nor counted.";
+    }
+    if let Some(offset) = &model.offset {
+        let _ = write!(text, " The column '{offset}' is added to every prediction.");
+    }
+    text
+}
+
+fn found(fitted: &Fitted) -> String {
+    match fitted.support.len() {
+        0 => "The model without features:".into(),
+        1 => "The model with one feature:".into(),
+        count => format!("The model with these {count} features:"),
+    }
+}
+
+fn proved(fitted: &Fitted) -> Vec<String> {
+    let objective = format!("Its objective is {}.", significant(fitted.objective, 12));
+    let (Some(bound), Some(gap), Some(relative)) =
+        (fitted.lower_bound, fitted.gap, fitted.relative_gap)
+    else {
+        return vec![
+            objective,
+            format!(
+                "Nothing is proved: '{}' is a heuristic, and a better model with as many features may exist. Use --method best-first for a proof.",
+                fitted.method
+            ),
+        ];
+    };
+    let bound = format!(
+        "No model with at most {} features has an objective below {} (the lower bound), so this one is at most {} above the optimum: {} % of it.",
+        fitted.k,
+        significant(bound, 12),
+        significant(gap, 3),
+        table::percent_above(relative)
+    );
+    let meaning = match fitted.status.as_str() {
+        "optimal" => {
+            "Status optimal: the two agree to 9 digits, which is as far as the promise goes. No other choice of features, and no other coefficients, can do better than that."
+        }
+        "gap_reached" => {
+            "Status gap_reached: the search ended as soon as the error that was allowed was proved, or where double precision could not prove more. A model better by less than the gap may exist."
+        }
+        "time_limit" | "node_limit" | "memory_limit" => {
+            "It was stopped at a limit before the proof was complete: the bound holds, but a model better by less than the gap may exist. A longer run, or --resume of a checkpoint, closes it."
+        }
+        "interrupted" => {
+            "It was interrupted before the proof was complete: the bound holds, but a model better by less than the gap may exist."
+        }
+        other => return vec![objective, bound, format!("Status {other}.")],
+    };
+    let mut paragraphs = vec![objective, bound, meaning.to_owned()];
+    if let Some(list) = &fitted.list {
+        let count = list.solutions.len();
+        paragraphs.push(match list.rest_bound {
+            Some(rest) => format!(
+                "The file lists the {count} best models; every other one has an objective of at least {}.",
+                significant(rest, 12)
+            ),
+            None => format!("The file lists all {count} models that there are."),
+        });
+    }
+    paragraphs
+}
+
+fn how(model: &Model) -> Vec<String> {
+    let fitted = &model.fitted;
+    if fitted.lower_bound.is_none() {
+        return vec![format!(
+            "Method '{}' in {} seconds.",
+            fitted.method,
+            significant(fitted.seconds, 3)
+        )];
+    }
+    let d = model.features.len();
+    let k = fitted.k.min(d);
+    let mut paragraphs = vec![format!(
+        "There are {} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} nodes of a search tree, each a set of choices with some features decided, and {} subproblems solved, in {} seconds (method '{}').",
+        supports(d, k),
+        fitted.nodes,
+        fitted.solver_calls,
+        significant(fitted.seconds, 3),
+        fitted.method
+    )];
+    paragraphs.push(
+        "A node is given up only when a lower bound of all models in it, from a point of the dual problem, is not below the best model found. Every such bound is lowered by a bound of its own rounding errors, so that it holds for the exact numbers and not only for what the computer made of them.".into(),
+    );
+    if fitted.status != "optimal" && fitted.status != "gap_reached" {
+        paragraphs[0] = paragraphs[0].replace(
+            "The search ruled out all that are worse with",
+            "The search got as far as it did with",
+        );
+    }
+    paragraphs
+}
+
+/// `C(d, k)`: in full while that is short, else as a power of ten.
+pub fn supports(d: usize, k: usize) -> String {
+    let k = k.min(d - k.min(d));
+    let mut exact: Option<u128> = Some(1);
+    let mut logarithm = 0.0;
+    for i in 0..k {
+        exact = exact
+            .and_then(|count| count.checked_mul((d - i) as u128))
+            .map(|count| count / (i as u128 + 1));
+        logarithm += ((d - i) as f64 / (i as f64 + 1.0)).log10();
+    }
+    match exact {
+        Some(count) if count < 1_000_000_000 => count.to_string(),
+        _ => {
+            let power = logarithm.floor();
+            format!("about {:.1}e{power}", 10f64.powf(logarithm - power))
+        }
+    }
+}
+
+fn rests_on(model: &Model) -> Vec<String> {
+    let data = &model.data;
+    let mut paragraphs = vec![format!(
+        "Data: {}, {} rows and {} features; the numbers used have the hash {}.",
+        data.file, data.rows, data.columns, data.hash
+    )];
+    if data.rows_dropped > 0 {
+        paragraphs.push(format!(
+            "{} rows were dropped since a value was missing.",
+            data.rows_dropped
+        ));
+    }
+    if !model.imputed.is_empty() {
+        let names: Vec<&str> = model
+            .imputed
+            .0
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        paragraphs.push(format!(
+            "Missing values of {} were replaced by the mean of the column.",
+            names.join(", ")
+        ));
+    }
+    for warning in &model.fitted.warnings {
+        paragraphs.push(format!("Warning: {warning}."));
+    }
+    paragraphs.push(
+        "The best model of a sample is not the truth: another sample may choose other features. What is proved is that, by this objective and on these rows, no choice is better.".into(),
+    );
+    paragraphs
+}
+
+fn again(model: &Model) -> Vec<String> {
+    let quoted = |word: &String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    let words: Vec<String> = model.command.iter().map(quoted).collect();
+    let mut paragraphs = Vec::new();
+    if !words.is_empty() {
+        paragraphs.push(format!("l0star {}", words.join(" ")));
+    }
+    paragraphs.push(format!(
+        "with l0star {} and data of the same hash. With --threads 1 a run repeats itself bit for bit; with more threads objective and status stay, and the nodes on the way may differ.",
+        model.l0star
+    ));
+    paragraphs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn supports_are_counted() {
+        assert_eq!(supports(10, 3), "120");
+        assert_eq!(supports(10, 10), "1");
+        assert_eq!(supports(5, 0), "1");
+        assert_eq!(supports(1000, 10), "about 2.6e23");
+        assert_eq!(supports(100_000, 50), "about 3.2e185");
+    }
+}

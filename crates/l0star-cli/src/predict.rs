@@ -1,0 +1,114 @@
+//! `l0star predict`: a model on other data.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use l0star_data::frame::Values;
+use l0star_data::{Frame, Model, RawTable, save_frame};
+
+use crate::failure::{Failure, SOLVED};
+use crate::input::InputArgs;
+use crate::output;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  l0star fit data/diabetes.csv --target target -k 5 --out model.json
+  l0star predict model.json data/diabetes.csv
+  l0star predict model.json new.parquet --out predictions.parquet
+  l0star predict model.json data/diabetes.csv --residuals --out residuals.csv
+
+Columns: prediction; for labels also score (the linear predictor) and, with the logistic loss,
+probability (of the positive label); with --residuals also target and residual.";
+
+#[derive(Debug, clap::Args)]
+pub struct PredictArgs {
+    /// Model that fit --out wrote
+    pub model: PathBuf,
+
+    /// Data file, or - for standard input; columns are found by their names
+    pub data: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Where to: .csv, .tsv (.gz, .zst), .parquet or .arrow; - is standard output, as CSV
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+
+    /// Also write the target and what the prediction misses of it
+    #[arg(long)]
+    pub residuals: bool,
+}
+
+/// Reads both files and writes one row a row.
+pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
+    let to_stdout = args.out == Path::new("-");
+    if !to_stdout {
+        output::check_writable(&args.out)?;
+        output::check_distinct("--out", &args.out, "the data", &args.data)?;
+        output::check_distinct("--out", &args.out, "the model", &args.model)?;
+    }
+    let model = Model::load(&args.model)?;
+    let table = args.input.load(&args.data)?;
+    let frame = predictions(&model, &table, args.residuals)?;
+    if to_stdout {
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = frame.write_text(&mut text, ',');
+        output::print_bytes(&text)?;
+    } else {
+        save_frame(&args.out, &frame)?;
+    }
+    Ok(ExitCode::from(SOLVED))
+}
+
+fn predictions(
+    model: &Model,
+    table: &RawTable,
+    residuals: bool,
+) -> Result<Frame<'static>, Failure> {
+    let scores = model.predict(table)?;
+    let mut frame = Frame::new(scores.len());
+    let numbers = |values: Vec<f64>| Values::Numbers(Cow::Owned(values));
+    let probabilities: Option<Vec<f64>> = scores
+        .iter()
+        .map(|score| model.probability(*score))
+        .collect();
+    if let Some(labels) = model.label(&scores) {
+        frame.push("prediction", labels);
+        if let Some(probabilities) = &probabilities {
+            frame.push("probability", numbers(probabilities.clone()));
+        }
+        frame.push("score", numbers(scores.clone()));
+    } else {
+        frame.push("prediction", numbers(scores.clone()));
+    }
+    if !residuals {
+        return Ok(frame);
+    }
+    match (&model.labels, probabilities) {
+        (None, _) => {
+            let target = table.number(&model.target)?;
+            let residual = target.iter().zip(&scores).map(|(b, z)| b - z).collect();
+            frame.push("target", numbers(target));
+            frame.push("residual", numbers(residual));
+        }
+        (Some(labels), Some(probabilities)) => {
+            let found = table.labelled(&model.target, labels)?;
+            let residual = found.iter().zip(probabilities);
+            let residual = residual.map(|(b, p)| f64::from(*b) - p).collect();
+            let shown = found.iter().map(|b| if *b { 1.0 } else { -1.0 });
+            let shown: Vec<f64> = shown.collect();
+            frame.push("target", model.label(&shown).expect("the model has labels"));
+            frame.push("residual", numbers(residual));
+        }
+        (Some(_), None) => {
+            return Err(Failure::Usage(format!(
+                "--residuals are those of a probability, and the loss '{}' has none; drop --residuals, or fit with --loss logistic",
+                model.fitted.loss
+            )));
+        }
+    }
+    Ok(frame)
+}

@@ -1,0 +1,110 @@
+//! Where text for a reader goes: how wide it is, and whether it has colours.
+
+use std::io::{self, IsTerminal};
+
+/// The terminal behind standard output, or a file.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    pub width: usize,
+    pub colours: bool,
+}
+
+impl Screen {
+    /// Colours only where a person looks and has not asked for none (`NO_COLOR`).
+    pub fn of_stdout() -> Screen {
+        let is_terminal = io::stdout().is_terminal();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let width = terminal_size::terminal_size()
+            .filter(|_| is_terminal)
+            .map_or(80, |(width, _)| usize::from(width.0));
+        Screen {
+            width: width.clamp(60, 160),
+            colours: is_terminal && !set("NO_COLOR") && !is_dumb,
+        }
+    }
+
+    pub fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// Something to look at twice.
+    pub fn loud(&self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// Something proved.
+    pub fn good(&self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// Something that is below zero.
+    pub fn minus(&self, text: &str) -> String {
+        self.paint("35", text)
+    }
+
+    pub fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colours && !text.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Text in lines that fit, the first after `first`, which has the width of `indent`.
+    pub fn wrapped(&self, first: &str, indent: &str, text: &str) -> String {
+        let mut lines = first.to_owned();
+        let indented = indent.chars().count();
+        let mut column = indented;
+        for (at, word) in text.split(' ').enumerate() {
+            let length = word.chars().count();
+            if at > 0 && column + 1 + length > self.width {
+                lines.push('\n');
+                lines.push_str(indent);
+                column = indented;
+            } else if at > 0 {
+                lines.push(' ');
+                column += 1;
+            }
+            lines.push_str(word);
+            column += length;
+        }
+        lines.push('\n');
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapped_lines_fit_the_screen() {
+        let screen = Screen {
+            width: 60,
+            colours: false,
+        };
+        let text = screen.wrapped("note: ", "      ", &"many words ".repeat(30));
+        assert!(text.lines().count() > 4);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 60),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn colours_are_for_terminals() {
+        let mut screen = Screen {
+            width: 80,
+            colours: false,
+        };
+        assert_eq!(screen.bold("x"), "x");
+        screen.colours = true;
+        assert_eq!(screen.bold("x"), "\x1b[1mx\x1b[0m");
+        assert_eq!(screen.bold(""), "");
+    }
+}

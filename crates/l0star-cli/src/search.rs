@@ -1,0 +1,101 @@
+//! How a model is searched for: the options that `fit` and `cv` share.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use l0star::{Method, RelaxationKind, Settings};
+
+use crate::args::{node_count, non_negative, one_or_more, share};
+use crate::failure::Failure;
+use crate::units;
+
+/// How long one thread searches before the others join: most runs are over by then, and the same every time.
+const SOLO: Duration = Duration::from_millis(100);
+
+/// The search as typed.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Search")]
+pub struct SearchArgs {
+    /// best-first, paper and exhaustive prove their answer; omp, iht, htp and diht do not
+    #[arg(long, value_name = "METHOD", default_value = Method::BestFirst.as_str(),
+          value_parser = PossibleValuesParser::new(Method::WORDS).try_map(|word| word.parse::<Method>()))]
+    pub method: Method,
+
+    /// How method paper bounds a node
+    #[arg(long, value_name = "RELAXATION", default_value = RelaxationKind::Pdal.as_str(),
+          value_parser = PossibleValuesParser::new(RelaxationKind::WORDS)
+              .try_map(|word| word.parse::<RelaxationKind>()))]
+    pub relaxation: RelaxationKind,
+
+    /// Method paper: start the bound of every node from scratch
+    #[arg(long)]
+    pub no_warm_start: bool,
+
+    /// Method paper: keep nodes that cannot improve the best model
+    #[arg(long)]
+    pub no_pruning: bool,
+
+    /// Absolute error allowed in the objective; 0 asks for the optimum
+    #[arg(long, value_name = "G", default_value_t = 0.0, allow_hyphen_values = true,
+          value_parser = non_negative)]
+    pub gap: f64,
+
+    /// The same as a share of the objective; the larger of the two counts
+    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true,
+          value_parser = share)]
+    pub relative_gap: f64,
+
+    /// Stop after this time: 500ms, 30s, 2m, 1h
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
+    pub time_limit: Option<Duration>,
+
+    /// Stop after this many nodes
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = node_count)]
+    pub node_limit: Option<u64>,
+
+    /// Stop when the open nodes take this much memory: 500MB, 4GB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
+    pub memory_limit: Option<u64>,
+
+    /// Threads that search [default: one a core]; with 1 a run is repeatable bit for bit
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = one_or_more)]
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl SearchArgs {
+    /// The settings, or which options do not go together.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        if self.method != Method::Paper {
+            let switches = [
+                (self.relaxation != RelaxationKind::Pdal, "--relaxation sga"),
+                (self.no_warm_start, "--no-warm-start"),
+                (self.no_pruning, "--no-pruning"),
+            ];
+            if let Some((_, switch)) = switches.iter().find(|(given, _)| *given) {
+                return Err(Failure::Usage(format!(
+                    "{switch} belongs to --method paper, and the method is '{}'; add --method paper or drop {switch}",
+                    self.method
+                )));
+            }
+        }
+        Ok(Settings {
+            threads: self.threads.or_else(cores),
+            solo: SOLO,
+            gap: self.gap,
+            relative_gap: self.relative_gap,
+            relaxation: self.relaxation,
+            warm_start: !self.no_warm_start,
+            pruning: !self.no_pruning,
+            time_limit: self.time_limit,
+            node_limit: self.node_limit,
+            memory_limit: self.memory_limit,
+            ..Settings::new(self.method)
+        })
+    }
+}
+
+/// One thread a core.
+pub fn cores() -> Option<NonZeroUsize> {
+    std::thread::available_parallelism().ok()
+}

@@ -1,0 +1,486 @@
+//! What is to be explained by what: the options about data that `fit` and `cv` share, and the [`Task`] that
+//! they and the file make.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use l0star::loss::{self, Loss, ResponseKind};
+use l0star::{Design, Problem, Solution};
+use l0star_data::model::Product;
+use l0star_data::{Fingerprint, RawColumn, RawTable, Table, factors, interactions};
+
+use crate::args::positive;
+use crate::columns::{self, ColumnArgs};
+use crate::design::{self, Named};
+use crate::failure::Failure;
+use crate::input::InputArgs;
+use crate::moments::{self, Moments};
+
+const FILL: &str = "fill them in; --impute mean does it for features, --drop-missing drops the rows, --drop the columns";
+
+/// The data as typed.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TaskArgs {
+    /// Data file, or - for standard input
+    pub data: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    /// Column to predict; with logistic and squared-hinge any two labels
+    #[arg(long, value_name = "COLUMN")]
+    pub target: String,
+
+    /// How to measure the distance to the target
+    #[arg(long, value_name = "LOSS", default_value = "quadratic",
+          value_parser = PossibleValuesParser::new(loss::NAMES))]
+    pub loss: String,
+
+    /// Where the Huber loss turns from quadratic to linear
+    #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true,
+          value_parser = positive)]
+    pub huber_delta: f64,
+
+    /// Fit no intercept
+    #[arg(long)]
+    pub no_intercept: bool,
+
+    /// Divide every column by its standard deviation for the fit, so that the ridge treats all alike; coefficients
+    /// stay those of the columns as they are
+    #[arg(long)]
+    pub standardize: bool,
+
+    /// Add the product of every pair of features (a:b) and their squares (a^2)
+    #[arg(long)]
+    pub interactions: bool,
+
+    /// Features to leave out by name, products such as a:b too, separated by commas
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+
+    /// Column of sample weights, zero or more
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
+
+    /// Column to add to every prediction
+    #[arg(long, value_name = "COLUMN")]
+    pub offset: Option<String>,
+
+    /// Fill missing values of features in; the model keeps what it filled in
+    #[arg(long, value_name = "HOW")]
+    pub impute: Option<Impute>,
+
+    /// Drop rows with a missing value in a column that is used
+    #[arg(long)]
+    pub drop_missing: bool,
+}
+
+/// What stands in for a missing value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Impute {
+    /// The mean of the column
+    Mean,
+}
+
+impl TaskArgs {
+    /// The columns that are no features, with what they are.
+    fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let target = ("--target", self.target.as_str());
+        let weights = self.weights.as_deref().map(|name| ("--weights", name));
+        let offset = self.offset.as_deref().map(|name| ("--offset", name));
+        [Some(target), weights, offset].into_iter().flatten()
+    }
+
+    fn check_roles(&self) -> Result<(), Failure> {
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (role, name) in self.roles() {
+            if let Some((other, _)) = seen.iter().find(|(_, taken)| *taken == name) {
+                return Err(Failure::Usage(format!(
+                    "column '{name}' is both {other} and {role}; name two different columns"
+                )));
+            }
+            seen.push((role, name));
+        }
+        Ok(())
+    }
+
+    fn excluded(&self) -> HashSet<&str> {
+        let names = self.exclude.iter().map(|name| name.trim());
+        names.filter(|name| !name.is_empty()).collect()
+    }
+}
+
+/// Data that can be fitted to, in the engine's form.
+#[derive(Debug)]
+pub struct Task {
+    /// The file, for messages.
+    pub file: PathBuf,
+    pub loss: Arc<dyn Loss>,
+    pub intercept: bool,
+    pub standardize: bool,
+    pub names: Vec<String>,
+    /// The features as they are in the file.
+    pub design: Design,
+    pub response: Vec<f64>,
+    pub weights: Option<Vec<f64>>,
+    pub offset: Option<Vec<f64>>,
+    /// The target, for messages.
+    pub target: String,
+    /// The labels that −1 and +1 stand for, for a loss on labels.
+    pub labels: Option<[String; 2]>,
+    /// The columns whose products are features; empty without any.
+    factors: Vec<String>,
+    /// What stands in for missing values, by column.
+    pub imputed: Vec<(String, f64)>,
+    pub rows_dropped: usize,
+}
+
+/// A problem of the engine, and how to bring its coefficients to the scale of the data.
+#[derive(Debug)]
+pub struct Scaled {
+    pub problem: Problem,
+    /// What each column was divided by; nothing without `--standardize`.
+    pub scales: Option<Vec<f64>>,
+}
+
+impl Scaled {
+    /// Coefficients of the columns as they are.
+    pub fn unscale(&self, solution: &mut Solution) {
+        let Some(scales) = &self.scales else { return };
+        let divide = |coefficients: &mut [f64]| {
+            let pairs = coefficients.iter_mut().zip(scales);
+            pairs.for_each(|(coefficient, scale)| *coefficient /= scale);
+        };
+        divide(&mut solution.coefficients);
+        for model in &mut solution.solutions {
+            divide(&mut model.coefficients);
+        }
+    }
+}
+
+impl Task {
+    /// Reads the file and checks all that can be checked without k and the ridge.
+    pub fn read(args: &TaskArgs) -> Result<Self, Failure> {
+        let loss = loss::by_name(&args.loss, args.huber_delta)?;
+        args.check_roles()?;
+        let mut raw = args.input.load(&args.data)?;
+        for (_, name) in args.roles() {
+            raw.column(name)?;
+        }
+        let base = base_columns(args, &raw)?;
+        let (imputed, rows_dropped) = settle_missing(args, &mut raw, &base)?;
+
+        let weights = args.weights.as_deref().map(|name| raw.number(name));
+        let weights = weights.transpose()?;
+        if let (Some(name), Some(weights)) = (&args.weights, &weights) {
+            check_weights(&raw, name, weights)?;
+        }
+        let offset = args.offset.as_deref().map(|name| raw.number(name));
+        let offset = offset.transpose()?;
+        let (response, labels) = match loss.response() {
+            ResponseKind::Label => {
+                let (signs, labels) = raw.labels(&args.target)?;
+                (signs, Some(labels))
+            }
+            ResponseKind::Real => {
+                let response = raw.number(&args.target)?;
+                if offset.is_none() {
+                    check_varies(&raw, &args.target, &response, weights.as_deref())?;
+                }
+                (response, None)
+            }
+        };
+        let file = raw.file().to_path_buf();
+        let factors = if args.interactions {
+            base.clone()
+        } else {
+            Vec::new()
+        };
+        let (names, design) = features(args, raw, &base)?;
+        Ok(Self {
+            file,
+            loss,
+            intercept: !args.no_intercept,
+            standardize: args.standardize,
+            names,
+            design,
+            response,
+            weights,
+            offset,
+            target: args.target.clone(),
+            labels,
+            factors,
+            imputed,
+            rows_dropped,
+        })
+    }
+
+    /// The problem on the rows of positive weight.
+    pub fn problem(
+        &self,
+        k: usize,
+        ridge: f64,
+        weights: Option<&[f64]>,
+    ) -> Result<Scaled, Failure> {
+        let scales = self.standardize.then(|| {
+            let moments = Moments::of(&self.design, weights);
+            moments.iter().map(Moments::scale).collect::<Vec<f64>>()
+        });
+        let mut design = self.design.clone();
+        if let Some(scales) = &scales {
+            let reciprocals = scales.iter().map(|scale| 1.0 / scale).collect();
+            design = design.with_view(vec![0.0; scales.len()], reciprocals)?;
+        }
+        let mut builder = Problem::builder(design, self.response.clone())
+            .names(self.names.clone())
+            .loss(Arc::clone(&self.loss))
+            .ridge(ridge)
+            .k(k)
+            .intercept(self.intercept);
+        if let Some(weights) = weights {
+            builder = builder.weights(weights.to_vec());
+        }
+        if let Some(offset) = &self.offset {
+            builder = builder.offset(offset.clone());
+        }
+        let problem = builder.build().map_err(|error| self.explain(error))?;
+        Ok(Scaled { problem, scales })
+    }
+
+    /// `intercept + Ax + o` for every row, weight or not.
+    pub fn scores(&self, coefficients: &[f64], intercept: f64) -> Vec<f64> {
+        let mut scores = match &self.offset {
+            Some(offset) => offset.clone(),
+            None => vec![0.0; self.response.len()],
+        };
+        scores.iter_mut().for_each(|score| *score += intercept);
+        let x = coefficients.iter().copied().enumerate();
+        self.design
+            .add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
+        scores
+    }
+
+    /// The hash of the numbers: target, weights, offset, features.
+    pub fn fingerprint(&self) -> String {
+        let mut fingerprint = Fingerprint::new(self.response.len());
+        fingerprint.vector(&self.response);
+        for vector in [&self.weights, &self.offset] {
+            fingerprint.vector(vector.as_deref().unwrap_or_default());
+        }
+        for j in 0..self.names.len() {
+            fingerprint.column(self.design.entries(j));
+        }
+        fingerprint.finish()
+    }
+
+    /// Which of some features are products of which columns.
+    pub fn products(&self, names: &[String]) -> Vec<Product> {
+        let product = |name: &String| {
+            let factors = factors(&self.factors, name)?;
+            Some(Product {
+                name: name.clone(),
+                factors: factors.map(String::clone),
+            })
+        };
+        match self.factors.is_empty() {
+            true => Vec::new(),
+            false => names.iter().filter_map(product).collect(),
+        }
+    }
+
+    /// The rows that count.
+    pub fn rows(&self) -> usize {
+        let weights = self.weights.as_ref();
+        weights.map_or(self.response.len(), |weights| {
+            weights.iter().filter(|weight| **weight > 0.0).count()
+        })
+    }
+
+    /// What the user should know of the data before they believe a model with k features.
+    pub fn warnings(&self, k: usize) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let (rows, features) = (self.rows(), self.names.len());
+        if k > features {
+            warnings.push(format!(
+                "k is {k}, but there are {features} features: all of them may be in the model"
+            ));
+        } else if k + usize::from(self.intercept) > rows {
+            warnings.push(format!(
+                "k is {k}, and {rows} rows cannot tell so many coefficients apart: only the ridge decides between them; use a smaller k"
+            ));
+        }
+        let moments = Moments::of(&self.design, self.weights.as_deref());
+        warnings.extend(moments::constant(&moments, &self.names, self.intercept));
+        if !self.standardize {
+            warnings.extend(moments::far_apart(&moments, &self.names));
+        }
+        warnings.extend(moments::copies(
+            &self.design,
+            &moments,
+            &self.names,
+            self.weights.as_deref(),
+            self.intercept,
+        ));
+        warnings
+    }
+
+    /// The engine knows neither the file nor the labels: say them.
+    fn explain(&self, error: l0star::Error) -> Failure {
+        let file = self.file.display();
+        match (error, &self.labels) {
+            (l0star::Error::OneClass { label, .. }, Some(labels)) => Failure::BadData(format!(
+                "{file}: column '{}' has the label '{}' in every row of positive weight; a classifier needs both labels",
+                self.target,
+                labels[usize::from(label > 0.0)]
+            )),
+            (
+                error @ (l0star::Error::Empty { .. }
+                | l0star::Error::Overflow { .. }
+                | l0star::Error::Dependent { .. }),
+                _,
+            ) => Failure::BadData(format!("{file}: {error}")),
+            (error, _) => error.into(),
+        }
+    }
+}
+
+fn check_weights(raw: &RawTable, column: &str, weights: &[f64]) -> Result<(), Failure> {
+    let Some(row) = weights.iter().position(|weight| *weight < 0.0) else {
+        return Ok(());
+    };
+    let place = raw.place(raw.position(column)?, row);
+    Err(Failure::BadData(format!(
+        "{place}: weight {} is negative; weights must be zero or more",
+        weights[row]
+    )))
+}
+
+/// Without an offset there is nothing to explain in a target that is the same everywhere.
+fn check_varies(
+    raw: &RawTable,
+    column: &str,
+    target: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<(), Failure> {
+    let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+    let mut values = (0..target.len())
+        .filter(|row| counts(*row))
+        .map(|row| target[row]);
+    // No row of positive weight is an error of its own, with a better message.
+    let Some(first) = values.next() else {
+        return Ok(());
+    };
+    if values.any(|value| value != first) {
+        return Ok(());
+    }
+    Err(Failure::BadData(format!(
+        "{}: the target '{column}' is {first} in every row, so there is nothing to explain; choose a column that varies",
+        raw.file().display()
+    )))
+}
+
+/// The columns of the file that are features, or whose products are.
+fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String>, Failure> {
+    let excluded = args.excluded();
+    let roles: Vec<(&str, &str)> = args.roles().collect();
+    let mut candidates = columns::candidates(&args.columns, raw, &roles)?;
+    if candidates.is_empty() {
+        return Err(Failure::BadData(format!(
+            "{}: there is no column besides '{}', so there are no features; add some",
+            raw.file().display(),
+            args.target
+        )));
+    }
+    if args.interactions {
+        // A column of text has no products: excluded by its name, it is gone before the expansion.
+        candidates.retain(|name| !(excluded.contains(name) && is_text(raw, name)));
+    } else {
+        for name in &excluded {
+            raw.column(name)?;
+        }
+        candidates.retain(|name| !excluded.contains(name));
+    }
+    some_left(candidates.into_iter().map(str::to_owned).collect())
+}
+
+fn is_text(raw: &RawTable, name: &str) -> bool {
+    matches!(raw.column(name), Ok(RawColumn::Text { .. }))
+}
+
+/// Fills in, drops or refuses missing values: what was filled in, and how many rows were dropped.
+fn settle_missing(
+    args: &TaskArgs,
+    raw: &mut RawTable,
+    features: &[String],
+) -> Result<(Vec<(String, f64)>, usize), Failure> {
+    let mut imputed = Vec::new();
+    if args.impute == Some(Impute::Mean) {
+        for (name, _) in raw.missing_in(features)? {
+            if let Some(mean) = raw.impute_mean(&name)? {
+                imputed.push((name, mean));
+            }
+        }
+    }
+    // Text among the features is refused as text, which says more.
+    let columns = raw.names().iter().zip(raw.columns());
+    let texts: HashSet<&str> = columns
+        .filter(|(_, column)| matches!(column, RawColumn::Text { .. }) && !column.is_boolean())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let features = features.iter().map(String::as_str);
+    let used: Vec<String> = features
+        .filter(|name| !texts.contains(name))
+        .chain(args.roles().map(|(_, name)| name))
+        .map(str::to_owned)
+        .collect();
+    if args.drop_missing {
+        let dropped = raw.drop_missing(&used)?;
+        return Ok((imputed, dropped));
+    }
+    raw.refuse_missing(&used, FILL)?;
+    Ok((imputed, 0))
+}
+
+/// The features, expanded if asked for, less the excluded ones.
+fn features(args: &TaskArgs, raw: RawTable, base: &[String]) -> Result<Named, Failure> {
+    if !args.interactions {
+        return design::of_file(raw, base);
+    }
+    let excluded = args.excluded();
+    let expanded = interactions(&raw.numeric(base)?)?;
+    for name in &excluded {
+        if expanded.find(name).is_none() && raw.column(name).is_err() {
+            expanded.clone().take_column(name)?;
+        }
+    }
+    if excluded.is_empty() {
+        return design::of_table(expanded);
+    }
+    let (names, rows, values) = expanded.into_parts();
+    let kept: Vec<usize> = (0..names.len())
+        .filter(|j| !excluded.contains(names[*j].as_str()))
+        .collect();
+    let kept = some_left(kept)?;
+    let values = kept
+        .iter()
+        .flat_map(|j| &values[j * rows..(j + 1) * rows])
+        .copied()
+        .collect();
+    let names = kept.iter().map(|j| names[*j].clone()).collect();
+    design::of_table(Table::new(names, rows, values)?)
+}
+
+fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
+    if features.is_empty() {
+        return Err(Failure::Usage(
+            "--exclude leaves no features; exclude fewer columns".into(),
+        ));
+    }
+    Ok(features)
+}

@@ -1,0 +1,72 @@
+//! `l0star explain`: a model for whoever has to defend it.
+
+use crate::common::Sandbox;
+
+fn explained(options: &str, code: i32) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate ar -d 20 -k 3 -n 60 --rho 0.7 --snr 2 --out s.csv");
+    let outcome = sandbox.run(&format!(
+        "fit s.csv --target b --out m.json --quiet {options}"
+    ));
+    assert_eq!(outcome.code, Some(code), "{outcome:?}");
+    let outcome = sandbox.run("explain m.json");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(outcome.stderr, "");
+    let too_long = |line: &&str| line.chars().count() > 80 && line.contains(' ');
+    assert_eq!(outcome.stdout.lines().find(too_long), None);
+    // Where lines break depends on the numbers.
+    let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    words.join(" ")
+}
+
+fn says(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "no {word:?} in {text}");
+    }
+}
+
+#[test]
+fn a_proof_is_put_in_words_and_figures() {
+    let text = explained("-k 3", 0);
+    says(
+        &text,
+        &[
+            "at most 3 of 20 features",
+            "Status optimal",
+            "lower bound",
+            "1140 ways to choose 3 of 20",
+            "C(20, 3)",
+            "s.csv, 60 rows and 20 features",
+            "hash ",
+            "l0star fit s.csv --target b --out m.json --quiet -k 3",
+            "0.001/2 times",
+        ],
+    );
+}
+
+#[test]
+fn a_heuristic_proves_nothing() {
+    let text = explained("-k 3 --method omp", 0);
+    says(&text, &["Nothing is proved", "'omp' is a heuristic"]);
+    assert!(!text.contains("ruled out"), "{text}");
+}
+
+#[test]
+fn a_limit_is_no_proof() {
+    let text = explained("-k 8 --node-limit 0 --method paper", 4);
+    says(&text, &["stopped at a limit", "may exist"]);
+    assert!(!text.contains("ruled out"), "{text}");
+}
+
+#[test]
+fn lists_gaps_and_preparations_are_told() {
+    says(
+        &explained("-k 2 --top 4", 0),
+        &["lists the 4 best models; every other one has an objective of at least"],
+    );
+    says(&explained("-k 3 --gap 1", 0), &["Status gap_reached"]);
+    says(
+        &explained("-k 3 --standardize --loss huber --huber-delta 0.5", 0),
+        &["divided by their standard deviations", "up to 0.5"],
+    );
+}

@@ -1,0 +1,426 @@
+//! [`Model`]: a fitted model with all that is needed to use it and to defend it, as JSON in a file.
+//!
+//! The numbers are written with the fewest digits that read back to the same bits, so a model
+//! predicts the same on every machine. The first two fields name the format and its version; a
+//! reader takes its own version and older ones, and ignores fields that it does not know.
+
+use std::fmt;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::error::DataError;
+use crate::file::write_atomically;
+use crate::frame::Values;
+use crate::place::clip;
+use crate::raw::RawTable;
+
+/// What the field `format` says.
+pub const FORMAT: &str = "l0star-model";
+/// What the field `version` says; a change that an older reader would misunderstand raises it.
+pub const VERSION: u64 = 1;
+
+/// Numbers by name, in order; in JSON an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByName(pub Vec<(String, f64)>);
+
+impl ByName {
+    /// The number of a name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| *value)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for ByName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for ByName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ByName, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = ByName;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of numbers")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ByName, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(ByName(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+/// A result as scripts read it; the fields and their order are a contract.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// What is known of the result: `optimal`, `gap_reached`, a limit, `interrupted`, `heuristic`.
+    pub status: String,
+    /// The value of the objective.
+    pub objective: f64,
+    /// What no model can be below; nothing for a heuristic.
+    pub lower_bound: Option<f64>,
+    /// `objective - lower_bound`.
+    pub gap: Option<f64>,
+    /// The same as a share of the objective.
+    pub relative_gap: Option<f64>,
+    /// At most this many features.
+    pub k: usize,
+    /// The loss.
+    pub loss: String,
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// The intercept, 0 when there is none.
+    pub intercept: f64,
+    /// The features that were chosen, in the order of the columns.
+    pub support: Vec<String>,
+    /// Their coefficients, on the scale of the data.
+    pub coefficients: ByName,
+    /// Relaxations and restricted problems solved.
+    pub solver_calls: u64,
+    /// Nodes of the search tree looked at.
+    pub nodes: u64,
+    /// The most nodes that were open at one time.
+    pub peak_open_nodes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// How the model was searched for.
+    pub method: String,
+    /// What the user should know of the data or the options.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// The label that counts as positive, for a loss on labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive_label: Option<String>,
+    /// The list of models, when one was asked for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub list: Option<List>,
+}
+
+/// The models of a list, best first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct List {
+    /// The models.
+    pub solutions: Vec<Listed>,
+    /// A lower bound of every model that is not listed; nothing when there is no other.
+    pub rest_bound: Option<f64>,
+    /// Whether there was no room for all that was asked for.
+    pub truncated: bool,
+}
+
+/// One model of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Listed {
+    /// The value of the objective.
+    pub objective: f64,
+    /// The intercept, 0 when there is none.
+    pub intercept: f64,
+    /// Its features, in the order of the columns.
+    pub support: Vec<String>,
+    /// Their coefficients.
+    pub coefficients: ByName,
+}
+
+/// How the result was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Absolute error allowed.
+    pub gap: f64,
+    /// Error allowed as a share of the objective.
+    pub relative_gap: f64,
+    /// How many models were wanted.
+    pub top: Option<usize>,
+    /// Models up to this share above the best were wanted.
+    pub within: Option<f64>,
+    /// The limit of time, in seconds.
+    pub time_limit: Option<f64>,
+    /// The limit of nodes.
+    pub node_limit: Option<u64>,
+    /// The limit of memory, in bytes.
+    pub memory_limit: Option<u64>,
+    /// How many threads searched.
+    pub threads: usize,
+}
+
+/// What the data were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataStamp {
+    /// The file, as it was named.
+    pub file: String,
+    /// Rows that were used.
+    pub rows: usize,
+    /// Columns that could be chosen.
+    pub columns: usize,
+    /// Rows that were dropped since a value was missing.
+    pub rows_dropped: usize,
+    /// [`Fingerprint`](crate::Fingerprint) of the numbers that were used.
+    pub hash: String,
+}
+
+/// A product of two columns of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Product {
+    /// The name of the feature.
+    pub name: String,
+    /// The columns; the same one twice for a square.
+    pub factors: [String; 2],
+}
+
+/// A fitted model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// The version of l0star that made it.
+    pub l0star: String,
+    /// The result.
+    #[serde(flatten)]
+    pub fitted: Fitted,
+    /// The column that is predicted.
+    pub target: String,
+    /// The labels that −1 and +1 stand for, for a loss on labels.
+    pub labels: Option<[String; 2]>,
+    /// The column of weights.
+    pub weights: Option<String>,
+    /// The column that is added to every prediction.
+    pub offset: Option<String>,
+    /// Where Huber's loss becomes linear.
+    pub huber_delta: Option<f64>,
+    /// Whether an intercept was fitted.
+    pub fit_intercept: bool,
+    /// Whether the columns were divided by their standard deviations for the fit. The coefficients
+    /// are those of the columns as they are.
+    pub standardize: bool,
+    /// These deviations, of the features that were chosen.
+    #[serde(default, skip_serializing_if = "ByName::is_empty")]
+    pub scales: ByName,
+    /// Features among the chosen that are products of columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub products: Vec<Product>,
+    /// What stands in for a missing value, by column.
+    #[serde(default, skip_serializing_if = "ByName::is_empty")]
+    pub imputed: ByName,
+    /// The names of all columns that could be chosen.
+    pub features: Vec<String>,
+    /// How it was asked for.
+    pub settings: Asked,
+    /// What the data were.
+    pub data: DataStamp,
+    /// The command that made it.
+    #[serde(default)]
+    pub command: Vec<String>,
+}
+
+/// The two fields by which a file is told.
+#[derive(Deserialize)]
+struct Head {
+    format: Option<String>,
+    version: Option<u64>,
+}
+
+impl Model {
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), DataError> {
+        write_atomically(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)?;
+            writeln!(file)
+        })
+    }
+
+    /// Reads a file that [`Model::save`] wrote.
+    pub fn load(path: impl AsRef<Path>) -> Result<Model, DataError> {
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Err(DataError::IsFolder {
+                path: path.to_path_buf(),
+            });
+        }
+        let bytes = fs::read(path).map_err(|reason| DataError::reading(path, reason))?;
+        Model::parse(path, &bytes)
+    }
+
+    /// The same from bytes; `path` is the name for messages.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Model, DataError> {
+        let refuse = |what: String| DataError::WrongFormat {
+            path: path.to_path_buf(),
+            what,
+        };
+        let unreadable = |error: serde_json::Error| {
+            refuse(if error.is_eof() {
+                "ends in the middle of a model; fit it again, or copy the file again".into()
+            } else {
+                format!("is no model file ({error}); give the file that fit --out wrote")
+            })
+        };
+        let head: Head = serde_json::from_slice(bytes).map_err(unreadable)?;
+        match (head.format.as_deref(), head.version) {
+            (Some(FORMAT), Some(version)) if version > VERSION => {
+                return Err(refuse(format!(
+                    "is a model of version {version}, and this program knows versions up to {VERSION}; update l0star"
+                )));
+            }
+            (Some(FORMAT), Some(_)) => {}
+            (Some(FORMAT), None) => {
+                return Err(refuse("is a model without a version; fit it again".into()));
+            }
+            (Some(other), _) => {
+                return Err(refuse(format!(
+                    "is of the format '{}', not '{FORMAT}'; give the file that fit --out wrote",
+                    clip(other)
+                )));
+            }
+            (None, _) => {
+                return Err(refuse(format!(
+                    "is JSON but no model, as it has no field \"format\": \"{FORMAT}\"; give the file that fit --out wrote"
+                )));
+            }
+        }
+        let model: Model = serde_json::from_slice(bytes).map_err(unreadable)?;
+        model.check().map_err(refuse)?;
+        Ok(model)
+    }
+
+    /// What a file edited by hand may have broken.
+    fn check(&self) -> Result<(), String> {
+        let coefficients = &self.fitted.coefficients.0;
+        let names: Vec<&String> = coefficients.iter().map(|(name, _)| name).collect();
+        if names != self.fitted.support.iter().collect::<Vec<_>>() {
+            return Err("names other features in 'support' than in 'coefficients'; make them agree, or fit it again".into());
+        }
+        let mut sorted = names;
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err("has two coefficients of one name; fit it again".into());
+        }
+        Ok(())
+    }
+
+    /// The columns of a file that a prediction needs, in the order of their first use, the offset last.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut columns: Vec<&str> = Vec::new();
+        let mut need = |name| {
+            if !columns.contains(&name) {
+                columns.push(name);
+            }
+        };
+        for name in &self.fitted.support {
+            match self.products.iter().find(|product| product.name == *name) {
+                Some(product) => product.factors.iter().for_each(|name| need(name)),
+                None => need(name),
+            }
+        }
+        self.offset.iter().for_each(|name| need(name));
+        columns
+    }
+
+    /// `intercept + Σ coefficient × feature + offset` for every row of a file.
+    ///
+    /// The sum is taken from left to right, one rounded product and one rounded addition a
+    /// feature: the same bits on every machine.
+    pub fn predict(&self, table: &RawTable) -> Result<Vec<f64>, DataError> {
+        let table = self.with_columns(table)?;
+        let mut sums = vec![self.fitted.intercept; table.rows()];
+        for (name, coefficient) in &self.fitted.coefficients.0 {
+            let values = |of: &str| table.number(of);
+            let feature = match self.products.iter().find(|product| product.name == *name) {
+                None => values(name)?,
+                Some(product) => {
+                    let mut first = values(&product.factors[0])?;
+                    let second = values(&product.factors[1])?;
+                    first.iter_mut().zip(second).for_each(|(a, b)| *a *= b);
+                    first
+                }
+            };
+            for (sum, value) in sums.iter_mut().zip(feature) {
+                *sum += coefficient * value;
+            }
+        }
+        if let Some(offset) = &self.offset {
+            for (sum, value) in sums.iter_mut().zip(table.number(offset)?) {
+                *sum += value;
+            }
+        }
+        match sums.iter().position(|sum| !sum.is_finite()) {
+            None => Ok(sums),
+            Some(row) => Err(DataError::WrongFormat {
+                path: table.file().to_path_buf(),
+                what: format!(
+                    "makes a prediction that is not finite, in row {}; look for a number that is far too large",
+                    row + 1
+                ),
+            }),
+        }
+    }
+
+    /// The columns that a prediction needs, all there and without gaps.
+    fn with_columns(&self, table: &RawTable) -> Result<RawTable, DataError> {
+        let needed = self.columns();
+        let absent: Vec<&str> = needed
+            .iter()
+            .copied()
+            .filter(|name| table.position(name).is_err())
+            .collect();
+        if !absent.is_empty() {
+            return Err(table.lacks(&absent, needed.len()));
+        }
+        let mut table = table.only(&needed)?;
+        for (name, value) in &self.imputed.0 {
+            if needed.contains(&name.as_str()) {
+                table.fill(name, *value)?;
+            }
+        }
+        table.refuse_missing(&needed, "fill them in, or drop the rows")?;
+        Ok(table)
+    }
+
+    /// The probability of the positive label for a score, for the logistic loss.
+    ///
+    /// The exponential is computed in software: that of the platform may differ in the last bit.
+    pub fn probability(&self, score: f64) -> Option<f64> {
+        (self.fitted.loss == "logistic").then(|| {
+            if score >= 0.0 {
+                1.0 / (1.0 + libm::exp(-score))
+            } else {
+                let odds = libm::exp(score);
+                odds / (1.0 + odds)
+            }
+        })
+    }
+
+    /// The labels that scores stand for; numbers when both labels are numbers.
+    pub fn label(&self, scores: &[f64]) -> Option<Values<'static>> {
+        let labels = self.labels.as_ref()?;
+        let of = |score: &f64| usize::from(*score > 0.0);
+        let numbers = labels.each_ref().map(|label| label.parse::<f64>());
+        Some(match numbers {
+            [Ok(negative), Ok(positive)] if negative.is_finite() && positive.is_finite() => {
+                let values = [negative, positive];
+                Values::Numbers(scores.iter().map(|score| values[of(score)]).collect())
+            }
+            _ => Values::Texts(
+                scores
+                    .iter()
+                    .map(|score| labels[of(score)].clone())
+                    .collect(),
+            ),
+        })
+    }
+}
