@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::explain::ExplainArgs;
 use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
+use crate::path::PathArgs;
 use crate::predict::PredictArgs;
 use crate::search::SearchArgs;
 use crate::task::TaskArgs;
@@ -61,6 +62,9 @@ pub enum Command {
     /// Say what was proved of a model, and how
     #[command(after_help = crate::explain::EXAMPLES)]
     Explain(ExplainArgs),
+    /// Find the best model of every size up to k, with AIC, BIC and EBIC
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::path::EXAMPLES))]
+    Path(Box<PathArgs>),
     /// Write an instance of the paper's families, or one of its two real data sets
     #[command(after_help = GENERATE_EXAMPLES)]
     Generate(GenerateArgs),

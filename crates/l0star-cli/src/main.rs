@@ -9,7 +9,7 @@
 //! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `predict`, `explain`, `generate`, `inspect` | the commands |
+//! | `fit`, `path`, `predict`, `explain`, `generate`, `inspect` | the commands |
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
@@ -32,6 +32,7 @@ mod inspect;
 mod interrupt;
 mod moments;
 mod output;
+mod path;
 mod predict;
 mod progress;
 mod ready;
@@ -51,6 +52,7 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Fit(args) => fit::run(&args),
+        Command::Path(args) => path::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),

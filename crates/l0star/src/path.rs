@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::gram::start::Common;
+use crate::loss::{Loss, ResponseKind};
 use crate::problem::Problem;
 use crate::search::Event;
 use crate::search::context::PROMISE;
@@ -252,8 +253,16 @@ impl Point {
 }
 
 impl Criteria {
+    /// Whether a loss is a likelihood, or stands in for one.
+    pub fn apply_to(loss: &dyn Loss) -> bool {
+        matches!(loss.name(), "logistic" | "quadratic" | "huber")
+    }
+
     /// Of a model; `None` for a loss that is not a likelihood.
     pub fn new(problem: &Problem, solution: &Solution) -> Option<Self> {
+        if !Self::apply_to(problem.loss()) {
+            return None;
+        }
         let n = problem.rows() as f64;
         let columns = problem.columns();
         let mut x: Vec<(usize, f64)> = solution.coefficients.iter().copied().enumerate().collect();
@@ -262,11 +271,11 @@ impl Criteria {
         if problem.has_intercept() {
             x.push((columns, solution.intercept));
         }
-        let deviance = match problem.loss().name() {
-            "logistic" => 2.0 * n * problem.mean_loss(&x),
+        let loss = problem.mean_loss(&x);
+        let deviance = match problem.loss().response() {
+            ResponseKind::Label => 2.0 * n * loss,
             // A perfect fit has no finite one.
-            "quadratic" | "huber" => n * (2.0 * problem.mean_loss(&x)).max(f64::MIN_POSITIVE).ln(),
-            _ => return None,
+            ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),
         };
         let bic = deviance + n.ln() * parameters;
         let choices = ln_choose(problem.selectable().len(), solution.support.len());

@@ -266,7 +266,7 @@ pub fn threads(only: &str) -> Result<(), String> {
 const LONGEST: usize = 20;
 
 /// One thread searches alone for so long, as in the command.
-const SOLO: Duration = Duration::from_millis(500);
+const SOLO: Duration = Duration::from_millis(100);
 
 /// All sizes up to 20 in one path, against as many separate runs.
 pub fn path(only: &str) -> Result<(), String> {

@@ -12,6 +12,7 @@ mod lists;
 mod missing;
 mod models;
 mod options;
+mod path;
 mod predict;
 mod results;
 mod standardize;

@@ -1,0 +1,326 @@
+//! `l0star path`: the best model of every size, and which size a criterion would take.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use l0star::path::{Criteria, Point};
+use l0star::search::Event;
+use l0star::{Method, PathRun, Settings, Status};
+use l0star_data::model::Fitted;
+use serde::Serialize;
+
+use crate::args::{count, positive};
+use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
+use crate::progress::Listener;
+use crate::saved::{self, Origin};
+use crate::screen::Screen;
+use crate::search::SearchArgs;
+use crate::table::{clip, percent_above, significant};
+use crate::task::{Scaled, Task, TaskArgs};
+use crate::{interrupt, output};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  l0star path data/diabetes.csv --target target
+  l0star path data/diabetes.csv --target target -k 20 --interactions --criterion bic
+  l0star path patients.csv --target died --loss logistic -k 12 --time-limit 10m --out model.json
+
+AIC, BIC and EBIC are -2 log likelihood plus 2, log n, and log n + 2 log C(d, k)/k for each parameter; smaller is
+better. Quadratic: normal errors of unknown variance. Huber: its loss in their place. --time-limit is for the whole
+path; every size gets an equal share of what is left.";
+
+/// The largest size when none is given.
+const DEFAULT_SIZE: usize = 10;
+
+#[derive(Debug, clap::Args)]
+pub struct PathArgs {
+    #[command(flatten)]
+    pub task: TaskArgs,
+
+    /// Up to this many features [default: 10, or all when there are fewer]
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
+    pub k: Option<usize>,
+
+    /// Weight of the ridge, R/2 times the sum of the squared coefficients
+    #[arg(long, value_name = "R", default_value_t = 1e-3, allow_hyphen_values = true,
+          value_parser = positive)]
+    pub ridge: f64,
+
+    /// What the chosen size is best by
+    #[arg(long, value_name = "CRITERION", default_value = "ebic")]
+    pub criterion: Criterion,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the model of the chosen size to this file, for predict and explain
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Print no table and no live line
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Print a line for every event of the searches on standard error
+    #[arg(long)]
+    pub log: bool,
+}
+
+/// A criterion by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Criterion {
+    /// Akaike's
+    Aic,
+    /// The Bayesian
+    Bic,
+    /// The extended Bayesian, for more features than a few
+    Ebic,
+}
+
+impl Criterion {
+    fn of(self, criteria: &Criteria) -> f64 {
+        match self {
+            Self::Aic => criteria.aic,
+            Self::Bic => criteria.bic,
+            Self::Ebic => criteria.ebic,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Aic => "AIC",
+            Self::Bic => "BIC",
+            Self::Ebic => "EBIC",
+        }
+    }
+
+    /// The smallest value's place; `None` for a loss without a likelihood.
+    fn choose(self, points: &[Point]) -> Option<usize> {
+        let values = points.iter().map(|point| point.criteria);
+        let values: Option<Vec<f64>> = values.map(|all| Some(self.of(&all?))).collect();
+        let values = values?;
+        (0..values.len()).min_by(|a, b| values[*a].total_cmp(&values[*b]))
+    }
+}
+
+/// The JSON object.
+#[derive(Debug, Serialize)]
+struct Output {
+    criterion: Criterion,
+    chosen_k: Option<usize>,
+    path: Vec<Row>,
+    warnings: Vec<String>,
+}
+
+/// One size of it.
+#[derive(Debug, Serialize)]
+struct Row {
+    #[serde(flatten)]
+    fitted: Fitted,
+    aic: Option<f64>,
+    bic: Option<f64>,
+    ebic: Option<f64>,
+    /// Against the size before.
+    entering: Vec<String>,
+    leaving: Vec<String>,
+}
+
+/// From the arguments to the path; the exit code says what is proved of all sizes.
+pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
+    let mut settings = settings(args)?;
+    settings.interrupt = Some(interrupt::flag());
+    if let Some(out) = &args.out {
+        output::check_writable(out)?;
+        output::check_distinct("--out", out, "the data", &args.task.data)?;
+    }
+    let task = Task::read(&args.task)?;
+    if args.out.is_some() && !Criteria::apply_to(&*task.loss) {
+        return Err(Failure::Usage(format!(
+            "the loss '{}' is not a likelihood, so no criterion can choose a size to write; use fit -k K --out, or cv",
+            task.loss.name()
+        )));
+    }
+    let last = args.k.unwrap_or(DEFAULT_SIZE.min(task.names.len()));
+    let warnings = task.warnings(last);
+    if !args.quiet && !args.json {
+        output::warn(&warnings);
+    }
+    let scaled = task.problem(last, args.ridge, task.weights.as_deref())?;
+    let points = solve(args, &scaled, &settings, last)?;
+
+    let chosen = args.criterion.choose(&points);
+    let rows = rows(&task, &points, args.ridge);
+    if let (Some(out), Some(chosen)) = (&args.out, chosen) {
+        let origin = Origin::new(&args.task, &task, &scaled, &settings);
+        let mut fitted = rows[chosen].fitted.clone();
+        fitted.warnings.clone_from(&warnings);
+        saved::model(&origin, fitted).save(out)?;
+    }
+    let output = Output {
+        criterion: args.criterion,
+        chosen_k: chosen.map(|at| points[at].k),
+        path: rows,
+        warnings,
+    };
+    if args.json {
+        output::print_json(&output)?;
+    } else if !args.quiet {
+        output::print(&render(&output, chosen, &Screen::of_stdout()))?;
+    }
+    let statuses = || points.iter().map(|point| point.solution.status);
+    let code = match statuses().find(|status| status.stopped_early()) {
+        _ if statuses().any(|status| status == Status::Interrupted) => INTERRUPTED,
+        Some(_) => LIMIT,
+        None => SOLVED,
+    };
+    Ok(ExitCode::from(code))
+}
+
+fn settings(args: &PathArgs) -> Result<Settings, Failure> {
+    let settings = args.search.settings()?;
+    match settings.method {
+        Method::BestFirst => Ok(settings),
+        _ => Ok(Settings {
+            threads: None,
+            ..settings
+        }),
+    }
+}
+
+fn solve(
+    args: &PathArgs,
+    scaled: &Scaled,
+    settings: &Settings,
+    last: usize,
+) -> Result<Vec<Point>, Failure> {
+    let mut listener = Listener::new(args.log, true);
+    let mut size = None;
+    let mut run = PathRun::new(&scaled.problem, settings, 0..=last);
+    if args.log {
+        run = run.observe(Box::new(|k, event: &Event| {
+            if size.replace(k) != Some(k) {
+                eprintln!("k = {k}");
+            }
+            listener.hear(event);
+        }));
+    }
+    let bar = bar(last + 1, args.quiet || args.log);
+    let each = bar.clone();
+    let points = run.each(Box::new(move |_| each.inc(1))).solve();
+    bar.finish_and_clear();
+    let mut points = points?;
+    for point in &mut points {
+        scaled.unscale(&mut point.solution);
+    }
+    Ok(points)
+}
+
+/// How many sizes are done; nothing where no terminal shows it.
+fn bar(sizes: usize, hidden: bool) -> ProgressBar {
+    let target = match hidden {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(sizes as u64), target);
+    let template = "{elapsed_precise}  {wide_bar} {pos} of {len} sizes";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn rows(task: &Task, points: &[Point], ridge: f64) -> Vec<Row> {
+    let names = |of: &[usize], without: &[usize]| -> Vec<String> {
+        let new = of.iter().filter(|j| !without.contains(j));
+        new.map(|j| task.names[*j].clone()).collect()
+    };
+    let mut before: &[usize] = &[];
+    let mut rows = Vec::with_capacity(points.len());
+    for point in points {
+        let now = &point.solution.support[..];
+        let criteria = point.criteria;
+        rows.push(Row {
+            fitted: saved::fitted(task, (point.k, ridge), &point.solution, false, &[]),
+            aic: criteria.map(|criteria| criteria.aic),
+            bic: criteria.map(|criteria| criteria.bic),
+            ebic: criteria.map(|criteria| criteria.ebic),
+            entering: names(now, before),
+            leaving: names(before, now),
+        });
+        before = now;
+    }
+    rows
+}
+
+/// The path for a reader: a line a size.
+fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
+    let path = &output.path;
+    let proved = |row: &&Row| row.fitted.status == "optimal";
+    let count = path.iter().filter(proved).count();
+    let title = match count {
+        _ if count == path.len() => "the best model of every size, each proved optimal".to_owned(),
+        _ => format!("models of {} sizes, {count} proved optimal", path.len()),
+    };
+    let mut text = screen.bold(&title) + "\n\n";
+    let mut line = |cells: [&str; 7], features: &str| {
+        let [mark, k, objective, gap, aic, bic, ebic] = cells;
+        let line = format!(
+            "{mark} {k:>3}  {objective:<11}  {gap:>7}  {aic:>9}  {bic:>9}  {ebic:>9}  {features}"
+        );
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", line.trim_end());
+    };
+    line(
+        [" ", "k", "objective", "gap %", "AIC", "BIC", "EBIC"],
+        "features",
+    );
+    for (at, row) in path.iter().enumerate() {
+        let fitted = &row.fitted;
+        let gap = match (fitted.relative_gap, proved(&row)) {
+            (_, true) => "0".to_owned(),
+            (Some(gap), false) => percent_above(gap),
+            (None, false) => "?".to_owned(),
+        };
+        let number = |value: Option<f64>| value.map_or("-".into(), |value| significant(value, 6));
+        let signed = |sign: &str, names: &[String]| -> Vec<String> {
+            let names = names.iter();
+            names
+                .map(|name| format!("{sign}{}", clip(name, 24)))
+                .collect()
+        };
+        let mut changes = signed("+", &row.entering);
+        changes.extend(signed("−", &row.leaving));
+        let mark = if Some(at) == chosen { "→" } else { " " };
+        let cells = [
+            mark,
+            &fitted.k.to_string(),
+            &significant(fitted.objective, 7),
+            &gap,
+            &number(row.aic),
+            &number(row.bic),
+            &number(row.ebic),
+        ];
+        line(
+            cells,
+            &clip(&changes.join(" "), screen.width.saturating_sub(62).max(18)),
+        );
+    }
+    if let Some(row) = chosen.and_then(|at| path.get(at)) {
+        let name = output.criterion.name();
+        let features = match row.fitted.support.is_empty() {
+            true => "(none)".to_owned(),
+            false => row.fitted.support.join(", "),
+        };
+        let first = format!("\n→ {name} is smallest at k = {}: ", row.fitted.k);
+        text.push_str(&screen.wrapped(&first, "  ", &features));
+    }
+    text
+}
