@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bound::Certified;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
@@ -12,6 +12,7 @@ use crate::relaxation::Relaxation;
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
+use crate::relaxation::structured::{Rows, Structured};
 use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::context::Observer;
@@ -107,6 +108,13 @@ impl<'p> Run<'p> {
     pub fn solve(self) -> Result<Solution> {
         let (problem, settings) = (self.problem, &self.settings);
         settings.check()?;
+        let exact = matches!(settings.method, Method::BestFirst | Method::Exhaustive);
+        if let (Some(structure), false) = (&problem.structure, exact) {
+            return Err(Error::Structured {
+                method: settings.method.as_str(),
+                what: structure.name(),
+            });
+        }
         let is_kept = self.sink.is_some() || self.resume.is_some();
         let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
         if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
@@ -178,6 +186,11 @@ fn best_first(
             saver.save(context.saved(started.unwrap_or_default()));
         }
         return context.solution(settings, Some(status), Some(bound));
+    }
+    if problem.structure.is_some() {
+        let start = context.incumbent().map(|incumbent| incumbent.fit.x);
+        let relaxation = Structured::new(Rows::new(problem), &start.unwrap_or_default());
+        return run(binary(context, relaxation, started), settings, saver);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.

@@ -5,6 +5,7 @@ pub(crate) mod newton;
 pub mod pdal;
 pub mod rows;
 pub mod sga;
+pub(crate) mod structured;
 pub(crate) mod topk;
 
 use std::sync::Arc;
