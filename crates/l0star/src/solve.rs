@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::gram::root::MAX_COLUMNS;
+use crate::gram::structured::GramBackend;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::problem::Problem;
@@ -188,8 +189,14 @@ fn best_first(
         return context.solution(settings, Some(status), Some(bound));
     }
     if problem.structure.is_some() {
+        context.enter(Phase::Root);
         let start = context.incumbent().map(|incumbent| incumbent.fit.x);
-        let relaxation = Structured::new(Rows::new(problem), &start.unwrap_or_default());
+        let start = start.unwrap_or_default();
+        if let Some(backend) = GramBackend::new(problem, &context) {
+            let relaxation = Structured::new(backend, &start);
+            return run(binary(context, relaxation, started), settings, saver);
+        }
+        let relaxation = Structured::new(Rows::new(problem), &start);
         return run(binary(context, relaxation, started), settings, saver);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root

@@ -8,6 +8,7 @@
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`resume`] | nodes in a checkpoint, and back |
+//! | [`structured`] | frames for problems with groups and bounds |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
@@ -17,5 +18,6 @@ pub(crate) mod mixed;
 mod product;
 mod resume;
 pub(crate) mod root;
+pub(crate) mod structured;
 pub(crate) mod swaps;
 pub(crate) mod tree;

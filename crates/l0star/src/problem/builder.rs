@@ -36,7 +36,8 @@ pub struct Builder {
     weights: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     intercept: bool,
-    always_in: Vec<(usize, f64)>,
+    /// With their own ridge, or with the one that they would have anyway.
+    always_in: Vec<(usize, Option<f64>)>,
     included: Vec<usize>,
     excluded: Vec<usize>,
     factors: Vec<(usize, f64)>,
@@ -116,8 +117,9 @@ impl Builder {
     }
 
     /// Keeps a column in every model, outside the budget k, with the ridge that it would have anyway.
-    pub fn include_free(self, column: usize) -> Self {
-        self.always_in(column, f64::NAN)
+    pub fn include_free(mut self, column: usize) -> Self {
+        self.always_in.push((column, None));
+        self
     }
 
     /// Multiplies the ridge of a column by a factor > 0: large ones shrink its coefficient more.
@@ -154,7 +156,7 @@ impl Builder {
 
     /// Keeps a column in every model, outside the budget k, with its own ridge ≥ 0.
     pub fn always_in(mut self, column: usize, ridge: f64) -> Self {
-        self.always_in.push((column, ridge));
+        self.always_in.push((column, Some(ridge)));
         self
     }
 
@@ -318,8 +320,7 @@ impl Builder {
             if kinds[*column] == Kind::Excluded {
                 return Err(conflict(*column));
             }
-            // NaN stands for the ridge that the column has anyway.
-            let own = if own.is_nan() { ridge[*column] } else { *own };
+            let own = own.unwrap_or(ridge[*column]);
             if !(own >= 0.0 && own.is_finite()) {
                 return Err(Error::Setting {
                     name: "the ridge of an always-in column",

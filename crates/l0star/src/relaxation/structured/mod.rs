@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::newton::Goal;
 use super::{Exit, Relaxation, Task, WarmStart};
 use crate::bound::{Certified, Children, Subproblem};
+use crate::gram::structured::Lifted;
 use crate::problem::Problem;
 pub(crate) use proximal::{Blocks, Proximal, Smooth};
 pub(crate) use rows::Rows;
@@ -39,11 +40,23 @@ impl Shape {
         scale: Vec<f64>,
         mut curvature: Vec<f64>,
     ) -> Self {
-        let bounds = columns.zip(&scale).map(|(j, s)| {
-            let (low, high) = problem.bounds(j);
+        let columns: Vec<usize> = columns.collect();
+        let bounds = columns.iter().zip(&scale).map(|(j, s)| {
+            let (low, high) = problem.bounds(*j);
             (low * s, high * s)
         });
         let bounds = bounds.collect();
+        // One step for a whole group makes its prox a matter of its length.
+        let mut places = vec![None; problem.design.columns()];
+        for (place, j) in columns.iter().enumerate() {
+            places[*j] = Some(place);
+        }
+        for leader in &problem.selectable {
+            let members = problem.members(*leader);
+            let group: Vec<usize> = members.iter().filter_map(|j| places[*j]).collect();
+            let most = group.iter().map(|i| curvature[*i]).fold(0.0, f64::max);
+            group.iter().for_each(|i| curvature[*i] = most);
+        }
         // Columns of (nearly) zeros may move far, not infinitely far.
         let most = curvature.iter().copied().fold(1e-290, f64::max);
         curvature.iter_mut().for_each(|c| *c = c.max(1e-12 * most));
@@ -69,6 +82,19 @@ pub(crate) trait Backend: Clone + Send {
     /// The smooth part, for one node.
     fn smooth<'a>(&'a mut self, problem: &'a Problem, node: Subproblem<'a>)
     -> Box<dyn Smooth + 'a>;
+
+    /// Changes over to the frame of a warm start, or to that of the whole problem.
+    fn load(&mut self, _warm: Option<&WarmStart>) {}
+
+    /// The frame at hand, if it is not that of the whole problem.
+    fn frame(&self) -> Option<Arc<Lifted>> {
+        None
+    }
+
+    /// Makes the problem of a node tighter, if it can: other coordinates. `gains`: what a unit of lift of a column is worth.
+    fn tighten(&mut self, _problem: &Problem, _task: &Task, _gains: &dyn Fn(usize) -> f64) -> bool {
+        false
+    }
 
     /// The bounds of the children of a node, from the point certified last, whose slopes are u.
     fn children(
@@ -140,10 +166,18 @@ impl<B: Backend> Structured<B> {
     }
 }
 
-impl<B: Backend> Relaxation for Structured<B> {
-    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+impl<B: Backend> Structured<B> {
+    /// The iterate: (column, coefficient).
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let scale = &self.backend.shape().scale;
+        let x = self.proximal.x.iter().enumerate();
+        let x = x.filter(|(_, x)| **x != 0.0);
+        x.map(|(j, x)| (self.backend.column(j), x / scale[j]))
+    }
+
+    /// Goes to a model, as far as the node has its columns.
+    fn start_from(&mut self, problem: &Problem, node: &Subproblem, start: Vec<(usize, f64)>) {
         let shape = Arc::clone(self.backend.shape());
-        let start = warm.map_or_else(|| self.start.clone(), WarmStart::model);
         let blocks = self.blocks(problem, node, &shape);
         let x = &mut self.proximal.x;
         x.clear();
@@ -156,6 +190,14 @@ impl<B: Backend> Relaxation for Structured<B> {
                 x[j] = value * shape.scale[j];
             }
         }
+    }
+}
+
+impl<B: Backend> Relaxation for Structured<B> {
+    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+        self.backend.load(warm);
+        let start = warm.map_or_else(|| self.start.clone(), WarmStart::model);
+        self.start_from(problem, node, start);
     }
 
     fn initial_bound(&mut self, _problem: &Problem, _node: &Subproblem) -> Certified {
@@ -186,6 +228,23 @@ impl<B: Backend> Relaxation for Structured<B> {
             Exit::Converged
         };
         (bound, exit)
+    }
+
+    fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
+        let mut gains = vec![0.0; problem.design.columns()];
+        for (leader, (z, _)) in self.free.iter().zip(self.weights(problem)) {
+            for (j, x) in self.model().filter(|_| z > 0.0 && z < 1.0) {
+                if problem.members(*leader).contains(&j) {
+                    gains[j] = 0.5 * x * x * (1.0 / z - 1.0);
+                }
+            }
+        }
+        let model: Vec<(usize, f64)> = self.model().collect();
+        let changed = self.backend.tighten(problem, task, &|j| gains[j]);
+        if changed {
+            self.start_from(problem, &task.node, model);
+        }
+        changed
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
@@ -243,12 +302,10 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn warm_start(&self) -> WarmStart {
-        let scale = &self.backend.shape().scale;
-        let x = self.proximal.x.iter().enumerate();
-        let x = x.filter(|(_, x)| **x != 0.0);
-        let x = x.map(|(j, x)| (self.backend.column(j) as u32, (x / scale[j]) as f32));
+        let x = self.model().map(|(j, x)| (j as u32, x as f32));
         WarmStart {
             rounded: x.collect(),
+            frame: self.backend.frame(),
             ..WarmStart::default()
         }
     }
