@@ -112,6 +112,15 @@ pub enum Error {
         /// Columns that exist.
         columns: usize,
     },
+    /// A column that cannot be chosen, or that is not the first one of its group.
+    #[error(
+        "column {column} (counted from 0) is no feature that can be chosen: give one that is neither excluded nor always in, \
+         a group by its first column"
+    )]
+    NotSelectable {
+        /// The index given, from 0.
+        column: usize,
+    },
     /// The same column was both excluded and forced in.
     #[error("column '{column}' is both excluded and always in: choose one")]
     Conflict {

@@ -19,7 +19,7 @@
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
 //! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
-//! | [`solve()`] | one call for all of it |
+//! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
 
 pub mod bound;
 pub mod error;
@@ -28,6 +28,7 @@ pub mod heuristic;
 pub mod limits;
 pub mod linalg;
 pub mod loss;
+mod prices;
 pub mod problem;
 pub mod relaxation;
 pub mod restricted;
@@ -36,6 +37,7 @@ pub mod settings;
 mod solve;
 
 pub use error::{Error, Result};
+pub use prices::{Price, prices};
 pub use problem::{Design, Problem};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};

@@ -8,7 +8,7 @@ use crate::gram::root::MAX_COLUMNS;
 use crate::gram::structured::GramBackend;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
-use crate::problem::Problem;
+use crate::problem::{Problem, Structure};
 use crate::relaxation::Relaxation;
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::rows::NewtonRows;
@@ -72,6 +72,7 @@ pub struct Run<'p> {
     observer: Option<Observer<'p>>,
     sink: Option<(Duration, Sink<'p>)>,
     resume: Option<Checkpoint>,
+    start: Vec<Vec<usize>>,
 }
 
 impl<'p> Run<'p> {
@@ -83,7 +84,14 @@ impl<'p> Run<'p> {
             observer: None,
             sink: None,
             resume: None,
+            start: Vec::new(),
         }
+    }
+
+    /// Tries these sets of features first, as far as the problem has them: a good model that is known already.
+    pub fn start(mut self, sets: Vec<Vec<usize>>) -> Self {
+        self.start = sets;
+        self
     }
 
     /// Sends every event there.
@@ -130,6 +138,22 @@ impl<'p> Run<'p> {
         if let Some(state) = &resumed {
             context.resume(state);
         }
+        for set in self.start {
+            let known = |j: &usize| problem.selectable.binary_search(j).is_ok();
+            let wanted = set.into_iter().filter(known);
+            let room = problem.support_size();
+            let support = match &problem.structure {
+                Some(structure) => structure.close(&[], wanted, |_| true, room),
+                None => {
+                    let mut support: Vec<usize> = wanted.collect();
+                    support.sort_unstable();
+                    support.dedup();
+                    support.truncate(room);
+                    support
+                }
+            };
+            context.try_support(&support);
+        }
         let sink = self.sink.zip(stamp);
         let saver = sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink));
         match settings.method {
@@ -167,6 +191,8 @@ fn best_first(
         return context.solution(settings, None, Some(bound));
     }
     let alive = started.as_ref().map(State::alive);
+    // Sets to start from need not be good ones.
+    let given = started.is_none() && context.incumbent().is_some();
     if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref()) {
         match started.as_ref().map(|state| tree.restore(state)) {
             None => return run(Search::new(context, tree), settings, saver),
@@ -176,7 +202,7 @@ fn best_first(
             Some(None) => {}
         }
     }
-    if context.incumbent().is_none() {
+    if context.incumbent().is_none() || given {
         heuristic::first_incumbent(&mut context);
     }
     heuristic::fill_list(&mut context);
@@ -188,7 +214,13 @@ fn best_first(
         }
         return context.solution(settings, Some(status), Some(bound));
     }
-    if problem.structure.is_some() {
+    // With heredity alone the tree does all the work.
+    let tree_only = |structure: &Structure| structure.is_plain() && !problem.loss.is_quadratic();
+    if problem
+        .structure
+        .as_ref()
+        .is_some_and(|structure| !tree_only(structure))
+    {
         context.enter(Phase::Root);
         let start = context.incumbent().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();

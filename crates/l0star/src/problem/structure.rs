@@ -39,7 +39,12 @@ impl Structure {
 
     /// Whether something is asked.
     pub(super) fn is_needed(&self) -> bool {
-        self.boxed || self.heredity || self.members.iter().any(|members| members.len() > 1)
+        self.heredity || !self.is_plain()
+    }
+
+    /// Whether all features are single columns without bounds.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.boxed && self.members.iter().all(|members| members.len() == 1)
     }
 
     /// What is asked, in a word.

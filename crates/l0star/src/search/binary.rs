@@ -267,7 +267,13 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 }
                 Exit::Converged => {}
             }
-            let support = self.relaxation.candidate(problem, k);
+            let mut support = self.relaxation.candidate(problem, k);
+            if let Some(structure) = structure.filter(|structure| structure.heredity) {
+                let always = problem.penalised.len();
+                let wanted = support.into_iter();
+                let allowed = |j: usize| free.contains(&j);
+                support = structure.close(&included[always..], wanted, allowed, k);
+            }
             context.propose(&support);
             let cut = context.cut();
             if low.value() >= cut {
