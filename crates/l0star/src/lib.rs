@@ -42,3 +42,8 @@ pub use problem::{Design, Problem};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
 pub use solve::{Run, solve, solve_observed};
+
+/// The examples of the guide are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/constraints.md")]
+mod guide {}
