@@ -6,12 +6,14 @@ mod common;
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
-use common::{Random, RuledCase, ruled_case};
+use common::{Random, RuledCase, forced_case, hard_draft, ruled_case};
 use l0star::restricted::Restricted;
 use l0star::search::{Event, News};
 use l0star::{
-    Design, Error, Method, Problem, Settings, Status, loss, prices, solve, solve_observed,
+    Checkpoint, Design, Error, Method, Problem, RelaxationKind, Run, Settings, Status, loss,
+    prices, solve, solve_observed,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -137,6 +139,20 @@ proptest! {
     fn two_threads_equal_brute_force(seed in any::<u64>(), loss in losses()) {
         let settings = Settings { threads: NonZeroUsize::new(2), ..Settings::default() };
         check(&ruled_case(seed, loss), &settings)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(200, 44))]
+
+    #[test]
+    fn forced_features_and_ridge_factors_equal_brute_force_by_every_exact_method(
+        seed in any::<u64>(), loss in losses(), sga in any::<bool>(),
+    ) {
+        let case = forced_case(seed, loss);
+        check(&case, &Settings::new(Method::BestFirst))?;
+        let relaxation = if sga { RelaxationKind::Sga } else { RelaxationKind::Pdal };
+        check(&case, &Settings { relaxation, ..Settings::new(Method::Paper) })?;
     }
 }
 
@@ -399,4 +415,82 @@ fn included_features_are_in_the_support_and_counted() {
         "{free:?}"
     );
     assert_eq!(free.objective, found.objective);
+}
+
+/// Problems that take many nodes: groups, signs, boxes, and heredity, each by itself.
+fn hard_ones(name: &str) -> Vec<(&'static str, Problem)> {
+    let boxes = (0..25).fold(hard_draft(name), |builder, j| builder.bounds(j, -0.2, 0.4));
+    let chains = (10..25).fold(hard_draft(name), |builder, j| {
+        builder.requires(j, &[j - 10])
+    });
+    let groups = (0..12).map(|g| vec![2 * g, 2 * g + 1]).collect();
+    vec![
+        ("groups", hard_draft(name).groups(groups).k(3)),
+        ("signs", hard_draft(name).nonnegative(0..25).k(3)),
+        ("boxes", boxes.k(3)),
+        ("heredity", chains.k(4)),
+    ]
+    .into_iter()
+    .map(|(words, builder)| (words, builder.build().unwrap()))
+    .collect()
+}
+
+#[test]
+fn searches_that_take_many_nodes_equal_the_exhaustive_method_and_can_be_resumed() {
+    for name in loss::NAMES {
+        for (words, problem) in hard_ones(name) {
+            let truth = solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+            let found = solve(&problem, &Settings::default()).unwrap();
+            assert_eq!(found.status, Status::Optimal, "{name}, {words}");
+            assert!(
+                (found.objective - truth.objective).abs() <= 1e-9 * truth.objective,
+                "{name}, {words}"
+            );
+            // In pieces of a few nodes, each from the checkpoint of the one before.
+            let pieces = Settings {
+                node_limit: Some(7),
+                ..Settings::default()
+            };
+            let mut saved: Option<Vec<u8>> = None;
+            let last = loop {
+                let mut left = Vec::new();
+                let sink = Box::new(|checkpoint: &Checkpoint| left = checkpoint.encode());
+                let mut run = Run::new(&problem, &pieces).save(Duration::MAX, sink);
+                if let Some(saved) = &saved {
+                    run = run.resume(Checkpoint::decode(saved).unwrap());
+                }
+                let part = run.solve().unwrap();
+                let bound = part.lower_bound.unwrap();
+                assert!(bound <= truth.objective * (1.0 + 1e-13), "{name}, {words}");
+                if part.status != Status::NodeLimit {
+                    break part;
+                }
+                saved = Some(left);
+            };
+            assert_eq!(last.support, found.support, "{name}, {words}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_other_constraints_is_refused() {
+    let problems = hard_ones("quadratic");
+    let mut saved = Vec::new();
+    let limited = Settings {
+        node_limit: Some(0),
+        ..Settings::default()
+    };
+    let sink = Box::new(|checkpoint: &Checkpoint| saved = checkpoint.encode());
+    Run::new(&problems[1].1, &limited)
+        .save(Duration::MAX, sink)
+        .solve()
+        .unwrap();
+    let checkpoint = Checkpoint::decode(&saved).unwrap();
+    let refused = Run::new(&problems[2].1, &limited)
+        .resume(checkpoint)
+        .solve();
+    assert!(
+        matches!(refused, Err(Error::Checkpoint { .. })),
+        "{refused:?}"
+    );
 }

@@ -374,6 +374,15 @@ pub struct RuledCase {
 }
 
 pub fn ruled_case(seed: u64, loss: &str) -> RuledCase {
+    case_by_rules(seed, loss, true)
+}
+
+/// The same with columns that are in or out and ridge factors alone, which every method knows.
+pub fn forced_case(seed: u64, loss: &str) -> RuledCase {
+    case_by_rules(seed, loss, false)
+}
+
+fn case_by_rules(seed: u64, loss: &str, structured: bool) -> RuledCase {
     let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 3);
     let form = Form::ALL.get(at).copied().unwrap_or(Form::Dense);
     let thin = matches!(form, Form::Sparse | Form::Padded | Form::SparseView);
@@ -391,8 +400,12 @@ pub fn ruled_case(seed: u64, loss: &str) -> RuledCase {
     if draft.excluded {
         rules.exclude.push(1);
     }
+    let chances = match structured {
+        true => [0.5, 0.5, 0.3, 0.3, 0.3, 0.3],
+        false => [0.0, 0.0, 0.0, 0.8, 0.6, 0.0],
+    };
     let [grouped, bounded, nonnegative, forced, factors, heredity] =
-        [0.5, 0.5, 0.3, 0.3, 0.3, 0.3].map(|p| random.chance(p));
+        chances.map(|p| random.chance(p));
     if grouped {
         let count = 1 + random.below(d);
         let mut groups = vec![Vec::new(); count];
@@ -481,6 +494,11 @@ pub fn ruled_case(seed: u64, loss: &str) -> RuledCase {
 
 /// Correlated columns and much noise: d = 25, k = 5, and no bound that settles it near the root.
 pub fn hard(name: &str) -> Problem {
+    hard_draft(name).build().unwrap()
+}
+
+/// The same, not built yet.
+pub fn hard_draft(name: &str) -> Builder {
     let labels = matches!(name, "logistic" | "squared-hinge");
     let mut random = Random::new(11);
     let (n, d) = (if labels { 60 } else { 30 }, 25);
@@ -503,6 +521,4 @@ pub fn hard(name: &str) -> Problem {
         .loss(loss::by_name(name, 1.0).unwrap())
         .ridge(if labels { 0.02 } else { 0.01 })
         .k(5)
-        .build()
-        .unwrap()
 }
