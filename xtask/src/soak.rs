@@ -30,16 +30,27 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
     for case in 0..cases {
         let loss = loss::NAMES[case as usize % loss::NAMES.len()];
         let drawn = common::random_case(seed.wrapping_add(case), loss);
-        for settings in configurations(case) {
-            if let Err(message) = check(&drawn.problem, &settings) {
+        let mut look = |problem: &Problem, settings: &Settings, words: &str| {
+            if let Err(message) = check(problem, settings) {
                 wrong += 1;
                 println!(
-                    "WRONG {} {}, threads {}: {}: {message}",
+                    "WRONG {} {}, threads {}: {words}: {message}",
                     settings.method,
                     settings.relaxation,
                     settings.thread_count(),
-                    drawn.words
                 );
+            }
+        };
+        let all = configurations(case);
+        for settings in &all {
+            look(&drawn.problem, settings, &drawn.words);
+        }
+        // The same data with groups, bounds, heredity and forced features; what cannot be is refused.
+        let ruled = common::ruled_case(seed.wrapping_add(case), loss);
+        let exact = |settings: &&Settings| settings.method == Method::BestFirst;
+        for settings in all.iter().filter(exact) {
+            if let Ok(problem) = &ruled.built {
+                look(problem, settings, &ruled.words);
             }
         }
         if (case + 1) % 1000 == 0 {

@@ -7,13 +7,19 @@
 //! P(x) ≥ D(β) = βᵀo - L*(β) - Σ_S q_j - (sum of the m largest q_j over F)
 //! ```
 //!
-//! (Fenchel–Young row by row; equation (4) of the paper). The float α *is* the dual point, so D only has to be
+//! (Fenchel–Young row by row; equation (4) of the paper). With bounds on the coefficients and with groups an atom is
+//!
+//! ```text
+//! q_g = Σ_{j in g} h_j(-v_j),   h_j(u) = max over l_j ≤ x ≤ u_j of ux - λ_j x²/2
+//! ```
+//!
+//! and all else is the same. The float α *is* the dual point, so D only has to be
 //! evaluated downwards. `docs/numerics.md` derives the margins.
 
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
 use crate::linalg::select::top_sum;
-use crate::problem::Problem;
+use crate::problem::{Problem, Structure};
 
 /// Covers underflow in the few thousand products that a bound adds up.
 const TINY: f64 = 1e-290;
@@ -69,16 +75,16 @@ impl Certified {
 /// What a bound has to know of a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Subproblem<'a> {
-    /// Penalised columns that may be non-zero whatever the budget: always-in ones and S.
+    /// What may be non-zero whatever the budget: penalised always-in columns and the features of S.
     pub included: &'a [usize],
-    /// Selectable columns that are undecided.
+    /// Selectable features that are undecided.
     pub free: &'a [usize],
     /// How many of `free` may be non-zero.
     pub budget: usize,
 }
 
 impl Subproblem<'_> {
-    /// Every column that can be non-zero, unpenalised ones aside.
+    /// Every feature that can be non-zero, unpenalised ones aside.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.included.iter().chain(self.free).copied()
     }
@@ -129,6 +135,13 @@ impl DualPoint {
     /// `v_j = a_jᵀβ` for the columns of a node.
     pub(crate) fn dots(&mut self, problem: &Problem, node: &Subproblem) {
         let v = &mut self.v;
+        if problem.structure.is_some() {
+            for features in [node.included, node.free] {
+                let columns = problem.expanded(features);
+                problem.design.dots_scattered(&columns, &self.beta, v);
+            }
+            return;
+        }
         problem.design.dots_scattered(node.included, &self.beta, v);
         problem.design.dots_scattered(node.free, &self.beta, v);
     }
@@ -148,13 +161,44 @@ impl DualPoint {
         node: &Subproblem,
         scratch: &mut Vec<f64>,
     ) -> Certified {
-        let atom = |j: usize| {
-            let v = self.v[j].abs() + self.error * problem.sizes[j];
-            v * (v / (2.0 * problem.ridge[j]))
+        match &problem.structure {
+            None => self.bound_by(problem, node, scratch, 0, |j| self.atom(problem, j)),
+            Some(structure) => {
+                let atom = |j: usize| self.feature_atom(problem, structure, j);
+                let more = additions(structure, node);
+                self.bound_by(problem, node, scratch, more, atom)
+            }
+        }
+    }
+
+    /// `Q_j ≥ q_j` of a column without bounds.
+    #[inline]
+    fn atom(&self, problem: &Problem, j: usize) -> f64 {
+        let v = self.v[j].abs() + self.error * problem.sizes[j];
+        v * (v / (2.0 * problem.ridge[j]))
+    }
+
+    /// `Q_g ≥ q_g` of a feature.
+    fn feature_atom(&self, problem: &Problem, structure: &Structure, leader: usize) -> f64 {
+        let atom = |j: &usize| {
+            let error = self.error * problem.sizes[*j];
+            atom_above(-self.v[*j], error, problem.ridge[*j], structure.bounds[*j])
         };
+        structure.members[leader].iter().map(atom).sum()
+    }
+
+    /// `D(β)` with these atoms, which were rounded `more` times more often than those of single columns.
+    fn bound_by(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        scratch: &mut Vec<f64>,
+        more: usize,
+        atom: impl Fn(usize) -> f64,
+    ) -> Certified {
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
         let top = top_sum(node.free.iter().map(|j| atom(*j)), node.budget, scratch);
-        let terms = node.included.len() + node.budget.min(node.free.len());
+        let terms = node.included.len() + node.budget.min(node.free.len()) + more;
         let atoms = (included + top) * (1.0 + gamma(terms + 10));
         let value = self.base - atoms - 4.0 * U * (self.base.abs() + atoms) - TINY;
         cap(problem, value)
@@ -218,20 +262,64 @@ impl Children {
 impl DualPoint {
     /// The bounds of the children of a node, rounded down.
     pub(crate) fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        match &problem.structure {
+            None => self.children_by(problem, node, 0, |j| self.atom(problem, j)),
+            Some(structure) => {
+                let atom = |j: usize| self.feature_atom(problem, structure, j);
+                self.children_by(problem, node, additions(structure, node), atom)
+            }
+        }
+    }
+
+    fn children_by(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        more: usize,
+        atom: impl Fn(usize) -> f64,
+    ) -> Children {
         let m = node.budget;
-        let atom = |j: usize| {
-            let v = self.v[j].abs() + self.error * problem.sizes[j];
-            v * (v / (2.0 * problem.ridge[j]))
-        };
         let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
         let free = node.free.iter().map(|j| atom(*j));
         let top = top_sum(free, m, &mut Vec::new());
         let atoms = included + top;
-        let terms = node.included.len() + m.min(node.free.len()) + 20;
+        let terms = node.included.len() + m.min(node.free.len()) + more + 20;
         let slack = gamma(terms) * atoms + 8.0 * U * self.base.abs() + TINY;
         let low = self.base - atoms - slack;
         let free = node.free.iter().map(|j| (atom(*j), *j));
         Children::from_atoms(free, m, |rise| cap(problem, low + rise))
+    }
+}
+
+/// How many roundings an atom of bounded columns costs beyond those of a plain one, and how many the sums inside the atoms
+/// of groups.
+fn additions(structure: &Structure, node: &Subproblem) -> usize {
+    let largest = |features: &[usize]| {
+        let sizes = features.iter().map(|j| structure.members[*j].len());
+        sizes.max().unwrap_or(0)
+    };
+    16 + largest(node.included).max(largest(node.free))
+}
+
+/// `h(u) = max over l ≤ x ≤ r of ux - λx²/2` for bounds (l, r) around 0: `u²/2λ`, linear from where the maximum is at a
+/// bound.
+pub(crate) fn box_atom(u: f64, ridge: f64, (low, high): (f64, f64)) -> f64 {
+    let (u, end) = if u < 0.0 { (-u, -low) } else { (u, high) };
+    if u <= ridge * end {
+        u * (u / (2.0 * ridge))
+    } else {
+        end * (u - 0.5 * ridge * end)
+    }
+}
+
+/// The most that h can be within `error` of u, before its own rounding: h is convex and least at 0, so that is at an end.
+fn atom_above(u: f64, error: f64, ridge: f64, bounds: (f64, f64)) -> f64 {
+    let ends = [u - error, u + error].map(|u| box_atom(u, ridge, bounds));
+    // Not `f64::max`, which would drop a NaN.
+    if ends[0] > ends[1] || ends[0].is_nan() {
+        ends[0]
+    } else {
+        ends[1]
     }
 }
 
@@ -246,7 +334,7 @@ fn cap(problem: &Problem, value: f64) -> Certified {
     Certified::new(if value > ceiling { ceiling } else { value })
 }
 
-/// The bound of a leaf (all of `included` may be non-zero, nothing else) in doubled precision.
+/// The bound of a leaf (all of the columns `included` may be non-zero, nothing else) in doubled precision.
 ///
 /// It is needed where a leaf has to be closed by its own optimum: sums are kept in two doubles, so that only the
 /// rounding of single terms remains, not that of n of them.
@@ -272,10 +360,15 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
     for j in included {
         let v = problem.design.doubled_dot(*j, &beta);
         // 2U |a|ᵀ|β| is the rounding of β_i = p_i α_i itself.
-        let v_above = v.value().abs() + v.error() + 2.0 * U * problem.norms[*j] * length;
-        atoms += v_above * (v_above / (2.0 * problem.ridge[*j]));
+        let error = v.error() + 2.0 * U * problem.norms[*j] * length;
+        let v_above = v.value().abs() + error;
+        atoms += match &problem.structure {
+            None => v_above * (v_above / (2.0 * problem.ridge[*j])),
+            Some(s) => atom_above(-v.value(), error, problem.ridge[*j], s.bounds[*j]),
+        };
     }
-    atoms *= 1.0 + gamma(included.len() + 10);
+    let more = if problem.structure.is_some() { 16 } else { 0 };
+    atoms *= 1.0 + gamma(included.len() + 10 + more);
     slack += problem.unpenalised.residue_cost(problem, alpha);
     let value = total.value() - atoms - slack;
     cap(

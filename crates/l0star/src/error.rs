@@ -112,11 +112,69 @@ pub enum Error {
         /// Columns that exist.
         columns: usize,
     },
+    /// A column that cannot be chosen, or that is not the first one of its group.
+    #[error(
+        "column {column} (counted from 0) is no feature that can be chosen: give one that is neither excluded nor always in, \
+         a group by its first column"
+    )]
+    NotSelectable {
+        /// The index given, from 0.
+        column: usize,
+    },
     /// The same column was both excluded and forced in.
     #[error("column '{column}' is both excluded and always in: choose one")]
     Conflict {
         /// Name of the column.
         column: String,
+    },
+    /// More features are included than k allows.
+    #[error(
+        "{included} features are included, more than k = {k} allows: raise k, or include fewer"
+    )]
+    TooManyIncluded {
+        /// How many features are in every model and counted in k.
+        included: usize,
+        /// The k given.
+        k: usize,
+    },
+    /// A bound of a coefficient leaves no room for 0.
+    #[error(
+        "column '{column}' has the bounds {lower} to {upper}: they must be numbers with lower <= 0 <= upper (a feature \
+         that is left out has the coefficient 0)"
+    )]
+    Bounds {
+        /// Name of the column.
+        column: String,
+        /// The lower bound given.
+        lower: f64,
+        /// The upper bound given.
+        upper: f64,
+    },
+    /// A column cannot be in the group that it was given to.
+    #[error("column '{column}' {reason}")]
+    Group {
+        /// Name of the column.
+        column: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A feature needs itself, by way of others.
+    #[error(
+        "column '{column}' requires itself, directly or by way of other columns: requirements must not form a circle"
+    )]
+    Circle {
+        /// Name of a column in the circle.
+        column: String,
+    },
+    /// A method that knows nothing of groups, bounds or heredity.
+    #[error(
+        "method '{method}' cannot solve problems with {what}: use 'best-first' (or 'exhaustive' for a small one)"
+    )]
+    Structured {
+        /// The method.
+        method: &'static str,
+        /// `groups`, `bounds` or `required features`.
+        what: &'static str,
     },
     /// An unpenalised column has no finite lower bound.
     #[error(

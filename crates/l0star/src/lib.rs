@@ -19,7 +19,7 @@
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
 //! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
-//! | [`solve()`] | one call for all of it |
+//! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
 //! | [`path`] | every size in one run |
 
 pub mod bound;
@@ -30,6 +30,7 @@ pub mod limits;
 pub mod linalg;
 pub mod loss;
 pub mod path;
+mod prices;
 pub mod problem;
 pub mod relaxation;
 pub mod restricted;
@@ -39,7 +40,13 @@ mod solve;
 
 pub use error::{Error, Result};
 pub use path::PathRun;
+pub use prices::{Price, prices};
 pub use problem::{Design, Problem};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
 pub use solve::{Run, solve, solve_observed};
+
+/// The examples of the guide are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/constraints.md")]
+mod guide {}

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,11 +42,14 @@ pub struct PathRun<'p> {
     settings: Settings,
     sizes: RangeInclusive<usize>,
     observer: Option<PathObserver<'p>>,
-    done: Option<Box<dyn FnMut(&Point) + 'p>>,
+    done: Option<PointTaker<'p>>,
 }
 
 /// A listener to the events of a path: the size in hand, and what happened.
 pub type PathObserver<'p> = Box<dyn FnMut(usize, &Event) + 'p>;
+
+/// Takes the sizes of a path, one after the other.
+pub type PointTaker<'p> = Box<dyn FnMut(&Point) + 'p>;
 
 /// One size of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,7 +96,7 @@ impl<'p> PathRun<'p> {
     }
 
     /// Hands out every size when its search has ended. Its bound can still become better.
-    pub fn each(mut self, done: Box<dyn FnMut(&Point) + 'p>) -> Self {
+    pub fn each(mut self, done: PointTaker<'p>) -> Self {
         self.done = Some(done);
         self
     }
@@ -102,7 +105,11 @@ impl<'p> PathRun<'p> {
     pub fn solve(mut self) -> Result<Vec<Point>> {
         self.settings.check()?;
         let start = Instant::now();
-        let problems = self.sizes.clone().map(|k| self.problem.with_k(k));
+        let mut problem = self.problem.clone();
+        if problem.structure.is_some() {
+            problem.root = Some(Arc::default());
+        }
+        let problems = self.sizes.clone().map(|k| problem.with_k(k));
         let problems: Vec<Problem> = problems.collect::<Result<_>>()?;
         let mut common = Common::default();
         let mut solved: Vec<Option<Solution>> = vec![None; problems.len()];
@@ -182,7 +189,7 @@ impl<'p> PathRun<'p> {
         };
         thread::scope(|scope| {
             let threads = 1..self.settings.thread_count().min(problems.len());
-            let others: Vec<_> = threads.map(|_| scope.spawn(&work)).collect();
+            let others: Vec<_> = threads.map(|_| scope.spawn(work)).collect();
             let own = work();
             let others = others.into_iter().filter_map(|other| other.join().ok());
             others.fold(own, |first, other| first.and(other))

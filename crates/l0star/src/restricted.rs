@@ -1,7 +1,10 @@
 //! The restricted minimiser: `argmin P(x)` over a given support, to the floating-point floor.
 //!
 //! Newton's method with an exact line search; for the quadratic loss the Hessian is constant, one Cholesky
-//! factorisation gives the minimum and a second solve with the same factor polishes away its rounding.
+//! factorisation gives the minimum and a second solve with the same factor polishes away its rounding. Where coefficients
+//! have bounds, a step is the minimum of the same quadratic within them (`boxed`).
+
+mod boxed;
 
 use crate::bound::{Certified, leaf_bound};
 use crate::limits::Limits;
@@ -44,6 +47,10 @@ pub struct Restricted<'p> {
     direction: Vec<f64>,
     dz: Vec<f64>,
     factor: Cholesky,
+    /// With bounds: those of the columns, the Hessian, and where a whole step leads.
+    bounds: Vec<(f64, f64)>,
+    hessian: Vec<f64>,
+    target: Vec<f64>,
     limits: Limits,
     /// P of the fit made last.
     objective: f64,
@@ -66,6 +73,9 @@ impl<'p> Restricted<'p> {
             direction: Vec::new(),
             dz: vec![0.0; n],
             factor: Cholesky::new(),
+            bounds: Vec::new(),
+            hessian: Vec::new(),
+            target: Vec::new(),
             limits: Limits::none(),
             objective: f64::INFINITY,
         }
@@ -79,15 +89,21 @@ impl<'p> Restricted<'p> {
         }
     }
 
-    /// The minimum of P over x that vanish outside `support` and the always-in columns.
+    /// The minimum of P over x that vanish outside the features of `support` and the always-in columns.
     pub fn fit(&mut self, support: &[usize]) -> Fit {
         let problem = self.problem;
         self.columns.clear();
         self.columns.extend_from_slice(&problem.penalised);
-        self.columns.extend_from_slice(support);
+        problem.expand_into(support, &mut self.columns);
         self.columns
             .extend_from_slice(problem.unpenalised.columns());
         let size = self.columns.len();
+        let boxed = problem.is_boxed();
+        if boxed {
+            let bounds = self.columns.iter().map(|j| problem.bounds(*j));
+            self.bounds.clear();
+            self.bounds.extend(bounds);
+        }
         self.x.clear();
         self.x.resize(size, 0.0);
         self.direction.resize(size, 0.0);
@@ -106,9 +122,13 @@ impl<'p> Restricted<'p> {
                 self.factor_hessian(quadratic);
                 factored = true;
             }
-            self.direction.clone_from(&self.gradient);
-            self.factor.solve(&mut self.direction);
-            let decrease = 0.5 * kernels::dot(&self.direction, &self.gradient);
+            let decrease = if boxed {
+                self.bounded_direction()
+            } else {
+                self.direction.clone_from(&self.gradient);
+                self.factor.solve(&mut self.direction);
+                0.5 * kernels::dot(&self.direction, &self.gradient)
+            };
             if !decrease.is_finite() {
                 break;
             }
@@ -126,10 +146,15 @@ impl<'p> Restricted<'p> {
                 self.line_search(before, decrease)
             };
             kept.clone_from(&self.x);
-            self.x
-                .iter_mut()
-                .zip(&self.direction)
-                .for_each(|(x, d)| *x -= step * d);
+            if boxed && step >= 1.0 {
+                // Exactly there: bounds are met, not missed by a rounding.
+                self.x.clone_from(&self.target);
+            } else {
+                self.x
+                    .iter_mut()
+                    .zip(&self.direction)
+                    .for_each(|(x, d)| *x -= step * d);
+            }
             value = self.evaluate();
             gap = self.duality_gap();
             // Unpenalised columns have no share in the gap: there the gradient itself has to fall.
@@ -224,7 +249,11 @@ impl<'p> Restricted<'p> {
             g.add_product(problem.ridge[*j], self.x[c]);
             self.direction[c] = g.value();
         }
-        self.factor.solve(&mut self.direction);
+        if problem.is_boxed() {
+            self.keep_to_face();
+        } else {
+            self.factor.solve(&mut self.direction);
+        }
         self.dz.fill(0.0);
         let back = self.columns.iter().zip(&self.direction);
         let back = back.map(|(j, d)| (*j, -d));
@@ -266,6 +295,9 @@ impl<'p> Restricted<'p> {
     /// `P(x) - D(β) = Σ g_j²/2λ_j` over the penalised columns, for β the slopes at x.
     fn duality_gap(&self) -> f64 {
         let penalised = self.columns.len() - self.problem.unpenalised.columns().len();
+        if self.problem.is_boxed() {
+            return self.bounded_gap(penalised);
+        }
         self.gradient[..penalised]
             .iter()
             .zip(&self.columns)
@@ -314,6 +346,10 @@ impl<'p> Restricted<'p> {
                     / problem.rows() as f64;
                 *diagonal = (*diagonal + problem.ridge[*i]).max(floor).max(1e-300);
                 *diagonal *= 1.0 + extra;
+            }
+            if problem.is_boxed() {
+                self.hessian.clear();
+                self.hessian.extend_from_slice(rows);
             }
             if self.factor.factor() || extra > 1.0 {
                 return;

@@ -306,7 +306,8 @@ impl Settings {
 pub struct Model {
     /// P(x), the least value that its set of features allows.
     pub objective: f64,
-    /// Its set of selectable features, in column order; a coefficient may happen to be 0.
+    /// The columns of its set of features (of whole groups, and of included features), in order; a coefficient may happen to
+    /// be 0.
     pub support: Vec<usize>,
     /// One coefficient a data column (always-in columns included), on the data's own scale.
     pub coefficients: Vec<f64>,
@@ -323,7 +324,8 @@ pub struct Solution {
     pub objective: f64,
     /// A certified lower bound of the optimum; `None` for an inexact method.
     pub lower_bound: Option<f64>,
-    /// The selectable features with non-zero coefficients allowed, in column order.
+    /// The columns of the features that the model uses, in order: those with a non-zero coefficient, whole groups, what they
+    /// require, and what is included.
     pub support: Vec<usize>,
     /// One coefficient a data column (always-in columns included), on the data's own scale.
     pub coefficients: Vec<f64>,

@@ -3,23 +3,23 @@
 use std::time::Duration;
 
 use crate::bound::Certified;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::start::Common;
+use crate::gram::structured::GramBackend;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
-use crate::problem::Problem;
+use crate::problem::{Problem, Structure};
 use crate::relaxation::Relaxation;
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
+use crate::relaxation::structured::{Rows, Structured};
 use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::context::Observer;
 use crate::search::paper::OrderedTree;
-use crate::search::{
-    Checkpoint, Context, Incumbent, Phase, Progress, Saver, Search, Sink, Tree, exhaustive,
-};
+use crate::search::{Checkpoint, Context, Phase, Progress, Saver, Search, Sink, Tree, exhaustive};
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution};
 
 /// Solves a problem.
@@ -73,6 +73,7 @@ pub struct Run<'p> {
     observer: Option<Observer<'p>>,
     sink: Option<(Duration, Sink<'p>)>,
     resume: Option<Checkpoint>,
+    start: Vec<Vec<usize>>,
 }
 
 impl<'p> Run<'p> {
@@ -84,7 +85,14 @@ impl<'p> Run<'p> {
             observer: None,
             sink: None,
             resume: None,
+            start: Vec::new(),
         }
+    }
+
+    /// Tries these sets of features first, as far as the problem has them: a good model that is known already.
+    pub fn start(mut self, sets: Vec<Vec<usize>>) -> Self {
+        self.start = sets;
+        self
     }
 
     /// Sends every event there.
@@ -116,6 +124,13 @@ impl<'p> Run<'p> {
     pub(crate) fn solve_next(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
         let (problem, settings) = (self.problem, &self.settings);
         settings.check()?;
+        let exact = matches!(settings.method, Method::BestFirst | Method::Exhaustive);
+        if let (Some(structure), false) = (&problem.structure, exact) {
+            return Err(Error::Structured {
+                method: settings.method.as_str(),
+                what: structure.name(),
+            });
+        }
         let is_kept = self.sink.is_some() || self.resume.is_some();
         let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
         if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
@@ -132,6 +147,22 @@ impl<'p> Run<'p> {
         }
         if let Some(known) = known.filter(|_| settings.method == Method::BestFirst) {
             context.adopt(known);
+        }
+        for set in self.start {
+            let known = |j: &usize| problem.selectable.binary_search(j).is_ok();
+            let wanted = set.into_iter().filter(known);
+            let room = problem.support_size();
+            let support = match &problem.structure {
+                Some(structure) => structure.close(&[], wanted, |_| true, room),
+                None => {
+                    let mut support: Vec<usize> = wanted.collect();
+                    support.sort_unstable();
+                    support.dedup();
+                    support.truncate(room);
+                    support
+                }
+            };
+            context.try_support(&support);
         }
         let sink = self.sink.zip(stamp);
         let saver = sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink));
@@ -171,6 +202,8 @@ fn best_first(
         return context.solution(settings, None, Some(bound));
     }
     let alive = started.as_ref().map(State::alive);
+    // Sets to start from need not be good ones.
+    let given = started.is_none() && context.incumbent().is_some();
     if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
         match started.as_ref().map(|state| tree.restore(state)) {
             None => return run(Search::new(context, tree), settings, saver),
@@ -180,8 +213,7 @@ fn best_first(
             Some(None) => {}
         }
     }
-    let is_short = |known: Incumbent| known.support.len() < problem.support_size();
-    if context.incumbent().is_none_or(is_short) {
+    if context.incumbent().is_none() || given {
         heuristic::first_incumbent(&mut context);
     }
     heuristic::fill_list(&mut context);
@@ -192,6 +224,23 @@ fn best_first(
             saver.save(context.saved(started.unwrap_or_default()));
         }
         return context.solution(settings, Some(status), Some(bound));
+    }
+    // With heredity alone the tree does all the work.
+    let tree_only = |structure: &Structure| structure.is_plain() && !problem.loss.is_quadratic();
+    if problem
+        .structure
+        .as_ref()
+        .is_some_and(|structure| !tree_only(structure))
+    {
+        context.enter(Phase::Root);
+        let start = context.incumbent().map(|incumbent| incumbent.fit.x);
+        let start = start.unwrap_or_default();
+        if let Some(backend) = GramBackend::new(problem, &context) {
+            let relaxation = Structured::new(backend, &start);
+            return run(binary(context, relaxation, started), settings, saver);
+        }
+        let relaxation = Structured::new(Rows::new(problem), &start);
+        return run(binary(context, relaxation, started), settings, saver);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use common::{hard, random_case};
+use common::{hard, random_case, ruled_case};
 use l0star::path::{Criteria, Point};
 use l0star::{Design, Method, PathRun, Problem, Settings, Status, loss, solve};
 use proptest::prelude::*;
@@ -56,6 +56,31 @@ proptest! {
             prop_assert!((found.objective - truth.objective).abs() <= slack, "{}, k = {k}", case.words);
             prop_assert!(found.lower_bound.unwrap() <= truth.objective + slack, "{}, k = {k}", case.words);
             prop_assert!(found.support.len() <= k);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(21), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn groups_bounds_and_heredity_have_paths(
+        seed in 0u64..1 << 40,
+        loss in prop::sample::select(loss::NAMES),
+    ) {
+        let case = ruled_case(seed, loss);
+        let Ok(problem) = &case.built else { return Ok(()) };
+        // Included features are in every size.
+        let first = (0..=problem.k()).find(|k| problem.with_k(*k).is_ok()).unwrap();
+        let path = PathRun::new(problem, &Settings::default(), first..=problem.k() + 1).solve().unwrap();
+        prop_assert!(is_monotone(&path), "{}", case.words);
+        for point in &path {
+            let alone = problem.with_k(point.k).unwrap();
+            let truth = solve(&alone, &Settings::new(Method::Exhaustive)).unwrap();
+            let slack = 2e-9 * truth.objective.max(1e-12) + 1e-27 * problem.objective(&[]);
+            let found = &point.solution;
+            prop_assert!((found.objective - truth.objective).abs() <= slack, "{}, k = {}", case.words, point.k);
+            prop_assert!(found.lower_bound.unwrap() <= truth.objective + slack, "{}", case.words);
         }
     }
 }

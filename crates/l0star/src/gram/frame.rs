@@ -177,7 +177,7 @@ impl Frame {
 }
 
 /// A frame as a model of the Newton solver, with the error terms of the point kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FrameModel {
     frame: Arc<Frame>,
     /// Bounds are claimed up to this only.

@@ -9,6 +9,7 @@
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`resume`] | nodes in a checkpoint, and back |
 //! | [`start`] | from a problem to the first node |
+//! | [`structured`] | frames for problems with groups and bounds |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
@@ -19,5 +20,6 @@ mod product;
 mod resume;
 pub(crate) mod root;
 pub(crate) mod start;
+pub(crate) mod structured;
 pub(crate) mod swaps;
 pub(crate) mod tree;

@@ -38,7 +38,8 @@ impl<'p> GramTree<'p> {
         common: &mut Common,
     ) -> Option<Self> {
         let huber = problem.loss.name() == "huber";
-        if !(problem.loss.is_quadratic() || huber) || problem.support_size() == 0 {
+        let possible = problem.loss.is_quadratic() || huber;
+        if !possible || problem.support_size() == 0 || problem.structure.is_some() {
             return None;
         }
         let limits = context.limits.clone();

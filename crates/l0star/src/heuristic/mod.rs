@@ -11,6 +11,7 @@
 //! The model of a support is its exact refit.
 
 mod diht;
+mod greedy;
 mod neighbours;
 mod omp;
 mod thresholding;
@@ -51,9 +52,14 @@ pub(crate) fn supports_within<'p>(
     })
 }
 
-/// What matching pursuit finds within the limits, from the model that is known on.
+/// What matching pursuit finds within the limits, from the model that is known on; for problems with groups, bounds or
+/// heredity, what greedy steps and swaps find.
 pub(crate) fn first_incumbent(context: &mut Context) {
     context.enter(Phase::Heuristic);
+    if context.problem.structure.is_some() {
+        greedy::run(context);
+        return;
+    }
     let limits = context.limits.clone();
     let known = context.incumbent().map(|known| known.support);
     let supports = Omp::from(context.problem, known.unwrap_or_default());

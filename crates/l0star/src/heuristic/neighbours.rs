@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use crate::bound::{DualPoint, Subproblem};
+use crate::bound::{DualPoint, Subproblem, box_atom};
 use crate::search::{Context, Phase};
 
 /// Supports that are tried around one model, for each that is wanted.
@@ -36,8 +36,8 @@ pub(crate) fn fill_list(context: &mut Context) {
     }
 }
 
-/// Supports with one feature less, one more, or one exchanged, roughly the most promising first. Every support can be
-/// reached: a feature less is always among them, and so is a feature more where there is room.
+/// Supports with one feature less, one more, or one exchanged that have what they need, roughly the most promising first.
+/// Every support can be reached: a feature less is always among them, and so is a feature more where there is room.
 fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<usize>> {
     let problem = context.problem;
     let fit = context.restricted().fit(support);
@@ -54,18 +54,27 @@ fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<
     point.dots(problem, &all);
     let curvature = |j: usize| problem.ridge[j] + problem.norms[j] * problem.norms[j];
     let by = |score: &dyn Fn(usize) -> f64, columns: &mut Vec<usize>| {
-        columns.sort_by(|i, j| score(*i).total_cmp(&score(*j)).then(i.cmp(j)));
+        let mut scored: Vec<(f64, usize)> = columns.iter().map(|j| (score(*j), *j)).collect();
+        scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        *columns = scored.into_iter().map(|(_, j)| j).collect();
     };
     // The features of the model, weakest first; the others, strongest pull first.
     let mut inside = support.to_vec();
     let size = |j: usize| {
-        let found = fit.x.iter().find(|(i, _)| *i == j);
-        found.map_or(0.0, |(_, x)| x * x * curvature(j))
+        let members = problem.members(j);
+        let own = fit.x.iter().filter(|(i, _)| members.contains(i));
+        own.map(|(i, x)| x * x * curvature(*i)).sum()
     };
     by(&size, &mut inside);
     let others = problem.selectable.iter().copied();
     let mut outside: Vec<usize> = others.filter(|j| !support.contains(j)).collect();
-    by(&|j| -point.v[j] * point.v[j] / curvature(j), &mut outside);
+    let pull = |j: usize| {
+        let members = problem.members(j);
+        let each = members.iter();
+        each.map(|i| box_atom(-point.v[*i], curvature(*i), problem.bounds(*i)))
+            .sum::<f64>()
+    };
+    by(&|j| -pull(j), &mut outside);
     let with = |drop: Option<usize>, add: Option<usize>| {
         let kept = support.iter().copied().filter(|j| Some(*j) != drop);
         let mut next: Vec<usize> = kept.chain(add).collect();
@@ -88,5 +97,8 @@ fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<
         .iter()
         .map(|(r, i)| with(Some(inside[*r]), Some(outside[*i])));
     found.extend(swaps);
+    if let Some(structure) = &problem.structure {
+        found.retain(|set| structure.is_closed(set));
+    }
     found
 }

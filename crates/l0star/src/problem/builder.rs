@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Design, Problem, Unpenalised};
+use super::{Design, Problem, Structure, Unpenalised};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, Quadratic, ResponseKind};
 
@@ -20,6 +20,11 @@ const NEGLIGIBLE_WEIGHT: f64 = 1e-150;
 /// | `weights` | 1 for every row |
 /// | `offset` | 0 |
 /// | `intercept` | off |
+/// | `include`, `include_free`, `exclude` | no column |
+/// | `ridge_factor` | 1 for every column |
+/// | `groups` | every column is a feature of its own |
+/// | `bounds`, `nonnegative` | −∞ to ∞ for every coefficient |
+/// | `requires` | no feature needs another |
 #[derive(Debug, Clone)]
 pub struct Builder {
     design: Design,
@@ -31,8 +36,14 @@ pub struct Builder {
     weights: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     intercept: bool,
-    always_in: Vec<(usize, f64)>,
+    /// With their own ridge, or with the one that they would have anyway.
+    always_in: Vec<(usize, Option<f64>)>,
+    included: Vec<usize>,
     excluded: Vec<usize>,
+    factors: Vec<(usize, f64)>,
+    groups: Vec<Vec<usize>>,
+    bounds: Vec<(usize, f64, f64)>,
+    required: Vec<(usize, Vec<usize>)>,
 }
 
 impl Builder {
@@ -48,7 +59,12 @@ impl Builder {
             offset: None,
             intercept: false,
             always_in: Vec::new(),
+            included: Vec::new(),
             excluded: Vec::new(),
+            factors: Vec::new(),
+            groups: Vec::new(),
+            bounds: Vec::new(),
+            required: Vec::new(),
         }
     }
 
@@ -94,9 +110,53 @@ impl Builder {
         self
     }
 
+    /// Keeps a column (with the group it is in) in every model; k counts it.
+    pub fn include(mut self, column: usize) -> Self {
+        self.included.push(column);
+        self
+    }
+
+    /// Keeps a column in every model, outside the budget k, with the ridge that it would have anyway.
+    pub fn include_free(mut self, column: usize) -> Self {
+        self.always_in.push((column, None));
+        self
+    }
+
+    /// Multiplies the ridge of a column by a factor > 0: large ones shrink its coefficient more.
+    pub fn ridge_factor(mut self, column: usize, factor: f64) -> Self {
+        self.factors.push((column, factor));
+        self
+    }
+
+    /// Makes sets of columns, disjoint ones, features of their own: k counts a group as one.
+    pub fn groups(mut self, groups: Vec<Vec<usize>>) -> Self {
+        self.groups.extend(groups);
+        self
+    }
+
+    /// Keeps the coefficient of a column between two numbers, `lower <= 0 <= upper`; infinities are no bounds.
+    pub fn bounds(mut self, column: usize, lower: f64, upper: f64) -> Self {
+        self.bounds.push((column, lower, upper));
+        self
+    }
+
+    /// Keeps the coefficients of columns at 0 or above.
+    pub fn nonnegative(mut self, columns: impl IntoIterator<Item = usize>) -> Self {
+        let columns = columns.into_iter().map(|j| (j, 0.0, f64::INFINITY));
+        self.bounds.extend(columns);
+        self
+    }
+
+    /// Lets a feature be in a model only if all its parents are (strong heredity). Columns stand for the groups they are in.
+    /// What requires an excluded column is excluded, what an included one requires is included.
+    pub fn requires(mut self, child: usize, parents: &[usize]) -> Self {
+        self.required.push((child, parents.to_vec()));
+        self
+    }
+
     /// Keeps a column in every model, outside the budget k, with its own ridge ≥ 0.
     pub fn always_in(mut self, column: usize, ridge: f64) -> Self {
-        self.always_in.push((column, ridge));
+        self.always_in.push((column, Some(ridge)));
         self
     }
 
@@ -131,7 +191,7 @@ impl Builder {
             check_vector("offset", offset, rows)?;
         }
         let p = self.shares(rows)?;
-        let kinds = self.kinds(&names)?;
+        let (mut ridge, roles) = self.roles(&names)?;
 
         let keep: Vec<bool> = p.iter().map(|p| *p > 0.0).collect();
         let kept = |v: &[f64]| -> Vec<f64> {
@@ -150,28 +210,19 @@ impl Builder {
             self.design.keep_rows(&keep)
         };
 
-        let mut ridge = vec![self.ridge; columns];
-        let mut selectable = Vec::new();
-        let (mut penalised, mut free) = (Vec::new(), Vec::new());
-        for (j, kind) in kinds.iter().enumerate() {
-            match kind {
-                Kind::Selectable => selectable.push(j),
-                Kind::Excluded => {}
-                Kind::AlwaysIn(own) => {
-                    ridge[j] = *own;
-                    if *own > 0.0 {
-                        penalised.push(j);
-                    } else {
-                        free.push(j);
-                    }
-                }
-            }
-        }
+        let Roles {
+            selectable,
+            penalised,
+            mut free,
+            included,
+            mut structure,
+        } = roles;
         if self.intercept {
             design = design.with_column(&vec![1.0; b.len()]);
             ridge.push(0.0);
             names.push("(intercept)".to_owned());
             free.push(columns);
+            structure.add_column();
         }
 
         let (norms, sizes): (Vec<f64>, Vec<f64>) =
@@ -206,13 +257,17 @@ impl Builder {
             names,
             selectable,
             penalised,
+            included,
+            structure: structure.is_needed().then(|| Arc::new(structure)),
             unpenalised: Unpenalised::default(),
             norms,
             sizes,
             k: self.k,
             has_intercept: self.intercept,
+            root: None,
             null_value,
         };
+        problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, free)?;
         Ok(problem)
     }
@@ -244,43 +299,221 @@ impl Builder {
         Ok(scaled.iter().map(|w| w / total).collect())
     }
 
-    fn kinds(&self, names: &[String]) -> Result<Vec<Kind>> {
+    /// The ridge of each column, and what each column is.
+    fn roles(&self, names: &[String]) -> Result<(Vec<f64>, Roles)> {
         let columns = names.len();
-        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
-            return Err(Error::Setting {
-                name: "ridge",
-                value: self.ridge.to_string(),
-                range: "it must be a finite number > 0",
-            });
-        }
-        let mut kinds = vec![Kind::Selectable; columns];
-        let known = |column: usize| -> Result<()> {
+        let known = |column: usize| -> Result<usize> {
             if column < columns {
-                return Ok(());
+                return Ok(column);
             }
             Err(Error::NoSuchColumn { column, columns })
         };
+        let mut ridge = self.ridges(&known)?;
+        let mut kinds = vec![Kind::Selectable; columns];
+        let conflict = |column: usize| Error::Conflict {
+            column: names[column].clone(),
+        };
         for column in &self.excluded {
-            known(*column)?;
-            kinds[*column] = Kind::Excluded;
+            kinds[known(*column)?] = Kind::Excluded;
         }
-        for (column, ridge) in &self.always_in {
+        for (column, own) in &self.always_in {
             known(*column)?;
-            if matches!(kinds[*column], Kind::Excluded) {
-                return Err(Error::Conflict {
-                    column: names[*column].clone(),
-                });
+            if kinds[*column] == Kind::Excluded {
+                return Err(conflict(*column));
             }
-            if !(*ridge >= 0.0 && ridge.is_finite()) {
+            let own = own.unwrap_or(ridge[*column]);
+            if !(own >= 0.0 && own.is_finite()) {
                 return Err(Error::Setting {
                     name: "the ridge of an always-in column",
-                    value: ridge.to_string(),
+                    value: own.to_string(),
                     range: "it must be a finite number >= 0",
                 });
             }
-            kinds[*column] = Kind::AlwaysIn(*ridge);
+            ridge[*column] = own;
+            kinds[*column] = Kind::AlwaysIn;
         }
-        Ok(kinds)
+
+        let mut structure = Structure::new(columns);
+        let leaders = self.leaders(names, &kinds, &mut structure, &known)?;
+        self.check_bounds(names, &ridge, &kinds, &mut structure, &known)?;
+
+        let parents = self.parents(&leaders, &known)?;
+        let mut included = vec![false; columns];
+        for column in &self.included {
+            match kinds[known(*column)?] {
+                Kind::Excluded => return Err(conflict(*column)),
+                // It is in already, outside the budget.
+                Kind::AlwaysIn => {}
+                Kind::Selectable => included[leaders[*column]] = true,
+            }
+        }
+        // What is in needs its parents, what needs something excluded is out.
+        for _ in 0..columns {
+            for (child, needed) in parents.iter().enumerate() {
+                let is_in = included[child] || kinds[child] == Kind::AlwaysIn;
+                for parent in needed {
+                    if kinds[*parent] == Kind::Excluded {
+                        if is_in {
+                            return Err(conflict(*parent));
+                        }
+                        kinds[child] = Kind::Excluded;
+                    } else if is_in && kinds[*parent] == Kind::Selectable {
+                        included[*parent] = true;
+                    }
+                }
+            }
+        }
+
+        let mut roles = Roles::default();
+        for j in 0..columns {
+            match kinds[j] {
+                Kind::Selectable if leaders[j] != j => {}
+                Kind::Selectable if included[j] => {
+                    let members = std::mem::replace(&mut structure.members[j], Box::from([j]));
+                    roles.penalised.extend_from_slice(&members);
+                    roles.included.push(members);
+                }
+                Kind::Selectable => roles.selectable.push(j),
+                Kind::AlwaysIn if ridge[j] > 0.0 => roles.penalised.push(j),
+                Kind::AlwaysIn => roles.free.push(j),
+                Kind::Excluded => {}
+            }
+        }
+        roles.penalised.sort_unstable();
+        let is_selectable = |j: &usize| roles.selectable.binary_search(j).is_ok();
+        for child in roles.selectable.iter().copied() {
+            let mut all: Vec<usize> = Vec::new();
+            let mut next = parents[child].clone();
+            while let Some(j) = next.pop() {
+                if is_selectable(&j) && !all.contains(&j) {
+                    next.extend_from_slice(&parents[j]);
+                    all.push(j);
+                }
+            }
+            if all.contains(&child) {
+                return Err(Error::Circle {
+                    column: names[child].clone(),
+                });
+            }
+            all.sort_unstable();
+            structure.heredity |= !all.is_empty();
+            structure.ancestors[child] = all;
+        }
+        roles.structure = structure;
+        Ok((ridge, roles))
+    }
+
+    /// λ of each column.
+    fn ridges(&self, known: &dyn Fn(usize) -> Result<usize>) -> Result<Vec<f64>> {
+        let range = "it must be a finite number > 0";
+        let refuse = |name, value: f64| {
+            let value = value.to_string();
+            Err(Error::Setting { name, value, range })
+        };
+        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
+            return refuse("ridge", self.ridge);
+        }
+        let mut ridge = vec![self.ridge; self.design.columns()];
+        for (column, factor) in &self.factors {
+            let own = self.ridge * factor;
+            if !(*factor > 0.0 && own > 0.0 && own.is_finite()) {
+                return refuse("the ridge factor of a column", *factor);
+            }
+            ridge[known(*column)?] = own;
+        }
+        Ok(ridge)
+    }
+
+    /// The first column of the group of each column; the groups themselves go to `structure`.
+    fn leaders(
+        &self,
+        names: &[String],
+        kinds: &[Kind],
+        structure: &mut Structure,
+        known: &dyn Fn(usize) -> Result<usize>,
+    ) -> Result<Vec<usize>> {
+        let mut leaders: Vec<usize> = (0..names.len()).collect();
+        let mut seen = vec![false; names.len()];
+        for group in &self.groups {
+            if group.is_empty() {
+                return Err(Error::Empty {
+                    what: "columns in a group",
+                });
+            }
+            for j in group {
+                let refuse = |reason| {
+                    let column = names[*j].clone();
+                    Err(Error::Group { column, reason })
+                };
+                if std::mem::replace(&mut seen[known(*j)?], true) {
+                    return refuse("is in two groups (or twice in one): groups must be disjoint");
+                }
+                if kinds[*j] == Kind::AlwaysIn {
+                    return refuse(
+                        "is in a group and always in by itself: include the group, or take the column out of it",
+                    );
+                }
+            }
+            let mut members: Vec<usize> = group.clone();
+            members.retain(|j| kinds[*j] == Kind::Selectable);
+            members.sort_unstable();
+            if let Some(first) = members.first().copied() {
+                members.iter().for_each(|j| leaders[*j] = first);
+                structure.members[first] = members.into();
+            }
+        }
+        Ok(leaders)
+    }
+
+    fn check_bounds(
+        &self,
+        names: &[String],
+        ridge: &[f64],
+        kinds: &[Kind],
+        structure: &mut Structure,
+        known: &dyn Fn(usize) -> Result<usize>,
+    ) -> Result<()> {
+        for (column, lower, upper) in &self.bounds {
+            let name = &names[known(*column)?];
+            if !(*lower <= 0.0 && *upper >= 0.0) {
+                return Err(Error::Bounds {
+                    column: name.clone(),
+                    lower: *lower,
+                    upper: *upper,
+                });
+            }
+            if kinds[*column] == Kind::AlwaysIn && ridge[*column] == 0.0 {
+                return Err(Error::Group {
+                    column: name.clone(),
+                    reason: "has bounds and no ridge: give it a ridge > 0",
+                });
+            }
+            // Zeros of either sign are the same bound.
+            let (low, high) = &mut structure.bounds[*column];
+            (*low, *high) = (low.max(*lower + 0.0), high.min(*upper + 0.0));
+            structure.boxed |= low.is_finite() || high.is_finite();
+        }
+        Ok(())
+    }
+
+    /// The features that each feature needs directly, all by their leaders.
+    fn parents(
+        &self,
+        leaders: &[usize],
+        known: &dyn Fn(usize) -> Result<usize>,
+    ) -> Result<Vec<Vec<usize>>> {
+        let mut parents = vec![Vec::new(); leaders.len()];
+        for (child, needed) in &self.required {
+            let child = leaders[known(*child)?];
+            for parent in needed {
+                let parent = leaders[known(*parent)?];
+                // In one group they are together anyway.
+                if parent != child {
+                    parents[child].push(parent);
+                }
+            }
+        }
+        Ok(parents)
     }
 
     fn check_labels(&self, keep: &[bool]) -> Result<()> {
@@ -308,11 +541,33 @@ impl Builder {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Selectable,
-    AlwaysIn(f64),
+    AlwaysIn,
     Excluded,
+}
+
+/// What the columns of a problem are.
+#[derive(Debug)]
+struct Roles {
+    selectable: Vec<usize>,
+    penalised: Vec<usize>,
+    free: Vec<usize>,
+    included: Vec<Box<[usize]>>,
+    structure: Structure,
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Self {
+            selectable: Vec::new(),
+            penalised: Vec::new(),
+            free: Vec::new(),
+            included: Vec::new(),
+            structure: Structure::new(0),
+        }
+    }
 }
 
 fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {

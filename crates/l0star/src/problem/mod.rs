@@ -7,16 +7,19 @@
 mod builder;
 mod csc;
 mod design;
+mod structure;
 mod unpenalised;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use builder::Builder;
 pub use design::Design;
 pub(crate) use design::Stored;
+pub(crate) use structure::Structure;
 pub(crate) use unpenalised::Unpenalised;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::gram::root::Root;
 use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::loss::Loss;
@@ -24,7 +27,8 @@ use crate::loss::Loss;
 /// A problem that exists is solvable: finite data, shapes that agree, settings in range.
 ///
 /// Columns are numbered as in the data; the intercept, when on, is one more column of ones behind them. Every column
-/// is one of *selectable* (counted in k, ridge > 0), *always in* (ridge ≥ 0) or *excluded*.
+/// is one of *selectable* (counted in k, ridge > 0), *always in* (ridge ≥ 0) or *excluded*. Columns of a group are
+/// selectable together: the group is one *feature*, known by its first column.
 #[derive(Debug, Clone)]
 pub struct Problem {
     pub(crate) design: Design,
@@ -38,9 +42,14 @@ pub struct Problem {
     /// λ of each column.
     pub(crate) ridge: Vec<f64>,
     pub(crate) names: Vec<String>,
+    /// The features that can be chosen, by their first columns.
     pub(crate) selectable: Vec<usize>,
     /// Always-in columns with λ > 0.
     pub(crate) penalised: Vec<usize>,
+    /// The columns of each always-in feature that k counts, in the order of their first columns.
+    pub(crate) included: Vec<Box<[usize]>>,
+    /// Groups, bounds and heredity, where there are any.
+    pub(crate) structure: Option<Arc<Structure>>,
     /// Always-in columns with λ = 0, and what makes bounds with them valid.
     pub(crate) unpenalised: Unpenalised,
     /// Upper bounds of the column norms |a_j|₂.
@@ -49,6 +58,8 @@ pub struct Problem {
     pub(crate) sizes: Vec<f64>,
     pub(crate) k: usize,
     pub(crate) has_intercept: bool,
+    /// The Gram matrix of a problem whose relatives are solved one after the other, once the first of them has made it.
+    pub(crate) root: Option<Arc<OnceLock<Root>>>,
     /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
     pub(crate) null_value: f64,
 }
@@ -76,15 +87,29 @@ impl Problem {
 
     /// The same problem with another k (the bounds of unpenalised coefficients depend on it).
     pub fn with_k(&self, k: usize) -> Result<Self> {
-        let mut problem = Self { k, ..self.clone() };
+        Self { k, ..self.clone() }.checked()
+    }
+
+    /// With what depends on k and on the roles of the columns made anew.
+    fn checked(self) -> Result<Self> {
+        let mut problem = self;
+        problem.check_included()?;
         let columns = problem.unpenalised.columns().to_vec();
         problem.unpenalised = Unpenalised::new(&problem, columns)?;
         Ok(problem)
     }
 
-    /// `min(k, selectable features)`, the size of the supports that need to be looked at.
+    fn check_included(&self) -> Result<()> {
+        let (included, k) = (self.included.len(), self.k);
+        if included > k {
+            return Err(Error::TooManyIncluded { included, k });
+        }
+        Ok(())
+    }
+
+    /// `min(k - included, selectable features)`, the size of the supports that need to be looked at.
     pub fn support_size(&self) -> usize {
-        self.k.min(self.selectable.len())
+        (self.k - self.included.len()).min(self.selectable.len())
     }
 
     /// The loss.
@@ -102,15 +127,92 @@ impl Problem {
         &self.names[..self.columns()]
     }
 
-    /// The features that k counts, in column order.
+    /// The features that can be chosen, in column order; a group by its first column.
     pub fn selectable(&self) -> &[usize] {
         &self.selectable
     }
 
+    /// The columns of each feature that is in every model and that k counts, in column order.
+    pub fn included(&self) -> impl ExactSizeIterator<Item = &[usize]> {
+        self.included.iter().map(|columns| &**columns)
+    }
+
+    /// The columns of a feature: those of the group that `leader` is the first column of, else the column alone.
+    pub fn members(&self, leader: usize) -> Vec<usize> {
+        self.expanded(&[leader])
+    }
+
+    /// Between which numbers the coefficient of a column may lie.
+    pub fn bounds(&self, column: usize) -> (f64, f64) {
+        let structure = self.structure.as_ref();
+        structure.map_or((f64::NEG_INFINITY, f64::INFINITY), |s| s.bounds[column])
+    }
+
+    /// Whether any coefficient has a finite bound.
+    pub(crate) fn is_boxed(&self) -> bool {
+        self.structure.as_ref().is_some_and(|s| s.boxed)
+    }
+
+    /// The columns of some features, appended.
+    pub(crate) fn expand_into(&self, leaders: &[usize], columns: &mut Vec<usize>) {
+        match &self.structure {
+            None => columns.extend_from_slice(leaders),
+            Some(structure) => {
+                let members = leaders.iter().flat_map(|j| &structure.members[*j]);
+                columns.extend(members);
+            }
+        }
+    }
+
+    /// The columns of some features.
+    pub(crate) fn expanded(&self, leaders: &[usize]) -> Vec<usize> {
+        let mut columns = Vec::new();
+        self.expand_into(leaders, &mut columns);
+        columns
+    }
+
     /// The columns with a ridge that can be non-zero: always-in ones, then selectable ones.
     pub(crate) fn ridged(&self) -> Vec<usize> {
-        let columns = self.penalised.iter().chain(&self.selectable);
-        columns.copied().collect()
+        let mut columns = self.penalised.clone();
+        self.expand_into(&self.selectable, &mut columns);
+        columns
+    }
+
+    /// The same problem without a feature (and without those that need it).
+    pub(crate) fn without(&self, leader: usize) -> Result<Self> {
+        let mut problem = self.clone();
+        let out = |j: &usize| {
+            let needs = self.structure.as_ref();
+            *j == leader || needs.is_some_and(|s| s.ancestors[*j].contains(&leader))
+        };
+        problem.selectable.retain(|j| !out(j));
+        problem.checked()
+    }
+
+    /// The same problem with a selectable feature (and those that it needs) in every model, counted in k.
+    pub(crate) fn with(&self, leader: usize) -> Result<Self> {
+        let mut problem = self.clone();
+        let needs = self.structure.as_ref();
+        let inside =
+            |j: &usize| *j == leader || needs.is_some_and(|s| s.ancestors[leader].contains(j));
+        let new: Vec<usize> = self.selectable.iter().copied().filter(inside).collect();
+        problem.selectable.retain(|j| !inside(j));
+        self.expand_into(&new, &mut problem.penalised);
+        problem.penalised.sort_unstable();
+        let columns = new.iter().map(|j| self.members(*j).into());
+        problem.included.extend(columns);
+        problem.included.sort_unstable();
+        if let Some(structure) = &mut problem.structure {
+            // From here on its columns are always in, each by itself, and satisfy whatever needs them.
+            let structure = Arc::make_mut(structure);
+            for j in &new {
+                structure.members[*j] = Box::from([*j]);
+            }
+            for needed in &mut structure.ancestors {
+                needed.retain(|j| !new.contains(j));
+            }
+        }
+        problem.checked()
     }
 
     /// λ of a column.

@@ -101,6 +101,11 @@ impl Unpenalised {
         squares
     }
 
+    /// `v ← (Uᵀ diag(p) U)⁻¹ v`.
+    pub(crate) fn solve(&self, v: &mut [f64]) {
+        self.gram.solve(v);
+    }
+
     /// `z ← z` less its part in the span of the columns.
     pub(crate) fn project(&self, z: &mut [f64]) {
         for q in &self.basis {
@@ -291,12 +296,16 @@ fn mean_prediction(problem: &Problem, reference: f64) -> f64 {
     total + penalised_reach(problem, reference, absolute)
 }
 
-/// `|ā| r` with `r = √(2 reference / λ_min)` and ā built from at most k selectable columns and the always-in ones.
+/// `|ā| r` with `r = √(2 reference / λ_min)` and ā built from at most k selectable features and the always-in ones.
 fn penalised_reach(problem: &Problem, reference: f64, mean: impl Fn(usize) -> f64) -> f64 {
     let mut squares: Vec<f64> = problem
         .selectable
         .iter()
-        .map(|j| mean(*j).powi(2) / problem.ridge[*j])
+        .map(|leader| {
+            let columns = problem.members(*leader);
+            let squares = columns.iter().map(|j| mean(*j).powi(2) / problem.ridge[*j]);
+            squares.sum()
+        })
         .collect();
     squares.sort_unstable_by(|a, b| b.total_cmp(a));
     squares.truncate(problem.support_size());

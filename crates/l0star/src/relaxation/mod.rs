@@ -5,11 +5,13 @@ pub(crate) mod newton;
 pub mod pdal;
 pub mod rows;
 pub mod sga;
+pub(crate) mod structured;
 pub(crate) mod topk;
 
 use std::sync::Arc;
 
 use crate::bound::{Certified, Children, Subproblem};
+use crate::gram::structured::Lifted;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use rows::lift::Lift;
@@ -51,8 +53,9 @@ pub struct WarmStart {
     pub steps: (f64, f64),
     /// The same rounded, instead of `x`, where that is enough.
     pub(crate) rounded: Box<[(u32, f32)]>,
-    /// The lifted problem that x solves.
+    /// The lifted problem that x solves: in matrix form, or the frame of a problem with groups or bounds.
     pub(crate) lift: Option<Arc<Lift>>,
+    pub(crate) frame: Option<Arc<Lifted>>,
 }
 
 impl WarmStart {
@@ -73,7 +76,12 @@ impl WarmStart {
                 0..=2 => lift.bytes(),
                 _ => 0,
             });
-        self.alpha.capacity() * 8
+        let frame = self.frame.as_ref().map_or(0, |frame| {
+            let shared = Arc::strong_count(frame) > 2;
+            if shared { 0 } else { frame.bytes() }
+        });
+        frame
+            + self.alpha.capacity() * 8
             + self.x.capacity() * size_of::<(usize, f64)>()
             + size_of_val(&*self.rounded)
             + lift

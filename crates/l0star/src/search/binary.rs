@@ -210,7 +210,15 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
     ) -> Expansion {
         let problem = context.problem;
         let k = problem.support_size();
-        let (decided_in, mut free) = node.sets();
+        let (mut decided_in, mut free) = node.sets();
+        let structure = problem.structure.as_deref();
+        if let Some(structure) = structure {
+            match structure.propagate(&decided_in, &free, k) {
+                Some(sets) => (decided_in, free) = sets,
+                // No model is left in here.
+                None => return Expansion::Split,
+            }
+        }
         let mut included = problem.penalised.clone();
         included.extend(decided_in);
         let whole = free.len() == problem.selectable.len();
@@ -259,7 +267,13 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 }
                 Exit::Converged => {}
             }
-            let support = self.relaxation.candidate(problem, k);
+            let mut support = self.relaxation.candidate(problem, k);
+            if let Some(structure) = structure.filter(|structure| structure.heredity) {
+                let always = problem.penalised.len();
+                let wanted = support.into_iter();
+                let allowed = |j: usize| free.contains(&j);
+                support = structure.close(&included[always..], wanted, allowed, k);
+            }
             context.propose(&support);
             let cut = context.cut();
             if low.value() >= cut {
@@ -282,6 +296,17 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 }
             }
             free.retain(|j| !decided[*j]);
+            if let Some(structure) = structure {
+                let always = problem.penalised.len();
+                let Some((inside, left)) = structure.propagate(&included[always..], &free, k)
+                else {
+                    return Expansion::Split;
+                };
+                budget = k - inside.len();
+                included.truncate(always);
+                included.extend(inside);
+                free = left;
+            }
             if whole {
                 context.set_features_left(free.len());
             }

@@ -440,17 +440,35 @@ impl State {
             .iter()
             .for_each(|j| selectable[*j] = true);
         let is_selectable = |j: &u32| selectable.get(*j as usize).copied().unwrap_or(false);
+        let mut leader: Vec<u32> = (0..problem.design.columns() as u32).collect();
+        for j in &problem.selectable {
+            let members = problem.members(*j);
+            members.iter().for_each(|i| leader[*i] = *j as u32);
+        }
+        let allowed = |model: &SavedModel| {
+            problem.structure.as_ref().is_none_or(|structure| {
+                let set: Vec<usize> = model.support.iter().map(|j| *j as usize).collect();
+                let within = model.x.iter().all(|(j, x)| {
+                    let (low, high) = structure.bounds[*j as usize];
+                    low <= *x && *x <= high
+                });
+                within && structure.is_closed(&set)
+            })
+        };
         for model in &self.models {
             let rising = model.support.is_sorted_by(|a, b| a < b);
             let known = model.x.iter().all(|(j, x)| {
-                let column = *j as usize;
+                let Some(j) = leader.get(*j as usize) else {
+                    return false;
+                };
                 let in_model = !is_selectable(j) || model.support.binary_search(j).is_ok();
-                column < problem.design.columns() && in_model && x.is_finite()
+                in_model && x.is_finite()
             });
             if !rising
                 || !known
                 || !model.support.iter().all(is_selectable)
                 || model.support.len() > problem.support_size()
+                || !allowed(model)
             {
                 return Some("the model");
             }
@@ -567,6 +585,17 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
     for columns in roles {
         let columns: Vec<f64> = columns.iter().map(|j| *j as f64).collect();
         numbers(&columns);
+    }
+    if let Some(structure) = &problem.structure {
+        let lists = structure.members.iter().map(|members| &**members);
+        let lists = lists.chain(structure.ancestors.iter().map(|needed| &**needed));
+        for columns in lists {
+            let columns: Vec<f64> = columns.iter().map(|j| *j as f64).collect();
+            numbers(&columns);
+        }
+        let (low, high): (Vec<f64>, Vec<f64>) = structure.bounds.iter().copied().unzip();
+        numbers(&low);
+        numbers(&high);
     }
     *hasher.finalize().as_bytes()
 }

@@ -365,7 +365,7 @@ impl<'p> Context<'p> {
         gap.max(share * self.reference().max(1e-12)).max(self.tie())
     }
 
-    /// Fits a support (at most k selectable columns) and makes it the incumbent when it is better.
+    /// Fits a support (at most k selectable features) and makes it the incumbent when it is better.
     pub fn try_support(&mut self, support: &[usize]) -> f64 {
         let mut fit = self.restricted.fit(support);
         let best = self.reference();
@@ -377,6 +377,7 @@ impl<'p> Context<'p> {
         }
         let objective = fit.objective;
         if objective <= best && self.shared.offer(support, fit) {
+            let support = &shown(self.problem, support);
             self.announce(News::Incumbent { support });
         }
         objective
@@ -530,8 +531,7 @@ impl<'p> Context<'p> {
             || vec![0.0; self.problem.columns()],
             |best| best.coefficients.clone(),
         );
-        let selectable = self.problem.selectable.iter().copied();
-        let support = selectable.filter(|j| coefficients[*j] != 0.0).collect();
+        let support = used(self.problem, &coefficients);
         let mut proved_list = true;
         let (mut rest_bound, mut bound) = (None, bound);
         if shared.many {
@@ -591,8 +591,32 @@ fn model(problem: &Problem, found: &Incumbent) -> Model {
     }
     Model {
         objective: found.fit.objective,
-        support: found.support.clone(),
+        support: shown(problem, &found.support),
         coefficients,
         intercept,
     }
+}
+
+/// The columns of some selectable features and of those that are included, in order.
+fn shown(problem: &Problem, features: &[usize]) -> Vec<usize> {
+    let mut columns = problem.expanded(features);
+    columns.extend(problem.included().flatten());
+    columns.sort_unstable();
+    columns
+}
+
+/// The columns of the features that a model uses, and of those that these need.
+fn used(problem: &Problem, coefficients: &[f64]) -> Vec<usize> {
+    let selectable = problem.selectable.iter().copied();
+    let Some(structure) = &problem.structure else {
+        let features: Vec<usize> = selectable.filter(|j| coefficients[*j] != 0.0).collect();
+        return shown(problem, &features);
+    };
+    let is_used = |j: &usize| {
+        structure.members[*j]
+            .iter()
+            .any(|i| coefficients[*i] != 0.0)
+    };
+    let features = structure.close(&[], selectable.filter(is_used), |_| true, usize::MAX);
+    shown(problem, &features)
 }

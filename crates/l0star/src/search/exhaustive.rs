@@ -32,7 +32,37 @@ pub fn supports(problem: &Problem) -> u128 {
 pub(crate) fn count_subsets(problem: &Problem) -> u128 {
     let (d, k) = (problem.selectable.len(), problem.support_size());
     let sizes = (0..=k).map(|size| binomial(d as u128, size as u128));
-    sizes.fold(0, u128::saturating_add)
+    let all = sizes.fold(0, u128::saturating_add);
+    match &problem.structure {
+        Some(structure) if structure.heredity && all <= LIMIT => {
+            let mut closed = 0;
+            for size in 0..=k {
+                let mut at: Vec<usize> = (0..size).collect();
+                loop {
+                    let set: Vec<usize> = at.iter().map(|i| problem.selectable[*i]).collect();
+                    closed += u128::from(structure.is_closed(&set));
+                    if !advance(&mut at, d) {
+                        break;
+                    }
+                }
+            }
+            closed
+        }
+        _ => all,
+    }
+}
+
+/// The next combination of indices below d in lexicographic order; false when there is none.
+fn advance(at: &mut [usize], d: usize) -> bool {
+    let k = at.len();
+    let Some(i) = (0..k).rev().find(|i| at[*i] != i + d - k) else {
+        return false;
+    };
+    at[i] += 1;
+    for j in i + 1..k {
+        at[j] = at[j - 1] + 1;
+    }
+    true
 }
 
 /// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted.
@@ -71,16 +101,16 @@ fn run_size(context: &mut Context, k: usize) -> Option<Status> {
             return Some(status);
         }
         let support: Vec<usize> = at.iter().map(|i| problem.selectable[*i]).collect();
-        context.try_support(&support);
-        let low = context.certify_last().or(Certified::TRIVIAL);
-        context.settle(&support, low);
-        context.counters.calls += 1;
-        context.counters.nodes += 1;
-        // The next combination in lexicographic order.
-        let i = (0..k).rev().find(|i| at[*i] != i + d - k)?;
-        at[i] += 1;
-        for j in i + 1..k {
-            at[j] = at[j - 1] + 1;
+        let allowed = problem.structure.as_ref();
+        if allowed.is_none_or(|structure| structure.is_closed(&support)) {
+            context.try_support(&support);
+            let low = context.certify_last().or(Certified::TRIVIAL);
+            context.settle(&support, low);
+            context.counters.calls += 1;
+            context.counters.nodes += 1;
+        }
+        if !advance(&mut at, d) {
+            return None;
         }
     }
 }

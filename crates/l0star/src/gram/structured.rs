@@ -1,0 +1,316 @@
+//! Frames for problems with groups and bounds: the Gram form of the smooth part, with a lifted ridge.
+//!
+//! Nothing of a [`Frame`] knows of groups or bounds: x is scaled column by column, and an atom is that of the scaled bounds.
+//! Columns that are in and have no bounds are condensed; those with bounds stay, as the minimum over them is no longer a
+//! linear system.
+
+use std::sync::Arc;
+
+use super::frame::{Frame, FrameModel, Spread};
+use super::root::Root;
+use crate::bound::{Certified, Children, Subproblem};
+use crate::limits::Limits;
+use crate::linalg::rounding::gamma;
+use crate::linalg::select::top_sum;
+use crate::problem::Problem;
+use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::structured::{Backend, Blocks, Shape, Smooth};
+use crate::relaxation::{Task, WarmStart};
+use crate::search::Context;
+use crate::settings::Ideas;
+
+/// A node gets a frame of its own when at most this share of its frame's columns is left …
+const REFRAME: f64 = 0.8;
+/// … unless that is small already.
+const SMALL: usize = 8;
+/// Frames of up to this many columns are lifted by what each column gains.
+const SPREAD: usize = 80;
+/// Roundings of an atom with bounds beyond those of a plain one.
+const ATOM: usize = 16;
+
+/// A frame, and where the columns of the problem are in it.
+#[derive(Debug)]
+pub(crate) struct Lifted {
+    frame: Arc<Frame>,
+    /// The place of each column of the problem; `None` where it is condensed or out.
+    places: Vec<Option<u32>>,
+    /// The column at each place.
+    columns: Vec<usize>,
+    shape: Arc<Shape>,
+    /// Whether its lift was spread by what each column gains.
+    spread: bool,
+}
+
+impl Lifted {
+    /// Bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frame.g.len() * 8 + self.places.len() * 8 + self.columns.len() * 48
+    }
+}
+
+impl PartialEq for Lifted {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// The quadratic of a problem, and the frame of the node at hand.
+#[derive(Debug, Clone)]
+pub(crate) struct GramBackend {
+    root: Arc<Root>,
+    /// The index of each column of the problem in the root.
+    indices: Arc<Vec<Option<u32>>>,
+    whole: Arc<Lifted>,
+    current: Arc<Lifted>,
+    model: FrameModel,
+    /// A bound of the error of the root's floats.
+    root_error: f64,
+    reference: f64,
+    ideas: Ideas,
+}
+
+impl GramBackend {
+    /// `None` where the Gram form does not apply, and at a limit. The context has an incumbent.
+    pub(crate) fn new(problem: &Problem, context: &Context) -> Option<Self> {
+        let (ideas, reference) = (context.ideas, context.reference());
+        if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
+            return None;
+        }
+        let selectable = problem.expanded(&problem.selectable);
+        let root = Root::new(problem, &selectable, &context.limits, context.threads)?;
+        let mut indices = vec![None; problem.design.columns()];
+        for (i, j) in root.columns.iter().enumerate() {
+            indices[*j] = Some(i as u32);
+        }
+        let node = Subproblem {
+            included: &problem.penalised,
+            free: &problem.selectable,
+            budget: problem.support_size(),
+        };
+        let lift = match ideas.lifting {
+            true => Lift::Evenly,
+            false => Lift::None,
+        };
+        let limits = &context.limits;
+        let (mut frame, condensed) =
+            build(problem, &root, &indices, &node, reference, &lift, limits)?;
+        // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
+        let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
+        let in_order = frame
+            .columns
+            .iter()
+            .enumerate()
+            .all(|(i, j)| i == *j as usize);
+        let proved = (condensed == 0 && in_order).then_some(&squares[..]);
+        let root_error = root.error(frame.budget + condensed, proved, reference);
+        frame.error += root_error;
+        let whole = Arc::new(located(problem, &root, frame, false));
+        Some(Self {
+            model: FrameModel::new(Arc::clone(&whole.frame), f64::INFINITY),
+            current: Arc::clone(&whole),
+            root: Arc::new(root),
+            indices: Arc::new(indices),
+            whole,
+            root_error,
+            reference,
+            ideas,
+        })
+    }
+
+    fn change(&mut self, lifted: &Arc<Lifted>) {
+        self.current = Arc::clone(lifted);
+        self.model = FrameModel::new(Arc::clone(&lifted.frame), f64::INFINITY);
+    }
+
+    /// `(columns that the largest models have, the sets)` of a node for the errors of [`FrameModel`]. Its atoms are sums over
+    /// columns; any m features have at most so many of them.
+    fn sets(node: &Blocks) -> Sets {
+        let mut sizes: Vec<usize> = node.groups.iter().map(ExactSizeIterator::len).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let columns: usize = sizes.iter().take(node.budget).sum();
+        Sets {
+            unpenalised: Vec::new(),
+            inside: node.inside.clone(),
+            free: Vec::new(),
+            budget: columns + ATOM,
+        }
+    }
+}
+
+/// How the lift of a frame is spread over its columns.
+enum Lift<'a> {
+    None,
+    Evenly,
+    /// By what a unit of lift of each column of the problem is worth.
+    ByGain(&'a dyn Fn(usize) -> f64),
+}
+
+/// The frame of a node, without the root's error, and how many columns are condensed in it.
+fn build(
+    problem: &Problem,
+    root: &Root,
+    indices: &[Option<u32>],
+    node: &Subproblem,
+    reference: f64,
+    lift: &Lift,
+    limits: &Limits,
+) -> Option<(Frame, usize)> {
+    let is_free = |j: &usize| problem.bounds(*j) == (f64::NEG_INFINITY, f64::INFINITY);
+    let (condensed, kept): (Vec<usize>, Vec<usize>) = problem
+        .expanded(node.included)
+        .into_iter()
+        .partition(is_free);
+    let mut columns = kept.clone();
+    let most = match &problem.structure {
+        Some(structure) => structure.most_columns(node.free, node.budget),
+        None => node.budget,
+    };
+    problem.expand_into(node.free, &mut columns);
+    let place = |j: &usize| indices[*j];
+    let inside: Option<Vec<u32>> = condensed.iter().map(place).collect();
+    let mut columns: Vec<u32> = columns.iter().map(place).collect::<Option<_>>()?;
+    columns.sort_unstable();
+    let budget = kept.len() + most;
+    if columns.is_empty() {
+        return None;
+    }
+    let column = |i: &u32| root.columns[*i as usize];
+    let spread = match lift {
+        Lift::None => Spread::None,
+        Lift::Evenly => Spread::Evenly,
+        Lift::ByGain(gains) => Spread::ByGain(columns.iter().map(|i| gains(column(i))).collect()),
+    };
+    let frame = Frame::new(root, &inside?, &columns, budget, reference, &spread, limits)?;
+    Some((frame, condensed.len()))
+}
+
+fn located(problem: &Problem, root: &Root, frame: Frame, spread: bool) -> Lifted {
+    let columns: Vec<usize> = frame
+        .columns
+        .iter()
+        .map(|i| root.columns[*i as usize])
+        .collect();
+    let mut places = vec![None; problem.design.columns()];
+    for (i, j) in columns.iter().enumerate() {
+        places[*j] = Some(i as u32);
+    }
+    let curvature = (0..frame.size()).map(|i| frame.row(i)[i]).collect();
+    let scale = frame.scale.clone();
+    let shape = Shape::new(problem, columns.iter().copied(), scale, curvature);
+    Lifted {
+        frame: Arc::new(frame),
+        places,
+        columns,
+        shape: Arc::new(shape),
+        spread,
+    }
+}
+
+impl Backend for GramBackend {
+    fn place(&self, column: usize) -> Option<usize> {
+        self.current.places[column].map(|place| place as usize)
+    }
+
+    fn column(&self, place: usize) -> usize {
+        self.current.columns[place]
+    }
+
+    fn shape(&self) -> &Arc<Shape> {
+        &self.current.shape
+    }
+
+    fn smooth<'a>(
+        &'a mut self,
+        _problem: &'a Problem,
+        _node: Subproblem<'a>,
+    ) -> Box<dyn Smooth + 'a> {
+        Box::new(FrameAt {
+            model: &mut self.model,
+            squares: Vec::new(),
+            scratch: Vec::new(),
+        })
+    }
+
+    fn children(&self, _: &Problem, node: &Subproblem, blocks: &Blocks, u: &[f64]) -> Children {
+        let atoms: Vec<f64> = blocks.groups.iter().map(|g| blocks.atom(g, u)).collect();
+        // What rounding can do to the difference of two atoms, beyond what the model counts for single columns.
+        let largest = atoms.iter().copied().fold(0.0, f64::max);
+        let columns = blocks.groups.iter().map(ExactSizeIterator::len).max();
+        let rounding = 2.0 * gamma(columns.unwrap_or(1) + ATOM + 8) * largest;
+        let each = atoms.iter().copied().zip(node.free.iter().copied());
+        Children::from_atoms(each, node.budget, |rise| self.model.child(rise - rounding))
+    }
+
+    fn load(&mut self, warm: Option<&WarmStart>) {
+        let lifted = warm.and_then(|warm| warm.frame.as_ref());
+        let lifted = Arc::clone(lifted.unwrap_or(&self.whole));
+        self.change(&lifted);
+    }
+
+    fn frame(&self) -> Option<Arc<Lifted>> {
+        (!Arc::ptr_eq(&self.current, &self.whole)).then(|| Arc::clone(&self.current))
+    }
+
+    /// A frame of its own for a node that has lost many columns; for the root, a lift by what each column gains.
+    fn tighten(&mut self, problem: &Problem, task: &Task, gains: &dyn Fn(usize) -> f64) -> bool {
+        let size = self.current.columns.len();
+        let left =
+            problem.expanded(task.node.included).len() + problem.expanded(task.node.free).len();
+        let smaller = left as f64 <= REFRAME * size as f64 && size > SMALL;
+        let by_gain = self.ideas.spreading && left <= SPREAD;
+        let better = by_gain && !self.current.spread && Arc::ptr_eq(&self.current, &self.whole);
+        if !(self.ideas.lifting && self.ideas.reframing && (smaller || better)) {
+            return false;
+        }
+        let lift = match by_gain {
+            true => Lift::ByGain(gains),
+            false => Lift::Evenly,
+        };
+        let made = build(
+            problem,
+            &self.root,
+            &self.indices,
+            &task.node,
+            self.reference,
+            &lift,
+            task.limits,
+        );
+        let Some((mut frame, _)) = made else {
+            return false;
+        };
+        frame.error += self.root_error;
+        let lifted = Arc::new(located(problem, &self.root, frame, true));
+        self.change(&lifted);
+        true
+    }
+}
+
+/// A frame at one node.
+struct FrameAt<'a> {
+    model: &'a mut FrameModel,
+    squares: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Smooth for FrameAt<'_> {
+    fn evaluate(&mut self, x: &[f64], node: &Blocks, u: &mut [f64]) -> (f64, f64) {
+        let support: Vec<usize> = node.columns().filter(|j| x[*j] != 0.0).collect();
+        self.model.evaluate(x, &support, &Sets::default(), u)
+    }
+
+    /// The errors of D are those of the plain atoms `½u²` of as many columns as m features can have: |h'| ≤ |u|, so a change
+    /// of u moves an atom with bounds no more than a plain one.
+    fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64) {
+        let support: Vec<usize> = node.columns().filter(|j| x[*j] != 0.0).collect();
+        let sets = GramBackend::sets(node);
+        self.squares.clear();
+        self.squares.extend(node.free.iter().map(|j| u[*j] * u[*j]));
+        let squares = self.squares.iter().copied();
+        let top = top_sum(squares, sets.budget, &mut self.scratch);
+        self.model.keep(x, &support, u, &sets, dual, top);
+    }
+
+    fn certify(&mut self, _node: &Blocks) -> Certified {
+        self.model.certify(&Sets::default())
+    }
+}

@@ -1,0 +1,123 @@
+//! A first incumbent for problems with groups, bounds and heredity: greedy steps, then swaps, all by refitting.
+
+use crate::bound::box_atom;
+use crate::problem::{Problem, Structure};
+use crate::search::Context;
+
+/// Features that are tried at each step, by their estimated gain.
+const TRIES: usize = 4;
+/// Rounds of swaps.
+const MAX_ROUNDS: usize = 20;
+
+/// Leaves the best support that it finds in the context.
+pub(super) fn run(context: &mut Context) {
+    let problem = context.problem;
+    let Some(structure) = &problem.structure else {
+        return;
+    };
+    let k = problem.support_size();
+    let limits = context.limits.clone();
+    context.counters.calls += 1;
+    let mut support = Vec::new();
+    let mut value = context.try_support(&support);
+    let curvature = curvatures(problem);
+    loop {
+        let larger = extensions(context, structure, &curvature, &support, k);
+        let best = best_of(context, larger);
+        match best {
+            Some((next, at)) if at < value && !limits.stop() => (support, value) = (next, at),
+            _ => break,
+        }
+    }
+    for _ in 0..MAX_ROUNDS {
+        let mut improved = false;
+        for j in support.clone() {
+            if limits.stop() {
+                return;
+            }
+            let mut smaller = support.clone();
+            smaller.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
+            if smaller.len() == support.len() {
+                continue;
+            }
+            // What was dropped is filled up again, greedily.
+            while smaller.len() < k {
+                let larger = extensions(context, structure, &curvature, &smaller, k);
+                let larger = larger.into_iter().filter(|set| *set != support);
+                match best_of(context, larger.collect()) {
+                    Some((next, _)) => smaller = next,
+                    None => break,
+                }
+            }
+            let at = context.try_support(&smaller);
+            if at < value - 1e-12 * value.abs() {
+                (support, value) = (smaller, at);
+                improved = true;
+            }
+        }
+        if !improved {
+            return;
+        }
+    }
+}
+
+/// `λ_j + s Σ p a_ij²` of each column that can be chosen.
+fn curvatures(problem: &Problem) -> Vec<f64> {
+    let mut curvature = vec![0.0; problem.design.columns()];
+    let mut weighted = vec![0.0; problem.rows()];
+    for j in problem.ridged() {
+        problem.design.weigh_column(j, &problem.p, &mut weighted);
+        let square = problem.design.dot(j, &weighted);
+        curvature[j] = problem.ridge[j] + problem.loss.smoothness() * square;
+    }
+    curvature
+}
+
+/// The most promising sets with one feature more, and what it needs.
+fn extensions(
+    context: &mut Context,
+    structure: &Structure,
+    curvature: &[f64],
+    support: &[usize],
+    k: usize,
+) -> Vec<Vec<usize>> {
+    let problem = context.problem;
+    if support.len() >= k {
+        return Vec::new();
+    }
+    context.restricted().fit(support);
+    let beta = context.restricted().beta().to_vec();
+    let gain = |leader: usize| -> f64 {
+        let members = structure.members[leader].iter();
+        let atom = |j: &usize| {
+            let slope = -problem.design.dot(*j, &beta);
+            box_atom(slope, curvature[*j], structure.bounds[*j])
+        };
+        members.map(atom).sum()
+    };
+    let others = problem.selectable.iter().filter(|j| !support.contains(j));
+    let mut scored: Vec<(f64, Vec<usize>)> = others
+        .filter_map(|j| {
+            let set = structure.close(support, [*j].into_iter(), |_| true, k);
+            let new = set.iter().filter(|i| !support.contains(i));
+            let sum: f64 = new.map(|i| gain(*i)).sum();
+            let size = set.len() - support.len();
+            (size > 0 && sum > 0.0).then(|| (sum / size as f64, set))
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    scored.truncate(TRIES);
+    scored.into_iter().map(|(_, set)| set).collect()
+}
+
+/// The best of some sets, by fitting them.
+fn best_of(context: &mut Context, sets: Vec<Vec<usize>>) -> Option<(Vec<usize>, f64)> {
+    let mut best: Option<(Vec<usize>, f64)> = None;
+    for set in sets {
+        let value = context.try_support(&set);
+        if best.as_ref().is_none_or(|(_, least)| value < *least) {
+            best = Some((set, value));
+        }
+    }
+    best
+}

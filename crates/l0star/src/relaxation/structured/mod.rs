@@ -1,0 +1,319 @@
+//! The relaxation of problems with groups, bounds and heredity.
+//!
+//! [`Structured`] solves nodes with [`Proximal`] over a [`Backend`]: the data in matrix form ([`Rows`]), or a frame in Gram
+//! form. Heredity needs nothing here: the tree follows it.
+
+mod prox;
+mod proximal;
+mod rows;
+
+use std::sync::Arc;
+
+use super::newton::Goal;
+use super::{Exit, Relaxation, Task, WarmStart};
+use crate::bound::{Certified, Children, Subproblem};
+use crate::gram::structured::Lifted;
+use crate::problem::Problem;
+pub(crate) use proximal::{Blocks, Proximal, Smooth};
+pub(crate) use rows::Rows;
+
+/// A node is solved to this share of its gap to the incumbent …
+const NODE_TOLERANCE: f64 = 1e-2;
+/// … and never beyond this share of the incumbent.
+const FLOOR: f64 = 1e-12;
+
+/// The coordinates of a backend, in which every ridge is 1.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shape {
+    /// `x̃ = scale · x`.
+    pub scale: Vec<f64>,
+    pub bounds: Vec<(f64, f64)>,
+    /// Bounds of the curvature of f along each coordinate, up to a common factor; > 0.
+    pub curvature: Vec<f64>,
+}
+
+impl Shape {
+    /// For coordinates that stand for `columns`.
+    pub(crate) fn new(
+        problem: &Problem,
+        columns: impl Iterator<Item = usize>,
+        scale: Vec<f64>,
+        mut curvature: Vec<f64>,
+    ) -> Self {
+        let columns: Vec<usize> = columns.collect();
+        let bounds = columns.iter().zip(&scale).map(|(j, s)| {
+            let (low, high) = problem.bounds(*j);
+            (low * s, high * s)
+        });
+        let bounds = bounds.collect();
+        // One step for a whole group makes its prox a matter of its length.
+        let mut places = vec![None; problem.design.columns()];
+        for (place, j) in columns.iter().enumerate() {
+            places[*j] = Some(place);
+        }
+        for leader in &problem.selectable {
+            let members = problem.members(*leader);
+            let group: Vec<usize> = members.iter().filter_map(|j| places[*j]).collect();
+            let most = group.iter().map(|i| curvature[*i]).fold(0.0, f64::max);
+            group.iter().for_each(|i| curvature[*i] = most);
+        }
+        // Columns of (nearly) zeros may move far, not infinitely far.
+        let most = curvature.iter().copied().fold(1e-290, f64::max);
+        curvature.iter_mut().for_each(|c| *c = c.max(1e-12 * most));
+        Self {
+            scale,
+            bounds,
+            curvature,
+        }
+    }
+}
+
+/// Where the smooth part of the problem comes from.
+pub(crate) trait Backend: Clone + Send {
+    /// The coordinate of a column; `None` for one that is eliminated.
+    fn place(&self, column: usize) -> Option<usize>;
+
+    /// The column of a coordinate.
+    fn column(&self, place: usize) -> usize;
+
+    /// The coordinates.
+    fn shape(&self) -> &Arc<Shape>;
+
+    /// The smooth part, for one node.
+    fn smooth<'a>(&'a mut self, problem: &'a Problem, node: Subproblem<'a>)
+    -> Box<dyn Smooth + 'a>;
+
+    /// Changes over to the frame of a warm start, or to that of the whole problem.
+    fn load(&mut self, _warm: Option<&WarmStart>) {}
+
+    /// The frame at hand, if it is not that of the whole problem.
+    fn frame(&self) -> Option<Arc<Lifted>> {
+        None
+    }
+
+    /// Makes the problem of a node tighter, if it can: other coordinates. `gains`: what a unit of lift of a column is worth.
+    fn tighten(&mut self, _problem: &Problem, _task: &Task, _gains: &dyn Fn(usize) -> f64) -> bool {
+        false
+    }
+
+    /// The bounds of the children of a node, from the point certified last, whose slopes are u.
+    fn children(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        blocks: &Blocks,
+        u: &[f64],
+    ) -> Children;
+}
+
+/// The relaxation of nodes of a structured problem.
+#[derive(Debug, Clone)]
+pub(crate) struct Structured<B> {
+    backend: B,
+    proximal: Proximal,
+    start: Vec<(usize, f64)>,
+    /// The features that were in, and those that were free, at the node solved last.
+    inside: Vec<usize>,
+    free: Vec<usize>,
+}
+
+impl<B: Backend> Structured<B> {
+    /// Over a backend; `start` is a model that nodes without a warm start begin at.
+    pub(crate) fn new(backend: B, start: &[(usize, f64)]) -> Self {
+        Self {
+            backend,
+            proximal: Proximal::default(),
+            start: start.to_vec(),
+            inside: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    fn blocks<'a>(&self, problem: &Problem, node: &Subproblem, shape: &'a Shape) -> Blocks<'a> {
+        let place = |j: &usize| self.backend.place(*j);
+        let inside = problem.expanded(node.included);
+        let (mut free, mut groups) = (Vec::new(), Vec::new());
+        for leader in node.free {
+            let first = free.len();
+            free.extend(problem.members(*leader).iter().filter_map(place));
+            groups.push(first..free.len());
+        }
+        Blocks {
+            inside: inside.iter().filter_map(place).collect(),
+            free,
+            groups,
+            budget: node.budget,
+            bounds: &shape.bounds,
+            curvature: &shape.curvature,
+        }
+    }
+
+    /// The share and the size of each free feature at the relaxed point.
+    fn weights(&self, problem: &Problem) -> Vec<(f64, f64)> {
+        let x = &self.proximal.x;
+        let size = |leader: &usize| {
+            let members = problem.members(*leader);
+            let places = members.iter().filter_map(|j| self.backend.place(*j));
+            places.map(|j| x[j] * x[j]).sum::<f64>()
+        };
+        let shares = self.proximal.shares.iter().copied();
+        let shares = shares.chain(std::iter::repeat(0.0));
+        self.free
+            .iter()
+            .zip(shares)
+            .map(|(leader, share)| (share, size(leader)))
+            .collect()
+    }
+}
+
+impl<B: Backend> Structured<B> {
+    /// The iterate: (column, coefficient).
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let scale = &self.backend.shape().scale;
+        let x = self.proximal.x.iter().enumerate();
+        let x = x.filter(|(_, x)| **x != 0.0);
+        x.map(|(j, x)| (self.backend.column(j), x / scale[j]))
+    }
+
+    /// Goes to a model, as far as the node has its columns.
+    fn start_from(&mut self, problem: &Problem, node: &Subproblem, start: Vec<(usize, f64)>) {
+        let shape = Arc::clone(self.backend.shape());
+        let blocks = self.blocks(problem, node, &shape);
+        let x = &mut self.proximal.x;
+        x.clear();
+        x.resize(shape.scale.len(), 0.0);
+        let mut alive = vec![false; x.len()];
+        blocks.columns().for_each(|j| alive[j] = true);
+        for (column, value) in start {
+            // What is out stays out.
+            if let Some(j) = self.backend.place(column).filter(|j| alive[*j]) {
+                x[j] = value * shape.scale[j];
+            }
+        }
+    }
+}
+
+impl<B: Backend> Relaxation for Structured<B> {
+    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+        self.backend.load(warm);
+        let start = warm.map_or_else(|| self.start.clone(), WarmStart::model);
+        self.start_from(problem, node, start);
+    }
+
+    fn initial_bound(&mut self, _problem: &Problem, _node: &Subproblem) -> Certified {
+        Certified::TRIVIAL
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let goal = Goal {
+            cut: task.cut,
+            tolerance,
+            tight: tolerance,
+        };
+        let shape = Arc::clone(self.backend.shape());
+        let blocks = self.blocks(problem, &task.node, &shape);
+        let mut smooth = self.backend.smooth(problem, task.node);
+        let bound = self
+            .proximal
+            .solve(&mut *smooth, &blocks, &goal, task.limits);
+        drop(smooth);
+        self.inside = task.node.included[problem.penalised.len()..].to_vec();
+        self.free = task.node.free.to_vec();
+        let exit = if bound.value() > task.cut {
+            Exit::Quit
+        } else if task.limits.stop() {
+            Exit::Stopped
+        } else {
+            Exit::Converged
+        };
+        (bound, exit)
+    }
+
+    fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
+        let mut gains = vec![0.0; problem.design.columns()];
+        for (leader, (z, _)) in self.free.iter().zip(self.weights(problem)) {
+            for (j, x) in self.model().filter(|_| z > 0.0 && z < 1.0) {
+                if problem.members(*leader).contains(&j) {
+                    gains[j] = 0.5 * x * x * (1.0 / z - 1.0);
+                }
+            }
+        }
+        let model: Vec<(usize, f64)> = self.model().collect();
+        let changed = self.backend.tighten(problem, task, &|j| gains[j]);
+        if changed {
+            self.start_from(problem, &task.node, model);
+        }
+        changed
+    }
+
+    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
+        let weights = self.weights(problem);
+        let mut order: Vec<usize> = (0..weights.len())
+            .filter(|i| weights[*i].0 > 0.0 && weights[*i].1 > 0.0)
+            .collect();
+        order.sort_by(|i, j| {
+            let (a, b) = (weights[*i], weights[*j]);
+            b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
+        });
+        let wanted = order.iter().map(|i| self.free[*i]);
+        let mut set: Vec<usize> = match &problem.structure {
+            Some(structure) => {
+                let allowed = |j: usize| self.free.contains(&j);
+                structure.close(&self.inside, wanted, allowed, k)
+            }
+            None => self.inside.iter().copied().chain(wanted).take(k).collect(),
+        };
+        set.sort_unstable();
+        set
+    }
+
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        let shape = self.backend.shape();
+        let blocks = self.blocks(problem, node, shape);
+        let u = &self.proximal.best_u;
+        self.backend.children(problem, node, &blocks, u)
+    }
+
+    /// The free feature whose two children are estimated to gain most: with the share z and the multiplier τ of the budget,
+    /// leaving it out costs about `½ Σ c x²`, forcing it in about `τ(1 - z)²`, all else fixed.
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+        let shape = self.backend.shape();
+        let blocks = self.blocks(problem, node, shape);
+        let (x, u) = (&self.proximal.x, &self.proximal.best_u);
+        let mut best = (f64::NEG_INFINITY, node.free[0]);
+        for (leader, group) in node.free.iter().zip(&blocks.groups) {
+            let found = self.free.iter().position(|j| j == leader);
+            let z = found.and_then(|at| self.proximal.shares.get(at).copied());
+            let z = z.unwrap_or(0.0);
+            let atom = blocks.atom(group, u);
+            let columns = blocks.free[group.clone()].iter();
+            let out: f64 = columns
+                .map(|j| 0.5 * (1.0 + shape.curvature[*j]) * x[*j] * x[*j])
+                .sum();
+            let inside = atom * (1.0 - z) * (1.0 - z);
+            let share = |gain: f64| (gain / gap).min(1.0);
+            let score = (share(out) + 0.05) * (share(inside) + 0.2);
+            if score > best.0 {
+                best = (score, *leader);
+            }
+        }
+        best.1
+    }
+
+    fn warm_start(&self) -> WarmStart {
+        let x = self.model().map(|(j, x)| (j as u32, x as f32));
+        WarmStart {
+            rounded: x.collect(),
+            frame: self.backend.frame(),
+            ..WarmStart::default()
+        }
+    }
+
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
+        Some(WarmStart {
+            x,
+            ..WarmStart::default()
+        })
+    }
+}
