@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::cv::CvArgs;
 use crate::explain::ExplainArgs;
 use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
+use crate::manual::{CompletionsArgs, ManArgs};
 use crate::predict::PredictArgs;
 use crate::search::SearchArgs;
 use crate::task::TaskArgs;
@@ -18,6 +20,8 @@ const EXAMPLES: &str = "\
 Examples:
   l0star fit data/diabetes.csv --target target -k 5
   l0star fit patients.csv --target died --loss logistic -k 8 --time-limit 1m --json
+  l0star cv patients.csv --target died --loss logistic -k 8 --out model.json
+  l0star predict model.json new-patients.csv
   l0star inspect patients.csv --target died
   l0star generate huber -d 200 --seed 7 --out huber.csv
 
@@ -55,6 +59,9 @@ pub enum Command {
     /// Fit the best model with at most k features to a data file
     #[command(after_help = format!("{FIT_EXAMPLES}\n\n{FORMATS}"))]
     Fit(Box<FitArgs>),
+    /// Choose k and the ridge by cross-validation
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::cv::EXAMPLES))]
+    Cv(Box<CvArgs>),
     /// Apply a model to other data
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::predict::EXAMPLES))]
     Predict(PredictArgs),
@@ -67,6 +74,12 @@ pub enum Command {
     /// Show what a data file holds: rows, types, gaps, scales, copies
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::inspect::EXAMPLES))]
     Inspect(InspectArgs),
+    /// Print completions for a shell
+    #[command(after_help = crate::manual::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print a manual page
+    #[command(after_help = crate::manual::MAN_EXAMPLES)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, clap::Args)]

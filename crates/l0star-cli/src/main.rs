@@ -9,7 +9,8 @@
 //! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `predict`, `explain`, `generate`, `inspect` | the commands |
+//! | `fit`, `cv`, `predict`, `explain`, `generate`, `inspect` | the commands |
+//! | `manual` | shell completions and manual pages |
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
@@ -22,6 +23,7 @@
 mod args;
 mod checkpoint;
 mod columns;
+mod cv;
 mod design;
 mod explain;
 mod failure;
@@ -30,6 +32,7 @@ mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+mod manual;
 mod moments;
 mod output;
 mod predict;
@@ -51,10 +54,13 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Fit(args) => fit::run(&args),
+        Command::Cv(args) => cv::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     outcome.unwrap_or_else(|failure| {
         eprintln!("error: {failure}");
