@@ -35,7 +35,7 @@ Examples:
   l0star fit houses.parquet --target price -k 4 --loss huber --huber-delta 2 --drop id,city
   l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
-  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json
+  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
   l0star fit data/diabetes.csv --target target -k 5 --within 1%
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
   l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
@@ -88,7 +88,7 @@ pub struct FitArgs {
     pub task: TaskArgs,
 
     /// At most this many features
-    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count, display_order = 2)]
     pub k: usize,
 
     /// Weight of the ridge, R/2 times the sum of the squared coefficients
@@ -126,6 +126,10 @@ pub struct FitArgs {
     /// Write the model to this file, for predict and explain
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Write the result as a page to look at: charts, what is proved and how
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     /// Print no table and no live line
     #[arg(long)]

@@ -18,6 +18,7 @@
 //! | `output` | standard output and files |
 //! | `screen` | how wide standard output is, and whether it has colours |
 //! | `table` | the same result for a reader |
+//! | `report` | the same as a page with charts |
 //! | `failure` | one error type, with its exit code |
 
 mod args;
@@ -38,6 +39,7 @@ mod output;
 mod predict;
 mod progress;
 mod ready;
+mod report;
 mod saved;
 mod screen;
 mod search;

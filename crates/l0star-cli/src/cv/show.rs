@@ -113,7 +113,7 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
         };
         let mark = match (at == choice.chosen, at == choice.best) {
             (true, true) => "  best, chosen",
-            (true, false) => "  chosen: the smallest within one standard error of the best",
+            (true, false) => "  chosen",
             (false, true) => "  best",
             (false, false) => "",
         };
@@ -128,6 +128,9 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
             false => screen.bold(&line),
         };
         let _ = writeln!(text, "{shown}");
+    }
+    if choice.chosen != choice.best {
+        text += "  chosen is the smallest k within one standard error of the best\n";
     }
     let _ = writeln!(
         text,
