@@ -192,6 +192,13 @@ fn how(model: &Model) -> Vec<String> {
     }
     let d = model.features.len();
     let k = fitted.k.min(d);
+    if fitted.method == "exhaustive" {
+        return vec![format!(
+            "By trying: each of the {} ways to choose {k} of {d} features (C({d}, {k})) was fitted, or as many as the limits allowed, in {} seconds.",
+            supports(d, k),
+            significant(fitted.seconds, 3)
+        )];
+    }
     let mut paragraphs = vec![format!(
         "There are {} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} of a search tree (a node is all choices in which some features are decided) and {}, in {} seconds (method '{}').",
         supports(d, k),

@@ -8,7 +8,7 @@ use l0star_data::generate::{self, rng::Stream};
 use l0star_data::{Format, Model, ReadOptions, Summary, parse, save};
 
 /// Mutations of every file; there are 12 files.
-const ROUNDS: usize = 1000;
+const ROUNDS: usize = 2000;
 
 /// Words that mean something to a reader.
 const TOKENS: [&[u8]; 20] = [
@@ -70,10 +70,10 @@ const MODEL: &str = r#"{"format":"l0star-model","version":1,"l0star":"0.1.0","st
 "relative_gap":0.0,"top":null,"within":null,"time_limit":null,"node_limit":null,"memory_limit":null,
 "threads":1},"data":{"file":"a.csv","rows":9,"columns":2,"rows_dropped":0,"hash":"00"},"command":[]}"#;
 
-/// One to eight changes: bits, bytes, words, pieces cut, doubled, or taken from another file.
+/// One to six changes: bits, bytes, words, pieces cut, doubled, or taken from another file.
 fn mutate(random: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(8) {
+    for _ in 0..=random.below(6) {
         let at = random.below(bytes.len() + 1);
         let end = (at + random.below(16)).min(bytes.len());
         match random.below(7) {

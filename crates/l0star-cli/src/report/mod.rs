@@ -165,7 +165,7 @@ fn render(model: &Model, charts: &Charts) -> String {
     let fitted = &model.fitted;
     let json = serde_json::to_string(charts).expect("charts have no keys but strings");
     let (status, class) = status(fitted);
-    let parts: [(&str, String); 11] = [
+    let parts: [(&str, String); 12] = [
         ("version", escape(env!("CARGO_PKG_VERSION"))),
         (
             "title",
@@ -187,6 +187,15 @@ fn render(model: &Model, charts: &Charts) -> String {
                 .collect(),
         ),
         ("coefficients", coefficients(model)),
+        (
+            "sides",
+            if has_both_signs(model) {
+                "two-sided"
+            } else {
+                "one-sided"
+            }
+            .to_owned(),
+        ),
         ("words", words(model)),
         ("css", CSS.to_owned()),
         // In a script only this would end it.
@@ -283,11 +292,13 @@ fn coefficients(model: &Model) -> String {
     let largest = rows
         .iter()
         .fold(0.0f64, |most, (_, value)| most.max(value.abs()));
+    // Bars of one sign need no room for the other.
+    let room = if has_both_signs(model) { 50.0 } else { 100.0 };
     let mut text = String::new();
     for (name, value) in rows {
         let sign = if *value < 0.0 { "minus" } else { "plus" };
         let width = if largest > 0.0 {
-            50.0 * value.abs() / largest
+            room * value.abs() / largest
         } else {
             0.0
         };
@@ -306,6 +317,14 @@ fn coefficients(model: &Model) -> String {
         );
     }
     text
+}
+
+fn has_both_signs(model: &Model) -> bool {
+    let has = |is: fn(&f64) -> bool| {
+        let values = &model.fitted.coefficients.0;
+        values.iter().any(|(_, value)| is(value))
+    };
+    has(|value| *value < 0.0) && has(|value| *value > 0.0)
 }
 
 fn words(model: &Model) -> String {

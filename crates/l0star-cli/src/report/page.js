@@ -52,7 +52,7 @@ function frame(element, { x, y, xName, yName, height = 280, title }) {
   const width = Math.max(240, element.clientWidth);
   const yTicks = ticks(y, 5);
   const left = 16 + 7 * Math.max(...yTicks.map((at) => number(at, 6).length));
-  const [right, top, bottom] = [12, 22, 38];
+  const [right, top, bottom] = [24, 22, 38];
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.setAttribute("role", "img");
@@ -124,9 +124,10 @@ function drawTrace(section, trace) {
   });
 }
 
-function drawScatter(chart, { points, x, y, xName, yName, title, told, zero }) {
+function drawScatter(chart, { points, x, y, xName, yName, title, told, guide }) {
   const plot = frame(chart, { x, y, xName, yName, title });
-  if (zero) node(plot.root, "line", { class: "zero", x1: plot.left, x2: plot.right, y1: plot.toY(0), y2: plot.toY(0) });
+  // What a perfect model would follow.
+  node(plot.root, "line", { class: "zero", x1: plot.toX(x[0]), x2: plot.toX(x[1]), y1: plot.toY(guide(x[0])), y2: plot.toY(guide(x[1])) });
   const drawn = points.map((point) => {
     const [px, py] = [plot.toX(point.x), plot.toY(point.y)];
     return { ...point, px, py, dot: node(plot.root, "circle", { class: "dot", cx: px, cy: py, r: 3 }) };
@@ -160,7 +161,7 @@ function drawResiduals(section, { points, bins }) {
   const placed = points.map(([row, actual, predicted]) => ({ row, actual, x: predicted, y: actual - predicted }));
   drawScatter(scatter, {
     points: placed, x: padded(placed.map((point) => point.x)), y: padded(placed.map((point) => point.y)),
-    xName: "prediction", yName: "residual", title: "Residuals against predictions", zero: true,
+    xName: "prediction", yName: "residual", title: "Residuals against predictions", guide: () => 0,
     told: (point) => `row ${point.row}\ntarget ${number(point.actual)}\nprediction ${number(point.x)}\nresidual ${number(point.y)}`,
   });
   drawBars(histogram, { bars: bins, xName: "residual", title: "Histogram of the residuals" });
@@ -185,20 +186,12 @@ function drawLabels(section, { roc, calibration }) {
   if (!calibration) return;
   drawScatter(right, {
     points: calibration.map((bin) => ({ ...bin, x: bin.predicted, y: bin.observed })), x: [0, 1], y: [0, 1],
-    xName: "probability", yName: "share that is positive (calibration)", title: "Calibration",
+    xName: "probability", yName: "share that is positive (calibration)", title: "Calibration", guide: (at) => at,
     told: (bin) => `${bin.rows} rows\nprobability ${number(bin.x, 3)} on average\n${number(100 * bin.y, 3)} % positive`,
   });
-  const root = right.querySelector("svg");
-  const box = root.viewBox.baseVal;
-  const inner = frameOf(root);
-  node(root, "line", { class: "zero", x1: inner.left, x2: box.width - 12, y1: box.height - 38, y2: 22 });
-}
-function frameOf(root) {
-  const line = root.querySelector(".axis");
-  return { left: Number(line.getAttribute("x1")) };
 }
 
-function drawModels(section, { models, features, left_out: leftOut }) {
+function drawModels(section, { models, features }) {
   const chart = section.querySelector(".chart");
   chart.replaceChildren();
   const cell = models.length > 60 ? 12 : 18;
@@ -215,7 +208,7 @@ function drawModels(section, { models, features, left_out: leftOut }) {
   });
   features.forEach((name, row) => {
     const shown = name.length > 28 ? name.slice(0, 27) + "…" : name;
-    node(root, "text", { x: names - 6, y: 22 + cell * (row + 0.72), "text-anchor": "end" }, shown);
+    node(root, "text", { x: names - 6, y: 18 + cell * row + cell / 2 + 3, "text-anchor": "end" }, shown);
     models.forEach((model, i) => {
       const value = model.coefficients[name];
       const sign = value === undefined ? "empty" : value < 0 ? "minus-fill" : "plus-fill";
@@ -225,7 +218,6 @@ function drawModels(section, { models, features, left_out: leftOut }) {
       shape.addEventListener("pointerleave", hideTip);
     });
   });
-  if (leftOut) section.querySelector(".note").textContent = leftOut;
 }
 
 const panels = { trace: drawTrace, models: drawModels, residuals: drawResiduals, labels: drawLabels };

@@ -63,7 +63,7 @@ fn every_command_has_help_with_examples() {
 #[test]
 fn misspelt_words_get_a_hint() {
     let sandbox = Sandbox::with("d.csv", "age,y\n1,2\n2,3\n");
-    sandbox.refuses("fti d.csv", 2, &["'fit'"]);
+    sandbox.refuses("generat d.csv", 2, &["'generate'"]);
     sandbox.refuses("fit d.csv --targt y -k 1", 2, &["'--target'"]);
     sandbox.refuses("fit d.csv --target y -k 1 --los huber", 2, &["'--loss'"]);
     sandbox.refuses("fit d.csv --target y -k 1 --loss hubr", 2, &["'huber'"]);
