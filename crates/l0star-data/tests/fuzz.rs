@@ -149,15 +149,8 @@ fn look(round: usize, name: &str, bytes: &[u8]) -> bool {
     }
     let mut options = ReadOptions::default();
     if round % 7 == 3 {
-        let formats = [
-            Format::Csv,
-            Format::Libsvm,
-            Format::Npy,
-            Format::Npz,
-            Format::Parquet,
-            Format::Arrow,
-        ];
-        options.format = Some(formats[round / 7 % formats.len()]);
+        let word = Format::WORDS[round / 7 % Format::WORDS.len()];
+        options.format = Some(word.parse().unwrap());
     }
     match parse(path, bytes, &options) {
         Ok(table) => {

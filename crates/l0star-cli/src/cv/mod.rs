@@ -162,6 +162,10 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let threads = args.search.threads.or_else(cores);
     let (scores, unproved) = plan.run(threads.map_or(1, NonZeroUsize::get))?;
     if stop.load(Ordering::Relaxed) {
+        // Scores of searches that were cut short would choose anything.
+        if !args.quiet {
+            output::warn(&["interrupted: nothing is chosen, nothing is written".to_owned()]);
+        }
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let candidates = plan.candidates(&scores);
