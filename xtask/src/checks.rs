@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::python;
 use crate::step::{cargo, root, run};
+use crate::{python, report};
 
 const DENY_VERSION: &str = "0.20.2";
 
@@ -26,6 +26,7 @@ pub fn test() -> Result<(), String> {
         cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
     )?;
     run("tests", &mut cargo(&["test", "--workspace"]))?;
+    report::check()?;
     deny()?;
     python::test()?;
     eprintln!("==> all good");

@@ -1,9 +1,10 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask deny`.
+//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
 mod python;
+mod report;
 mod soak;
 mod step;
 
@@ -27,6 +28,8 @@ enum Command {
     TestPython,
     /// The wheel of the Python package, in target/wheels
     Wheel,
+    /// The pages of `fit --report` in a browser, and their pictures in docs
+    Report,
     /// Licences, duplicate versions and sources of the dependencies
     Deny,
     /// Random small problems against brute force
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Test => checks::test(),
         Command::TestPython => python::test(),
         Command::Wheel => python::wheel(),
+        Command::Report => report::pictures(),
         Command::Deny => checks::deny(),
         Command::Soak { cases, seed } => soak::run(cases, seed),
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::cv::CvArgs;
 use crate::explain::ExplainArgs;
 use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
+use crate::manual::{CompletionsArgs, ManArgs};
 use crate::path::PathArgs;
 use crate::predict::PredictArgs;
 use crate::search::SearchArgs;
@@ -19,6 +21,8 @@ const EXAMPLES: &str = "\
 Examples:
   l0star fit data/diabetes.csv --target target -k 5
   l0star fit patients.csv --target died --loss logistic -k 8 --time-limit 1m --json
+  l0star cv patients.csv --target died --loss logistic -k 8 --out model.json
+  l0star predict model.json new-patients.csv
   l0star inspect patients.csv --target died
   l0star generate huber -d 200 --seed 7 --out huber.csv
 
@@ -32,7 +36,7 @@ Examples:
   l0star fit houses.parquet --target price -k 4 --loss huber --huber-delta 2 --drop id,city
   l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
-  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json
+  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
   l0star fit data/diabetes.csv --target target -k 5 --within 1%
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
   l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
@@ -56,6 +60,9 @@ pub enum Command {
     /// Fit the best model with at most k features to a data file
     #[command(after_help = format!("{FIT_EXAMPLES}\n\n{FORMATS}"))]
     Fit(Box<FitArgs>),
+    /// Choose k and the ridge by cross-validation
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::cv::EXAMPLES))]
+    Cv(Box<CvArgs>),
     /// Apply a model to other data
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::predict::EXAMPLES))]
     Predict(PredictArgs),
@@ -71,6 +78,12 @@ pub enum Command {
     /// Show what a data file holds: rows, types, gaps, scales, copies
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::inspect::EXAMPLES))]
     Inspect(InspectArgs),
+    /// Print completions for a shell
+    #[command(after_help = crate::manual::COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArgs),
+    /// Print a manual page
+    #[command(after_help = crate::manual::MAN_EXAMPLES)]
+    Man(ManArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -79,7 +92,7 @@ pub struct FitArgs {
     pub task: TaskArgs,
 
     /// At most this many features
-    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count, display_order = 2)]
     pub k: usize,
 
     /// Weight of the ridge, R/2 times the sum of the squared coefficients
@@ -117,6 +130,10 @@ pub struct FitArgs {
     /// Write the model to this file, for predict and explain
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Write the result as a page to look at: charts, what is proved and how
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     /// Print no table and no live line
     #[arg(long)]

@@ -30,32 +30,40 @@ pub fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
+/// A title and what there is to say.
+pub struct Section {
+    pub title: &'static str,
+    pub paragraphs: Vec<String>,
+}
+
+/// The words, without the table of coefficients.
+pub fn sections(model: &Model) -> Vec<Section> {
+    let section = |title, paragraphs| Section { title, paragraphs };
+    vec![
+        section("What was asked", vec![question(model), formula(model)]),
+        section("What is proved", proved(&model.fitted)),
+        section("How it was proved", how(model)),
+        section("What it rests on", rests_on(model)),
+        section("How to do it again", again(model)),
+    ]
+}
+
 fn render(model: &Model, screen: &Screen) -> String {
-    let fitted = &model.fitted;
     let mut text = String::new();
-    let mut section = |title: &str, paragraphs: &[String]| {
-        if !text.is_empty() {
+    for (at, section) in sections(model).iter().enumerate() {
+        if at > 0 {
             text.push('\n');
         }
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", screen.bold(title));
-        for paragraph in paragraphs {
+        let _ = writeln!(text, "{}", screen.bold(section.title));
+        for paragraph in &section.paragraphs {
             text += &screen.wrapped("  ", "  ", paragraph);
         }
-    };
-    section("What was asked", &[question(model), formula(model)]);
-    section("What was found", &[found(fitted)]);
-    text += &table::coefficients(&rows(model), screen);
-    let mut section = |title: &str, paragraphs: Vec<String>| {
-        let _ = writeln!(text, "\n{}", screen.bold(title));
-        for paragraph in paragraphs {
-            text += &screen.wrapped("  ", "  ", &paragraph);
+        if at == 0 {
+            let _ = writeln!(text, "\n{}", screen.bold("What was found"));
+            text += &table::coefficients(&rows(model), screen);
         }
-    };
-    section("What is proved", proved(fitted));
-    section("How it was proved", how(model));
-    section("What it rests on", rests_on(model));
-    section("How to do it again", again(model));
+    }
     text
 }
 
@@ -124,14 +132,6 @@ fn formula(model: &Model) -> String {
     text
 }
 
-fn found(fitted: &Fitted) -> String {
-    match fitted.support.len() {
-        0 => "The model without features:".into(),
-        1 => "The model with one feature:".into(),
-        count => format!("The model with these {count} features:"),
-    }
-}
-
 fn proved(fitted: &Fitted) -> Vec<String> {
     let objective = format!("Its objective is {}.", significant(fitted.objective, 12));
     let (Some(bound), Some(gap), Some(relative)) =
@@ -192,11 +192,18 @@ fn how(model: &Model) -> Vec<String> {
     }
     let d = model.features.len();
     let k = fitted.k.min(d);
+    if fitted.method == "exhaustive" {
+        return vec![format!(
+            "By trying: each of the {} ways to choose {k} of {d} features (C({d}, {k})) was fitted, or as many as the limits allowed, in {} seconds.",
+            supports(d, k),
+            significant(fitted.seconds, 3)
+        )];
+    }
     let mut paragraphs = vec![format!(
-        "There are {} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} nodes of a search tree, each a set of choices with some features decided, and {} subproblems solved, in {} seconds (method '{}').",
+        "There are {} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} of a search tree (a node is all choices in which some features are decided) and {}, in {} seconds (method '{}').",
         supports(d, k),
-        fitted.nodes,
-        fitted.solver_calls,
+        counted(fitted.nodes, "node"),
+        counted(fitted.solver_calls, "subproblem"),
         significant(fitted.seconds, 3),
         fitted.method
     )];
@@ -210,6 +217,12 @@ fn how(model: &Model) -> Vec<String> {
         );
     }
     paragraphs
+}
+
+/// `1 node`, `2 nodes`.
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// `C(d, k)`: in full while that is short, else as a power of ten.

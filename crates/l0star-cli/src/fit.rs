@@ -11,9 +11,10 @@ use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::output;
 use crate::progress::Listener;
 use crate::ready::Job;
+use crate::report::Trace;
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
-use crate::{interrupt, table};
+use crate::{interrupt, report, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
@@ -24,12 +25,20 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         output::warn(&job.warnings);
     }
     let listener = Listener::new(args.log, args.quiet);
-    let solution = solve(&job, checkpoints, listener)?;
+    let mut trace = Trace::default();
+    let watched = args.report.is_some().then_some(&mut trace);
+    let solution = solve(&job, checkpoints, listener, watched)?;
 
     let fitted = saved::of_job(&job, &solution);
-    if let Some(path) = &args.out {
+    if args.out.is_some() || args.report.is_some() {
         let origin = Origin::new(&args.task, &job.task, &job.scaled, &job.settings);
-        saved::model(&origin, fitted.clone()).save(path)?;
+        let model = saved::model(&origin, fitted.clone());
+        if let Some(path) = &args.out {
+            model.save(path)?;
+        }
+        if let Some(path) = &args.report {
+            report::save(path, &model, &job.task, &solution.coefficients, &trace)?;
+        }
     }
     if args.json {
         output::print_json(&fitted)?;
@@ -47,6 +56,7 @@ fn solve(
     job: &Job,
     mut checkpoints: Checkpoints,
     mut listener: Listener,
+    mut trace: Option<&mut Trace>,
 ) -> Result<Solution, Failure> {
     let mut run = Run::new(job.problem(), &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
@@ -57,12 +67,27 @@ fn solve(
         let sink = Box::new(|checkpoint: &Checkpoint| checkpoints.write(checkpoint));
         run = run.save(every, sink);
     }
-    if listener.listens() {
-        run = run.observe(Box::new(|event: &Event| listener.hear(event)));
+    if listener.listens() || trace.is_some() {
+        run = run.observe(Box::new(|event: &Event| {
+            listener.hear(event);
+            if let Some(trace) = &mut trace {
+                trace.hear(event);
+            }
+        }));
     }
     let solution = run.solve();
     listener.finish();
     let mut solution = solution?;
+    if let Some(trace) = trace {
+        let Solution {
+            seconds,
+            objective,
+            lower_bound,
+            nodes,
+            ..
+        } = solution;
+        trace.end(seconds, objective, lower_bound, nodes);
+    }
     job.scaled.unscale(&mut solution);
     Ok(solution)
 }

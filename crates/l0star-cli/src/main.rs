@@ -9,7 +9,8 @@
 //! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `path`, `predict`, `explain`, `generate`, `inspect` | the commands |
+//! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect` | the commands |
+//! | `manual` | shell completions and manual pages |
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
@@ -17,11 +18,13 @@
 //! | `output` | standard output and files |
 //! | `screen` | how wide standard output is, and whether it has colours |
 //! | `table` | the same result for a reader |
+//! | `report` | the same as a page with charts |
 //! | `failure` | one error type, with its exit code |
 
 mod args;
 mod checkpoint;
 mod columns;
+mod cv;
 mod design;
 mod explain;
 mod failure;
@@ -30,12 +33,14 @@ mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+mod manual;
 mod moments;
 mod output;
 mod path;
 mod predict;
 mod progress;
 mod ready;
+mod report;
 mod saved;
 mod screen;
 mod search;
@@ -53,10 +58,13 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Fit(args) => fit::run(&args),
         Command::Path(args) => path::run(&args),
+        Command::Cv(args) => cv::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     };
     outcome.unwrap_or_else(|failure| {
         eprintln!("error: {failure}");

@@ -23,9 +23,13 @@ impl Job {
     /// Checks everything that can be checked before the long part.
     pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
         let settings = settings(args)?;
-        if let Some(out) = &args.out {
-            output::check_writable(out)?;
-            output::check_distinct("--out", out, "the data", &args.task.data)?;
+        for (option, file) in [("--out", &args.out), ("--report", &args.report)] {
+            let Some(file) = file else { continue };
+            output::check_writable(file)?;
+            output::check_distinct(option, file, "the data", &args.task.data)?;
+        }
+        if let (Some(out), Some(report)) = (&args.out, &args.report) {
+            output::check_distinct("--report", report, "the model", out)?;
         }
         let task = Task::read(&args.task)?;
         let scaled = task.problem(args.k, args.ridge, task.weights.as_deref())?;

@@ -152,6 +152,8 @@ pub fn coefficients(model: &Rows, screen: &Screen) -> String {
     let name_width = widest(&mut rows.iter().map(|(name, _)| name.chars().count()), 7);
     let value_width = widest(&mut shown.iter().map(String::len), 11);
     let room = screen.width.saturating_sub(name_width + value_width + 6);
+    // A wide screen has room for finer bars.
+    let longest = LONGEST_BAR + screen.width.saturating_sub(80) / 2;
     let largest = values[..bars].iter().fold(0.0, |m: f64, v| m.max(v.abs()));
 
     let head = format!(
@@ -162,7 +164,7 @@ pub fn coefficients(model: &Rows, screen: &Screen) -> String {
     for (i, ((name, value), shown)) in rows.iter().zip(&shown).enumerate() {
         let mut line = format!("  {name:<name_width$}  {shown:>value_width$}");
         if i < bars {
-            let bar = bar(value.abs() / largest, room.min(LONGEST_BAR));
+            let bar = bar(value.abs() / largest, room.min(longest));
             line += "  ";
             line += &match *value < 0.0 {
                 true => screen.minus(&bar),
@@ -275,6 +277,25 @@ mod tests {
         assert_eq!(bar(0.5, 3), "█▌");
         assert_eq!(bar(0.0, 3), "");
         assert_eq!(bar(f64::NAN, 3), "");
+    }
+
+    #[test]
+    fn the_width_and_the_colours_are_those_of_the_screen() {
+        let model = Rows {
+            features: vec![
+                ("age", 2.0),
+                ("a name of more than thirty-two letters", -1.0),
+            ],
+            intercept: Some(0.5),
+        };
+        let text = |width, colours| coefficients(&model, &Screen { width, colours });
+        let longest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+        assert!(longest(&text(60, false)) <= Some(60));
+        assert!(longest(&text(160, false)) > longest(&text(80, false)));
+        assert!(!text(80, false).contains('\x1b'));
+        let coloured = text(80, true);
+        assert!(coloured.contains("\x1b[32m█") && coloured.contains("\x1b[35m█"));
+        assert!(coloured.lines().last().unwrap().contains("(intercept)"));
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub offset: Option<String>,
 
-    /// Fill missing values of features in; the model keeps what it filled in
+    /// Fill missing values of features in with the mean of their column; the model keeps it for predictions
     #[arg(long, value_name = "HOW")]
     pub impute: Option<Impute>,
 
@@ -84,7 +84,7 @@ pub struct TaskArgs {
 /// What stands in for a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Impute {
-    /// The mean of the column
+    // The mean of the column; said by the option, as help for a single value would stretch all of it.
     Mean,
 }
 

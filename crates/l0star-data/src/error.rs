@@ -119,18 +119,14 @@ pub enum DataError {
     },
 
     /// Missing cells, counted by column.
-    #[error("{place}: missing value ('{value}'), {count} in all: {columns}; {advice}")]
+    #[error("{place}: missing value {found}; {advice}")]
     MissingValues {
         /// The first one.
         place: Place,
-        /// What stands there.
-        value: String,
-        /// How many there are.
-        count: usize,
-        /// How many in which column, as a list for the reader.
-        columns: String,
+        /// What stands there, and how many there are in which column, for the reader.
+        found: String,
         /// What to do.
-        advice: String,
+        advice: &'static str,
     },
 
     /// Columns that a model needs.
@@ -219,7 +215,7 @@ pub enum DataError {
         /// What stands there.
         value: String,
         /// The labels that are known.
-        labels: [String; 2],
+        labels: Box<[String; 2]>,
     },
 
     /// Lengths that do not agree, or a table without cells.

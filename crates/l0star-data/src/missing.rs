@@ -25,7 +25,7 @@ impl RawTable {
     pub fn refuse_missing<N: AsRef<str>>(
         &self,
         columns: &[N],
-        advice: &str,
+        advice: &'static str,
     ) -> Result<(), DataError> {
         let found = self.missing_in(columns)?;
         let Some((first, _)) = found.first() else {
@@ -47,12 +47,11 @@ impl RawTable {
         if found.len() > SHOWN {
             list.push(format!("… ({} columns)", found.len()));
         }
+        let count: usize = found.iter().map(|(_, count)| count).sum();
         Err(DataError::MissingValues {
             place: self.place(j, row),
-            value,
-            count: found.iter().map(|(_, count)| count).sum(),
-            columns: list.join(", "),
-            advice: advice.to_owned(),
+            found: format!("('{value}'), {count} in all: {}", list.join(", ")),
+            advice,
         })
     }
 

@@ -224,7 +224,7 @@ impl RawTable {
         let refuse = |row: usize, found: &str| DataError::OtherLabel {
             place: self.place(j, row),
             value: clip(found),
-            labels: labels.each_ref().map(|label| clip(label)),
+            labels: Box::new(labels.each_ref().map(|label| clip(label))),
         };
         let is = |row: usize, found: &str| match labels.iter().position(|label| label == found) {
             Some(at) => Ok(at == 1),

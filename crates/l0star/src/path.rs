@@ -285,7 +285,12 @@ impl Criteria {
             ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),
         };
         let bic = deviance + n.ln() * parameters;
-        let choices = ln_choose(problem.selectable().len(), solution.support.len());
+        let is_in = |leader: &&usize| {
+            let mut columns = problem.members(**leader).into_iter();
+            columns.any(|j| solution.coefficients[j] != 0.0)
+        };
+        let size = problem.selectable().iter().filter(is_in).count();
+        let choices = ln_choose(problem.selectable().len(), size);
         Some(Self {
             aic: deviance + 2.0 * parameters,
             bic,

@@ -210,6 +210,27 @@ mod signals {
     }
 
     #[test]
+    fn an_interrupted_cross_validation_chooses_nothing() {
+        let sandbox = hard();
+        let child = sandbox
+            .command(&format!(
+                "{} --time-limit 1m --folds 2 --out m.json",
+                FIT.replace("fit", "cv")
+            ))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for_handler(&child, 2);
+        signal(&child, "INT");
+        let outcome: Outcome = child.wait_with_output().unwrap().into();
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        assert_eq!(outcome.stdout, "");
+        assert!(outcome.stderr.contains("interrupted"), "{outcome:?}");
+        assert_eq!(sandbox.files(), ["h.csv"]);
+    }
+
+    #[test]
     fn an_interrupt_writes_the_best_model() {
         interrupted_by("INT", 2, "best-first");
     }

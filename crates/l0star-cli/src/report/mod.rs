@@ -1,0 +1,367 @@
+//! `--report`: the result as one HTML page that needs nothing else.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | `page.html`, `page.css`, `page.js` | the page; `{{name}}` is filled in here, charts are drawn there |
+//! | `fit_quality` | residuals, or ROC and calibration, of the rows that were fitted |
+//! | `trace` | the objective and the bound while the search ran |
+//!
+//! The data of the charts are one JSON object in the page, one field a panel; a panel whose field is absent stays hidden.
+//! A new panel is a field of [`Charts`], a section of `page.html` with the same id, and a function in `page.js`.
+
+mod fit_quality;
+mod trace;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+
+use l0star_data::model::{Fitted, List};
+use l0star_data::{Model, write_atomically};
+use serde::Serialize;
+
+use crate::explain;
+use crate::failure::Failure;
+use crate::table::{percent_above, significant};
+use crate::task::Task;
+
+pub use self::trace::Trace;
+
+const HTML: &str = include_str!("page.html");
+const CSS: &str = include_str!("page.css");
+const JS: &str = include_str!("page.js");
+
+/// A grid of more is no longer looked at.
+const MOST_MODELS: usize = 100;
+const MOST_FEATURES: usize = 60;
+
+/// The data of the charts, by the id of their panel.
+#[derive(Debug, Default, Serialize)]
+struct Charts<'a> {
+    notes: HashMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a [trace::Point]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    models: Option<Grid<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    residuals: Option<fit_quality::Residuals>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<fit_quality::Labels>,
+}
+
+/// Which features are in which model.
+#[derive(Debug, Serialize)]
+struct Grid<'a> {
+    features: Vec<&'a str>,
+    models: Vec<Column<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Column<'a> {
+    objective: f64,
+    /// Percent above the best.
+    above: f64,
+    coefficients: &'a l0star_data::model::ByName,
+}
+
+/// Writes the page.
+pub fn save(
+    path: &Path,
+    model: &Model,
+    task: &Task,
+    coefficients: &[f64],
+    trace: &Trace,
+) -> Result<(), Failure> {
+    let scores = task.scores(coefficients, model.fitted.intercept);
+    let mut charts = Charts {
+        trace: trace.points(),
+        ..Charts::default()
+    };
+    let fitted_rows = "On the rows that were fitted; on others it will do a little worse (l0star cv tells how much).";
+    let mut note = |panel, text: String| {
+        charts.notes.insert(panel, text);
+    };
+    note("trace", trace.note());
+    match &task.labels {
+        None => {
+            note("residuals", fitted_rows.to_owned());
+            charts.residuals = Some(fit_quality::residuals(task, &scores));
+        }
+        Some(labels) => {
+            let found = fit_quality::labels(task, &scores, model);
+            let area = significant(found.area, 3);
+            note(
+                "labels",
+                format!(
+                    "{fitted_rows} Positive is '{}'; the area under the ROC curve is {area}.",
+                    labels[1]
+                ),
+            );
+            charts.labels = Some(found);
+        }
+    }
+    if let Some(list) = &model.fitted.list {
+        let (grid, left_out) = grid(list, model.fitted.objective);
+        note("models", left_out);
+        charts.models = Some(grid);
+    }
+    let page = render(model, &charts);
+    write_atomically(path, |file| file.write_all(page.as_bytes()))?;
+    Ok(())
+}
+
+/// The features of a list by how often they are chosen, and what there was no room for.
+fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
+    let shown = &list.solutions[..list.solutions.len().min(MOST_MODELS)];
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for name in shown.iter().flat_map(|model| &model.support) {
+        match counts.iter_mut().find(|(own, _)| own == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    // A stable sort: features of equal count stay in the order of the best models.
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let features: Vec<&str> = counts
+        .iter()
+        .map(|(name, _)| *name)
+        .take(MOST_FEATURES)
+        .collect();
+    let mut text =
+        "A column is a model, the best on the left; blue raises the prediction, orange lowers it."
+            .to_owned();
+    if shown.len() < list.solutions.len() {
+        let _ = write!(
+            text,
+            " The first {} of {} models are shown.",
+            shown.len(),
+            list.solutions.len()
+        );
+    }
+    if features.len() < counts.len() {
+        let _ = write!(
+            text,
+            " The {} most frequent of {} features are shown.",
+            features.len(),
+            counts.len()
+        );
+    }
+    let models = shown.iter().map(|model| Column {
+        objective: model.objective,
+        above: 100.0 * (model.objective - best) / best.max(1e-12),
+        coefficients: &model.coefficients,
+    });
+    (
+        Grid {
+            features,
+            models: models.collect(),
+        },
+        text,
+    )
+}
+
+fn render(model: &Model, charts: &Charts) -> String {
+    let fitted = &model.fitted;
+    let json = serde_json::to_string(charts).expect("charts have no keys but strings");
+    let (status, class) = status(fitted);
+    let parts: [(&str, String); 12] = [
+        ("version", escape(env!("CARGO_PKG_VERSION"))),
+        (
+            "title",
+            escape(&format!(
+                "A model of '{}' with {} features",
+                model.target,
+                fitted.support.len()
+            )),
+        ),
+        ("status", escape(&status)),
+        ("status_class", class.to_owned()),
+        ("tiles", tiles(model)),
+        (
+            "warnings",
+            fitted
+                .warnings
+                .iter()
+                .map(|text| format!("<p class=\"warning\">Warning: {}.</p>\n", escape(text)))
+                .collect(),
+        ),
+        ("coefficients", coefficients(model)),
+        (
+            "sides",
+            if has_both_signs(model) {
+                "two-sided"
+            } else {
+                "one-sided"
+            }
+            .to_owned(),
+        ),
+        ("words", words(model)),
+        ("css", CSS.to_owned()),
+        // In a script only this would end it.
+        ("data", json.replace('<', "\\u003c")),
+        ("js", JS.to_owned()),
+    ];
+    fill(HTML, &parts)
+}
+
+/// Puts the parts into the page, in one pass: what is put in is not looked at again.
+fn fill(template: &str, parts: &[(&str, String)]) -> String {
+    let mut page = String::with_capacity(
+        template.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>(),
+    );
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after
+            .split_once("}}")
+            .expect("every brace of the page is closed");
+        let part = parts.iter().find(|(own, _)| *own == name);
+        page += before;
+        page += &part.expect("every part of the page is known").1;
+        rest = after;
+    }
+    page + rest
+}
+
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            '\'' => safe += "&#39;",
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+fn status(fitted: &Fitted) -> (String, &'static str) {
+    match (fitted.status.as_str(), fitted.relative_gap) {
+        ("optimal", _) => (
+            format!(
+                "proved optimal: no model with at most {} features is better",
+                fitted.k
+            ),
+            "good",
+        ),
+        (_, None) => ("heuristic: nothing proved".into(), "loud"),
+        ("gap_reached", Some(gap)) => (
+            format!(
+                "within {} % of the optimum, as the gap allows",
+                percent_above(gap)
+            ),
+            "good",
+        ),
+        (_, Some(gap)) => (
+            format!(
+                "within {} %, stopped before the proof was complete",
+                percent_above(gap)
+            ),
+            "loud",
+        ),
+    }
+}
+
+fn tiles(model: &Model) -> String {
+    let fitted = &model.fitted;
+    let mut tiles = vec![("objective", significant(fitted.objective, 8))];
+    if let (Some(bound), Some(gap)) = (fitted.lower_bound, fitted.relative_gap) {
+        tiles.push(("lower bound", significant(bound, 8)));
+        tiles.push(("gap", format!("{} %", percent_above(gap))));
+    }
+    tiles.push((
+        "features",
+        format!("{} of {}", fitted.support.len(), model.features.len()),
+    ));
+    tiles.push(("rows", model.data.rows.to_string()));
+    tiles.push(("loss", fitted.loss.clone()));
+    tiles.push(("ridge", fitted.ridge.to_string()));
+    tiles.push(("nodes", fitted.nodes.to_string()));
+    tiles.push(("seconds", significant(fitted.seconds, 3)));
+    let tile = |(name, value): &(&str, String)| {
+        format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(value))
+    };
+    tiles.iter().map(tile).collect()
+}
+
+fn coefficients(model: &Model) -> String {
+    let rows = &model.fitted.coefficients.0;
+    let largest = rows
+        .iter()
+        .fold(0.0f64, |most, (_, value)| most.max(value.abs()));
+    // Bars of one sign need no room for the other.
+    let room = if has_both_signs(model) { 50.0 } else { 100.0 };
+    let mut text = String::new();
+    for (name, value) in rows {
+        let sign = if *value < 0.0 { "minus" } else { "plus" };
+        let width = if largest > 0.0 {
+            room * value.abs() / largest
+        } else {
+            0.0
+        };
+        let _ = writeln!(
+            text,
+            "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{width:.2}%\"></b></i></td></tr>",
+            escape(name),
+            significant(*value, 6)
+        );
+    }
+    if model.fit_intercept {
+        let _ = writeln!(
+            text,
+            "<tr><td>(intercept)</td><td class=\"number\">{}</td><td class=\"bar\"></td></tr>",
+            significant(model.fitted.intercept, 6)
+        );
+    }
+    text
+}
+
+fn has_both_signs(model: &Model) -> bool {
+    let has = |is: fn(&f64) -> bool| {
+        let values = &model.fitted.coefficients.0;
+        values.iter().any(|(_, value)| is(value))
+    };
+    has(|value| *value < 0.0) && has(|value| *value > 0.0)
+}
+
+fn words(model: &Model) -> String {
+    let mut text = String::new();
+    for section in explain::sections(model) {
+        let _ = writeln!(text, "<section><h2>{}</h2>", escape(section.title));
+        for paragraph in &section.paragraphs {
+            let safe = escape(paragraph);
+            let _ = match paragraph.starts_with("l0star ") {
+                true => writeln!(text, "<p><code>{safe}</code></p>"),
+                false => writeln!(text, "<p>{safe}</p>"),
+            };
+        }
+        text += "</section>\n";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_break_out_of_the_page() {
+        assert_eq!(escape("<b a='1'>&\""), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;");
+        let filled = fill(
+            "a {{x}} b {{y}}",
+            &[("x", "{{y}}".into()), ("y", "z".into())],
+        );
+        assert_eq!(filled, "a {{y}} b z");
+    }
+
+    #[test]
+    fn the_page_asks_nobody_for_anything() {
+        for part in [HTML, CSS, JS] {
+            let addresses = part.replace("http://www.w3.org/2000/svg", "");
+            assert!(!addresses.contains("http") && !addresses.contains("url("));
+        }
+    }
+}

@@ -1,0 +1,237 @@
+"use strict";
+// One object of data, one function a panel; a panel without data stays hidden.
+const data = JSON.parse(document.getElementById("data").textContent);
+const tip = document.getElementById("tip");
+
+function node(parent, tag, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+function number(value, digits = 4) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  return size < 1e-4 || size >= 1e6 ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits)));
+}
+
+function showTip(event, text) {
+  tip.textContent = text;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  const left = Math.min(event.clientX + 14, innerWidth - box.width - 8);
+  const above = event.clientY - box.height - 12;
+  tip.style.left = Math.max(8, left) + "px";
+  tip.style.top = (above < 8 ? event.clientY + 18 : above) + "px";
+}
+function hideTip() { tip.hidden = true; }
+addEventListener("scroll", hideTip, { passive: true });
+
+function ticks([low, high], count) {
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / step); at * step <= high + 1e-9 * step; at++) found.push(at * step);
+  return found;
+}
+
+function padded(values, zero) {
+  let [low, high] = zero ? [0, 0] : [Infinity, -Infinity];
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  if (!(low < high)) { const room = Math.abs(low) * 0.1 || 1; return [low - room, high + room]; }
+  const room = 0.05 * (high - low);
+  return [zero && low === 0 ? 0 : low - room, high + room];
+}
+
+// Axes, and the maps from numbers to pixels.
+function frame(element, { x, y, xName, yName, height = 280, title }) {
+  element.replaceChildren();
+  const width = Math.max(240, element.clientWidth);
+  const yTicks = ticks(y, 5);
+  const left = 16 + 7 * Math.max(...yTicks.map((at) => number(at, 6).length));
+  const [right, top, bottom] = [24, 22, 38];
+  const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", title);
+  element.append(root);
+  const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (width - left - right);
+  const toY = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * (height - top - bottom);
+  for (const at of yTicks) {
+    node(root, "line", { class: "axis", x1: left, x2: width - right, y1: toY(at), y2: toY(at) });
+    node(root, "text", { x: left - 6, y: toY(at) + 4, "text-anchor": "end" }, number(at, 6));
+  }
+  for (const at of ticks(x, width < 400 ? 3 : 6)) {
+    node(root, "line", { class: "axis", x1: toX(at), x2: toX(at), y1: height - bottom, y2: height - bottom + 4 });
+    node(root, "text", { x: toX(at), y: height - bottom + 17, "text-anchor": "middle" }, number(at, 6));
+  }
+  node(root, "text", { x: width - right, y: height - 4, "text-anchor": "end" }, xName);
+  node(root, "text", { x: 4, y: 12 }, yName);
+  return { root, toX, toY, left, right: width - right, top, bottom: height - bottom };
+}
+
+// The mouse (or a finger) over a chart: the thing nearest to it is lit and told.
+function hover(plot, points, told, lit) {
+  const find = (event) => {
+    const box = plot.root.getBoundingClientRect();
+    const scale = plot.root.viewBox.baseVal.width / box.width;
+    const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+    let [best, least] = [null, Infinity];
+    for (const point of points) {
+      const away = (point.px - x) ** 2 + (point.py === undefined ? 0 : (point.py - y) ** 2);
+      if (away < least) [best, least] = [point, away];
+    }
+    return best;
+  };
+  plot.root.addEventListener("pointermove", (event) => {
+    const point = find(event);
+    if (!point) return;
+    lit(point);
+    showTip(event, told(point));
+  });
+  plot.root.addEventListener("pointerleave", () => { lit(null); hideTip(); });
+}
+
+function drawTrace(section, trace) {
+  const chart = section.querySelector(".chart");
+  const known = trace.filter((point) => point.lower_bound > 0 || point.objective < 0);
+  const last = trace[trace.length - 1];
+  const heights = trace.map((point) => point.objective).concat(known.map((point) => point.lower_bound));
+  const plot = frame(chart, {
+    x: [0, Math.max(last.seconds, 1e-6)], y: padded(heights), xName: "seconds", yName: "objective",
+    title: "Best objective and lower bound over time",
+  });
+  // A value holds until the next event.
+  const steps = (points, of) => points.map((point, i) => {
+    const at = `${plot.toX(point.seconds)},${plot.toY(of(point))}`;
+    return i === 0 ? `M${at}` : `H${plot.toX(point.seconds)}L${at}`;
+  }).join("") + `H${plot.right}`;
+  node(plot.root, "path", { class: "line minus-line", d: steps(trace, (point) => point.objective) });
+  if (known.length) node(plot.root, "path", { class: "line plus-line", d: steps(known, (point) => point.lower_bound) });
+  node(plot.root, "text", { class: "minus-text", x: plot.right, y: plot.top - 8, "text-anchor": "end" }, "best model");
+  node(plot.root, "text", { class: "plus-text", x: plot.right - 80, y: plot.top - 8, "text-anchor": "end" }, "lower bound");
+  const cursor = node(plot.root, "line", { class: "cursor", y1: plot.top, y2: plot.bottom, visibility: "hidden" });
+  const points = trace.map((point) => ({ ...point, px: plot.toX(point.seconds) }));
+  hover(plot, points, (point) => {
+    const gap = 100 * (point.objective - point.lower_bound) / Math.max(Math.abs(point.objective), 1e-12);
+    return `${number(point.seconds)} s, ${point.nodes} nodes\nbest model ${number(point.objective, 8)}\nlower bound ${number(point.lower_bound, 8)}\ngap ${number(gap, 3)} %`;
+  }, (point) => {
+    cursor.setAttribute("visibility", point ? "visible" : "hidden");
+    if (point) { cursor.setAttribute("x1", point.px); cursor.setAttribute("x2", point.px); }
+  });
+}
+
+function drawScatter(chart, { points, x, y, xName, yName, title, told, guide }) {
+  const plot = frame(chart, { x, y, xName, yName, title });
+  // What a perfect model would follow.
+  node(plot.root, "line", { class: "zero", x1: plot.toX(x[0]), x2: plot.toX(x[1]), y1: plot.toY(guide(x[0])), y2: plot.toY(guide(x[1])) });
+  const drawn = points.map((point) => {
+    const [px, py] = [plot.toX(point.x), plot.toY(point.y)];
+    return { ...point, px, py, dot: node(plot.root, "circle", { class: "dot", cx: px, cy: py, r: 3 }) };
+  });
+  let before = null;
+  hover(plot, drawn, told, (point) => {
+    if (before) before.classList.remove("lit");
+    before = point && point.dot;
+    if (before) before.classList.add("lit");
+  });
+}
+
+function drawBars(chart, { bars, xName, title }) {
+  const plot = frame(chart, {
+    x: [bars[0].from, bars[bars.length - 1].to], y: padded(bars.map((bar) => bar.count), true),
+    xName, yName: "rows", title,
+  });
+  for (const bar of bars) {
+    const [left, right] = [plot.toX(bar.from), plot.toX(bar.to)];
+    const shape = node(plot.root, "rect", {
+      class: "plus-fill", x: left + 0.5, y: plot.toY(bar.count),
+      width: Math.max(0.5, right - left - 1), height: Math.max(0, plot.bottom - plot.toY(bar.count)),
+    });
+    shape.addEventListener("pointermove", (event) => showTip(event, `${number(bar.from)} to ${number(bar.to)}\n${bar.count} rows`));
+    shape.addEventListener("pointerleave", hideTip);
+  }
+}
+
+function drawResiduals(section, { points, bins }) {
+  const [scatter, histogram] = section.querySelectorAll(".chart");
+  const placed = points.map(([row, actual, predicted]) => ({ row, actual, x: predicted, y: actual - predicted }));
+  drawScatter(scatter, {
+    points: placed, x: padded(placed.map((point) => point.x)), y: padded(placed.map((point) => point.y)),
+    xName: "prediction", yName: "residual", title: "Residuals against predictions", guide: () => 0,
+    told: (point) => `row ${point.row}\ntarget ${number(point.actual)}\nprediction ${number(point.x)}\nresidual ${number(point.y)}`,
+  });
+  drawBars(histogram, { bars: bins, xName: "residual", title: "Histogram of the residuals" });
+}
+
+function drawLabels(section, { roc, calibration }) {
+  const [left, right] = section.querySelectorAll(".chart");
+  const plot = frame(left, { x: [0, 1], y: [0, 1], xName: "false positives", yName: "true positives (ROC)", title: "ROC curve" });
+  node(plot.root, "line", { class: "zero", x1: plot.toX(0), x2: plot.toX(1), y1: plot.toY(0), y2: plot.toY(1) });
+  const path = roc.map(([x, y], i) => `${i ? "L" : "M"}${plot.toX(x)},${plot.toY(y)}`).join("");
+  node(plot.root, "path", { class: "line plus-line", d: path });
+  const dot = node(plot.root, "circle", { class: "plus-fill", r: 4, visibility: "hidden" });
+  const points = roc.map(([x, y, score]) => ({ x, y, score, px: plot.toX(x), py: plot.toY(y) }));
+  hover(plot, points, (point) => {
+    const score = point.score === null ? "" : `score above ${number(point.score)}\n`;
+    return `${score}${number(100 * point.y, 3)} % of positives found\n${number(100 * point.x, 3)} % of negatives with them`;
+  }, (point) => {
+    dot.setAttribute("visibility", point ? "visible" : "hidden");
+    if (point) { dot.setAttribute("cx", point.px); dot.setAttribute("cy", point.py); }
+  });
+  right.hidden = !calibration;
+  if (!calibration) return;
+  drawScatter(right, {
+    points: calibration.map((bin) => ({ ...bin, x: bin.predicted, y: bin.observed })), x: [0, 1], y: [0, 1],
+    xName: "probability", yName: "share that is positive (calibration)", title: "Calibration", guide: (at) => at,
+    told: (bin) => `${bin.rows} rows\nprobability ${number(bin.x, 3)} on average\n${number(100 * bin.y, 3)} % positive`,
+  });
+}
+
+function drawModels(section, { models, features }) {
+  const chart = section.querySelector(".chart");
+  chart.replaceChildren();
+  const cell = models.length > 60 ? 12 : 18;
+  const names = 8 * Math.min(28, Math.max(...features.map((name) => name.length))) + 12;
+  const [width, height] = [names + cell * models.length + 4, cell * features.length + 22];
+  const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", "Which features are in which model");
+  root.style.width = width + "px";
+  chart.append(root);
+  models.forEach((model, i) => {
+    if (i === 0 || (i + 1) % 5 === 0) node(root, "text", { x: names + cell * (i + 0.5), y: 12, "text-anchor": "middle" }, i + 1);
+  });
+  features.forEach((name, row) => {
+    const shown = name.length > 28 ? name.slice(0, 27) + "…" : name;
+    node(root, "text", { x: names - 6, y: 18 + cell * row + cell / 2 + 3, "text-anchor": "end" }, shown);
+    models.forEach((model, i) => {
+      const value = model.coefficients[name];
+      const sign = value === undefined ? "empty" : value < 0 ? "minus-fill" : "plus-fill";
+      const shape = node(root, "rect", { class: sign, x: names + cell * i, y: 18 + cell * row, width: cell - 2, height: cell - 2, rx: 2 });
+      shape.addEventListener("pointermove", (event) => showTip(event,
+        `model ${i + 1}: objective ${number(model.objective, 8)}, ${number(model.above, 3)} % above the best\n${name}: ${value === undefined ? "not in it" : number(value, 5)}`));
+      shape.addEventListener("pointerleave", hideTip);
+    });
+  });
+}
+
+const panels = { trace: drawTrace, models: drawModels, residuals: drawResiduals, labels: drawLabels };
+
+function draw() {
+  for (const [id, panel] of Object.entries(panels)) {
+    const section = document.getElementById(id);
+    if (!data[id]) continue;
+    section.hidden = false;
+    const note = section.querySelector(".note");
+    note.textContent = (data.notes && data.notes[id]) || "";
+    panel(section, data[id]);
+  }
+}
+draw();
+let width = innerWidth;
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; draw(); } });

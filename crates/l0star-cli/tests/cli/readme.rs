@@ -1,0 +1,93 @@
+//! The README shows what the command prints: every `$ l0star …` of it is run, in order, in a folder with the data of
+//! the project.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::Sandbox;
+
+/// A command and what the README shows below it.
+struct Shown {
+    command: String,
+    output: String,
+}
+
+fn transcript(readme: &str) -> Vec<Shown> {
+    let mut shown: Vec<Shown> = Vec::new();
+    let mut is_inside = false;
+    let mut is_ours = false;
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            is_inside = line == "```console";
+            is_ours = false;
+        } else if let (Some(command), true) = (line.strip_prefix("$ "), is_inside) {
+            let command = command.replace("cargo run --release -- ", "l0star ");
+            is_ours = command.starts_with("l0star ");
+            if is_ours {
+                shown.push(Shown {
+                    command,
+                    output: String::new(),
+                });
+            }
+        } else if let (Some(last), true) = (shown.last_mut(), is_ours) {
+            last.output += line;
+            last.output.push('\n');
+        }
+    }
+    shown
+}
+
+/// Whether two texts say the same: words letter for letter, numbers to six digits, whatever their lines. Times are any
+/// numbers.
+fn say_the_same(one: &str, other: &str) -> Result<(), String> {
+    let words =
+        |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+    let (one, other) = (words(one), words(other));
+    if one.len() != other.len() {
+        return Err(format!("{} words and {}", one.len(), other.len()));
+    }
+    let number = |word: &str| {
+        let trimmed = word.trim_matches(['(', ')', ',', ';', ':', '.']);
+        trimmed.parse::<f64>().ok()
+    };
+    for (at, (a, b)) in one.iter().zip(&other).enumerate() {
+        let beside = [at.checked_sub(1), Some(at + 1)];
+        let is_time = beside.iter().any(|at| {
+            at.and_then(|at| one.get(at))
+                .is_some_and(|word| word == "seconds")
+        });
+        let is_same = match (number(a), number(b)) {
+            (Some(x), Some(y)) => is_time || (x - y).abs() <= 1e-6 * x.abs().max(1.0),
+            _ => a == b,
+        };
+        if !is_same {
+            return Err(format!("'{a}' and '{b}'"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("data")).unwrap();
+    for entry in fs::read_dir(root.join("data")).unwrap() {
+        let entry = entry.unwrap();
+        let copy = sandbox.path("data").join(entry.file_name());
+        fs::copy(entry.path(), copy).unwrap();
+    }
+    let shown = transcript(&readme);
+    assert!(shown.len() > 5, "the README shows {} commands", shown.len());
+    for Shown { command, output } in shown {
+        let arguments = command.strip_prefix("l0star ").unwrap();
+        let outcome = sandbox.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{command}: {outcome:?}");
+        // Where the README shows nothing it leaves the output out.
+        if !output.is_empty() {
+            let same = say_the_same(&outcome.stdout, &output);
+            assert_eq!(same, Ok(()), "{command}:\n{}", outcome.stdout);
+        }
+    }
+}
