@@ -11,6 +11,7 @@ use l0star::{Method, RelaxationKind, loss};
 use crate::columns::ColumnArgs;
 use crate::input::{FORMATS, InputArgs};
 use crate::inspect::InspectArgs;
+use crate::reproduce::ReproduceArgs;
 use crate::units;
 
 const EXAMPLES: &str = "\
@@ -60,6 +61,9 @@ pub enum Command {
     /// Show what a data file holds: rows, types, gaps, scales, copies
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::inspect::EXAMPLES))]
     Inspect(InspectArgs),
+    /// Run the paper's experiments again: results, figures, and a page of what holds
+    #[command(after_help = crate::reproduce::EXAMPLES)]
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Debug, clap::Args)]

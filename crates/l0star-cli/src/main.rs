@@ -7,7 +7,7 @@
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `generate`, `inspect` | the commands |
+//! | `fit`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
@@ -28,6 +28,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod ready;
+mod reproduce;
 mod table;
 mod units;
 
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => fit::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
         eprintln!("error: {failure}");
