@@ -22,7 +22,7 @@ def solve(request):
     return {
         "status": "optimal" if "optimal" in text else "time_limit" if "time" in text else "failed",
         "coefficients": common.refitted(
-            request, problem.support(model.solution.get_values(range(d, 2 * d)))
+            request, problem.support(model.solution.get_values(list(range(d, 2 * d))))
         ),
         "lower_bound": model.solution.MIP.get_best_objective() / problem.scale + problem.constant,
         "nodes": model.solution.progress.get_num_nodes_processed(),

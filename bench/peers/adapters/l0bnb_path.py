@@ -32,8 +32,10 @@ def solve(request):
 
 def warm_up(request):
     """Its loops are compiled on first use; that is not its time to solve."""
-    rows = min(20, request.n)
-    BNBTree(np.asfortranarray(request.A[:rows, :3]), request.b[:rows]).solve(1e-3, 1e-3, 10.0)
+    rows = min(50, request.n)
+    # It starts from a fifth of the columns, and fails where that is none.
+    columns = min(20, request.d)
+    BNBTree(np.asfortranarray(request.A[:rows, :columns]), request.b[:rows]).solve(1.0, 1.0, 10.0)
 
 
 common.main(solve)

@@ -17,7 +17,7 @@ class Quadratic:
         self.c = A.T @ request.b / n
         self.constant = request.b @ request.b / (2 * n)
         self.ridge = request.ridge
-        self.start, self.upper = greedy(request)
+        self.start, self.upper = heuristic(self, request.k)
         # Solvers have absolute tolerances: a problem of size one means the same to all of them.
         self.scale = 1 / self.constant
         self.note = ""
@@ -86,14 +86,28 @@ def shares(sizes, k):
     return np.minimum(sizes / high, 1)
 
 
-def greedy(request):
-    """Orthogonal matching pursuit: a support, and P of it."""
+def heuristic(problem, k):
+    """A support that no swap of two features improves, from a greedy one, and P of it."""
+    H, c = problem.H, problem.c
+
+    def value(support):
+        part = np.ix_(support, support)
+        return problem.constant - c[support] @ np.linalg.solve(H[part], c[support]) / 2
+
+    def best_addition(support):
+        others = [j for j in range(problem.size) if j not in support]
+        return min((value([*support, j]), j) for j in others)
+
     support = []
-    rest = request.b
-    for _ in range(request.k):
-        scores = np.abs(request.A.T @ rest)
-        scores[support] = -1
-        support.append(int(np.argmax(scores)))
-        x, value = request.ridge_fit(support)
-        rest = request.b - request.A[:, support] @ x
-    return sorted(support), request.ridge_fit(sorted(support))[1]
+    while len(support) < k:
+        support.append(best_addition(support)[1])
+    least = value(support)
+    better = True
+    while better:
+        better = False
+        for i in list(support):
+            rest = [j for j in support if j != i]
+            found, j = best_addition(rest)
+            if found < least * (1 - 1e-12):
+                support, least, better = [*rest, j], found, True
+    return sorted(support), least
