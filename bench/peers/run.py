@@ -121,6 +121,8 @@ class Instance:
     def ask(self, peer, folder):
         answer = self.check(ask(peer, self.request, folder))
         support = sorted(answer.get("coefficients") or {})
+        if peer.penalised and answer["status"] == "optimal" and len(support) != self.request["k"]:
+            answer.update(status="unsupported", note=f"the penalty gives {len(support)} non-zeros")
         if support and len(support) <= self.request["k"]:
             fitted = ours.fit(self.l0star, self.request, k=len(support), features=support)
             answer["refitted"] = fitted["objective"]
@@ -133,12 +135,13 @@ class Instance:
 
 def do_check(args):
     l0star = args.l0star or ours.build()
+    peers = chosen_peers(args)
     bad = 0
     for family in instances.SMALL:
         with tempfile.TemporaryDirectory() as folder:
             instance = Instance(l0star, family, 1, folder, 20)
             instance.tell_penalty()
-            for peer in chosen_peers(args):
+            for peer in peers:
                 answer = instance.ask(peer, folder)
                 right = answer["status"] in ("unsupported", "heuristic") or answer.get("error", 1) <= 10 * TOLERANCE
                 bad += not right
@@ -203,7 +206,8 @@ def cell(runs, own):
     seconds = statistics.median(r["seconds"] for r in solved)
     text = f"{seconds:.3g} s"
     if own:
-        text += f" (×{seconds / own:.3g})"
+        ratio = seconds / own
+        text += f" (×{ratio:.0f})" if ratio >= 10 else f" (×{ratio:.2g})"
     if len(solved) < len(runs):
         text += f", {len(solved)} of {len(runs)}"
     worst = max(r["error"] or 0.0 for r in solved)

@@ -9,12 +9,13 @@ from abess.linear import LinearRegression, LogisticRegression
 
 def solve(request):
     request.only("quadratic", "logistic")
-    # Its ridge is alpha |x|^2 beside the mean of the squares, and beside the mean of the logistic losses.
+    # Its alpha stands beside sums over rows: alpha |x|^2/2 with half the squares, alpha |x|^2 with logistic losses.
+    alpha = request.n * request.ridge
     settings = dict(support_size=[request.k], fit_intercept=False, thread=1)
     if request.loss == "quadratic":
-        model, b = LinearRegression(alpha=request.ridge, **settings), request.b
+        model, b = LinearRegression(alpha=alpha, **settings), request.b
     else:
-        model, b = LogisticRegression(alpha=request.ridge / 2, **settings), (request.b > 0).astype(float)
+        model, b = LogisticRegression(alpha=alpha / 2, **settings), (request.b > 0).astype(float)
     A = np.ascontiguousarray(request.A)
     with common.Timer() as timer:
         model.fit(A, b, is_normal=False)

