@@ -33,8 +33,8 @@ def build(problem):
     model.hideOutput()
     model.setParam("limits/gap", 0 if request.gap > 0 else request.tolerance)
     model.setParam("limits/absgap", request.gap * scale)
-    # Its tolerance on constraints bounds how well a quadratic in a constraint can be solved.
-    model.setParam("numerics/feastol", 1e-9)
+    # Tighter than this it hardly leaves the root.
+    model.setParam("numerics/feastol", 1e-6)
     model.setParam("lp/threads", 1)
     boxes = problem.boxes()
     x = [model.addVar(lb=-m, ub=m) for m in boxes]

@@ -9,6 +9,7 @@ mod inspect;
 mod instances;
 mod lists;
 mod options;
+mod reproduce;
 mod results;
 mod stopping;
 mod usage;
