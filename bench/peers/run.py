@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The peers on our instances, in one command. Standard library only.
 
-  run.py setup [PEER ...]         virtual environments, from PyPI
-  run.py check [--peer P ...]     every adapter on small instances, against our own optimum
-  run.py race [--family TEXT ...] the table; --out FOLDER writes peers.md and peers.json
-  run.py solve PEER REQUEST       one request (see adapters/common.py), one answer on standard output
+run.py setup [PEER ...]         virtual environments, from PyPI
+run.py check [--peer P ...]     every adapter on small instances, against our own optimum
+run.py race [--family TEXT ...] the table; --out FOLDER writes peers.md and peers.json
+run.py solve PEER REQUEST       one request (see adapters/common.py), one answer on standard output
 """
 
 import argparse
@@ -268,7 +268,9 @@ def losses(families, names, runs):
             if times and statistics.median(times) < seconds:
                 exact = name not in BY_NAME or BY_NAME[name].exact
                 kind = "" if exact else " (inexact)"
-                lines.append(f"- {family.name}: {name}{kind} is faster, {statistics.median(times):.3g} s against {seconds:.3g} s.")
+                lines.append(
+                    f"- {family.name}: {name}{kind} is faster, {statistics.median(times):.3g} s against {seconds:.3g} s."
+                )
     return lines or ["None."]
 
 

@@ -21,9 +21,7 @@ def solve(request):
     text = model.solution.get_status_string()
     return {
         "status": "optimal" if "optimal" in text else "time_limit" if "time" in text else "failed",
-        "coefficients": common.refitted(
-            request, problem.support(model.solution.get_values(list(range(d, 2 * d))))
-        ),
+        "coefficients": common.refitted(request, problem.support(model.solution.get_values(list(range(d, 2 * d))))),
         "lower_bound": model.solution.MIP.get_best_objective() / problem.scale + problem.constant,
         "nodes": model.solution.progress.get_num_nodes_processed(),
         "seconds": timer.seconds,
@@ -52,17 +50,13 @@ def build(problem):
     rows = [[list(z), [1.0] * d]]
     rows += [[[x[i], z[i]], [1.0, -boxes[i]]] for i in range(d)]
     rows += [[[x[i], z[i]], [-1.0, -boxes[i]]] for i in range(d)]
-    model.linear_constraints.add(
-        lin_expr=rows, senses="L" * len(rows), rhs=[float(request.k)] + [0.0] * (2 * d)
-    )
+    model.linear_constraints.add(lin_expr=rows, senses="L" * len(rows), rhs=[float(request.k)] + [0.0] * (2 * d))
     H = scale * (problem.G if perspective else problem.H)
     empty = [[[], []]] * (model.variables.get_num() - d)
     model.objective.set_quadratic([[list(x), [float(v) for v in row]] for row in H] + empty)
     if perspective:
         for i in range(d):
-            model.quadratic_constraints.add(
-                quad_expr=[[x[i], s[i]], [x[i], z[i]], [1.0, -1.0]], sense="L", rhs=0.0
-            )
+            model.quadratic_constraints.add(quad_expr=[[x[i], s[i]], [x[i], z[i]], [1.0, -1.0]], sense="L", rhs=0.0)
     values = [float(v) for v in problem.start_values()]
     start = values + [float(v != 0) for v in values] + ([v * v for v in values] if perspective else [])
     model.MIP_starts.add([list(range(len(start))), start], model.MIP_starts.effort_level.auto)

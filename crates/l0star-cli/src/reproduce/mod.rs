@@ -76,7 +76,7 @@ pub struct ReproduceArgs {
     pub out: PathBuf,
 
     /// Cut a run off after this time: 500ms, 30s, 2m
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = units::duration)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
     pub time_limit: Duration,
 
     /// Instances that run side by side, each on one thread [default: one a core]

@@ -123,7 +123,7 @@ fn a_second_run_keeps_what_is_there() {
         "reproduce real --instances 1 --out out --time-limit 7s",
         2,
         &[
-            "time limit in seconds was 30.0 and is 7.0",
+            "time limit in seconds was 60.0 and is 7.0",
             "--out",
             "--restart",
         ],
