@@ -1,10 +1,11 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask deny`.
+//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
 mod python;
 mod report;
+mod results;
 mod soak;
 mod step;
 
@@ -46,6 +47,15 @@ enum Command {
     SoakInner { cases: u64, seed: u64 },
     /// Measure, in the release profile
     Bench(Bench),
+    /// The pages of docs/results: the paper's experiments and the race against the peers; hours on a quiet machine
+    Results {
+        /// Random instances at every point of the paper's figures
+        #[arg(long, default_value_t = 100)]
+        instances: u64,
+        /// Only the paper's experiments, or only the race
+        #[arg(long)]
+        only: Option<results::Part>,
+    },
     /// What `bench` runs in the release profile
     #[command(hide = true)]
     BenchInner(Bench),
@@ -116,6 +126,7 @@ fn main() -> ExitCode {
         Command::Deny => checks::deny(),
         Command::Soak { cases, seed } => soak::run(cases, seed),
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),
+        Command::Results { instances, only } => results::run(instances, only),
         Command::Bench(bench) => bench.run(),
         Command::BenchInner(bench) => bench.inner(),
         Command::ReadInner { path } => bench::read::inner(&path),

@@ -94,7 +94,7 @@ fn environment() -> Result<PathBuf, String> {
 }
 
 /// The first interpreter that is new enough.
-fn interpreter() -> Result<(String, String), String> {
+pub fn interpreter() -> Result<(String, String), String> {
     let asked = std::env::var("PYTHON").ok();
     let programs = asked
         .into_iter()

@@ -13,6 +13,7 @@ use crate::inspect::InspectArgs;
 use crate::manual::{CompletionsArgs, ManArgs};
 use crate::path::PathArgs;
 use crate::predict::PredictArgs;
+use crate::reproduce::ReproduceArgs;
 use crate::search::SearchArgs;
 use crate::task::TaskArgs;
 use crate::units;
@@ -84,6 +85,9 @@ pub enum Command {
     /// Print a manual page
     #[command(after_help = crate::manual::MAN_EXAMPLES)]
     Man(ManArgs),
+    /// Run the paper's experiments again: results, figures, and a page of what holds
+    #[command(after_help = crate::reproduce::EXAMPLES)]
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Debug, clap::Args)]

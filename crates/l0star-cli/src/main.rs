@@ -9,7 +9,7 @@
 //! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect` | the commands |
+//! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
@@ -41,6 +41,7 @@ mod predict;
 mod progress;
 mod ready;
 mod report;
+mod reproduce;
 mod saved;
 mod screen;
 mod search;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
         eprintln!("error: {failure}");

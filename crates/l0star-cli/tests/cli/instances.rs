@@ -57,3 +57,19 @@ fn the_default_method_agrees_on_diabetes() {
     let objective = number(&generated("diabetes").json(&arguments), "objective");
     assert!((objective - DIABETES).abs() <= 1e-12, "{objective:e}");
 }
+
+/// Near a fixed point the line search of PDAL compared rounding errors; steps of 1e-19 were then inherited by all
+/// descendants, whose bounds never rose again: a hundred thousand calls instead of hundreds.
+#[test]
+fn a_warm_start_does_not_spoil_the_bounds() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate huber -d 50 -k 20 --seed 1 --out D.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let fit = "fit D.csv --target b -k 20 --loss huber --no-intercept --method paper --node-limit 2000 --json";
+    let cold = number(
+        &sandbox.json(&format!("{fit} --no-warm-start")),
+        "solver_calls",
+    );
+    let warm = number(&sandbox.json(fit), "solver_calls");
+    assert!(warm <= 1.5 * cold, "{warm} with, {cold} without");
+}

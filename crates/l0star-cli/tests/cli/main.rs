@@ -18,6 +18,7 @@ mod path;
 mod predict;
 mod readme;
 mod report;
+mod reproduce;
 mod results;
 mod standardize;
 mod stopping;

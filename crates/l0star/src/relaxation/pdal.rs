@@ -33,6 +33,10 @@ const MAX_ITERATIONS: usize = 20_000;
 const MAX_INHERITED_RHO: f64 = 1e4;
 /// `D(βᵗ) ≥ D_max` is read up to this share of ε: near the maximum D moves by rounding alone.
 const LEVEL: f64 = 1e-3;
+/// `√ρ τ ≤ 1/‖A‖₂` passes the line search's test whatever the step is, and half of it does so with the estimate that we
+/// have of the norm. The test itself, near a fixed point, compares rounding errors: τ would fall to nothing, and every
+/// descendant inherit it.
+const SAFE: f64 = 0.5;
 /// Halvings of τ in one line search.
 const MAX_HALVINGS: usize = 60;
 
@@ -200,7 +204,8 @@ impl Pdal {
         work.change
             .extend(work.z.iter().zip(&current.z).map(|(new, old)| new - old));
         problem.unpenalised.project(&mut work.change);
-        rho.sqrt() * tau * kernels::norm(&work.change) <= moved
+        let step = rho.sqrt() * tau;
+        step <= SAFE * self.first_step || step * kernels::norm(&work.change) <= moved
     }
 
     fn accept(&mut self, tau: f64, rho: f64) {
@@ -263,7 +268,7 @@ impl Relaxation for Pdal {
         }
         let mut before = best;
         let mut theta = 1.0;
-        for _ in 0..MAX_ITERATIONS {
+        for iteration in 0..MAX_ITERATIONS {
             if task.limits.stop() {
                 return (best, Exit::Stopped);
             }
@@ -296,7 +301,9 @@ impl Relaxation for Pdal {
             self.accept(tau, rho);
             let gain = bound.value() - before.value();
             before = bound;
-            if gain <= self.epsilon * task.scale
+            // The first β hardly moves after a warm start: the parent's y, with which it is made, does not know this node.
+            if iteration > 0
+                && gain <= self.epsilon * task.scale
                 && best.value() - bound.value() <= LEVEL * self.epsilon * task.scale
             {
                 return (best, Exit::Converged);

@@ -1,0 +1,112 @@
+"""What all adapters share: the request in, the answer out, and nothing of any solver.
+
+A request is a JSON file:
+  matrix       an NPY file, n rows, d features and the response as the last column, in Fortran order
+  loss         quadratic, huber or logistic;  huber_delta  where Huber turns linear
+  ridge, k     P(x) = mean loss + ridge/2 |x|^2, at most k non-zeros, no intercept
+  gap          the absolute error allowed;  tolerance  the relative one that counts as none
+  time_limit   in seconds
+  penalty      for penalised solvers: a price of a non-zero at which k of them are best
+  largest      the largest coefficient of the best model, for solvers that need a big M
+  formulation  for mixed-integer solvers: bigm, sos1 or perspective
+
+An answer is one line of JSON: status (optimal, gap_reached, time_limit, heuristic, unsupported, failed), coefficients
+(index -> number), seconds of the solver alone, and where known lower_bound, nodes, version, note.
+"""
+
+import json
+import os
+import sys
+import time
+import traceback
+
+# One thread, whatever linear algebra there is; before NumPy is imported.
+for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM"):
+    os.environ[f"{name}_NUM_THREADS"] = "1"
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+import numpy as np
+
+
+class Unsupported(Exception):
+    """A problem that this peer has no form for."""
+
+
+class Request:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.raw = json.load(file)
+        table = np.load(self.raw["matrix"])
+        self.A = np.asfortranarray(table[:, :-1])
+        self.b = np.ascontiguousarray(table[:, -1])
+        self.n, self.d = self.A.shape
+        self.loss = self.raw["loss"]
+        self.delta = self.raw.get("huber_delta") or 1.0
+        self.ridge = self.raw["ridge"]
+        self.k = self.raw["k"]
+        self.gap = self.raw.get("gap") or 0.0
+        self.tolerance = self.raw.get("tolerance") or 1e-9
+        self.time_limit = self.raw["time_limit"]
+        self.formulation = self.raw.get("formulation")
+
+    def only(self, *losses):
+        if self.loss not in losses:
+            raise Unsupported(f"no {self.loss} loss")
+
+    def penalty(self):
+        """The price of a non-zero, in units of P."""
+        if self.raw.get("penalty") is None:
+            raise Unsupported("no penalty has the best model with k features as its optimum")
+        return self.raw["penalty"]
+
+    def ridge_fit(self, support):
+        """The coefficients of least squares with the ridge on a support; P(x) of them."""
+        support = list(support)
+        A = self.A[:, support]
+        gram = A.T @ A / self.n + self.ridge * np.eye(len(support))
+        x = np.linalg.solve(gram, A.T @ self.b / self.n)
+        rest = self.b - A @ x
+        return x, rest @ rest / (2 * self.n) + self.ridge / 2 * (x @ x)
+
+
+def refitted(request, support):
+    """Coefficients by index; of a quadratic problem the best ones."""
+    x, _ = request.ridge_fit(support)
+    return {int(j): float(value) for j, value in zip(support, x)}
+
+
+def largest(x, k):
+    """The places of the k largest entries, without zeros."""
+    order = np.argsort(-np.abs(x))[:k]
+    return sorted(int(j) for j in order if x[j] != 0)
+
+
+def chosen(x, k):
+    return {j: float(x[j]) for j in largest(x, k)}
+
+
+class Timer:
+    def __enter__(self):
+        self.start = time.perf_counter()
+        return self
+
+    def __exit__(self, *_):
+        self.seconds = time.perf_counter() - self.start
+
+
+def main(solve):
+    """Runs `solve(request) -> dict` and prints its answer; whatever solvers print goes to standard error."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        answer = solve(Request(sys.argv[1]))
+    except Unsupported as reason:
+        answer = {"status": "unsupported", "note": str(reason)}
+    except Exception as reason:  # noqa: BLE001: any failure of a peer is an answer
+        traceback.print_exc()
+        answer = {"status": "failed", "note": f"{type(reason).__name__}: {reason}"}
+    out.write(json.dumps(answer) + "\n")
+    out.close()
+    # Some solvers keep threads that never end.
+    os._exit(0)

@@ -1,0 +1,39 @@
+"""l0star through its own command. Standard library only."""
+
+import json
+import subprocess
+import sys
+
+from peers import ROOT
+
+
+def build():
+    """The command, built in the release profile."""
+    print("==> l0star, release profile", file=sys.stderr)
+    build = ["cargo", "build", "--quiet", "--release", "--package", "l0star-cli", "--message-format=json"]
+    ended = subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    for line in ended.stdout.splitlines():
+        message = json.loads(line)
+        if message.get("executable") and message["target"]["name"] == "l0star":
+            return message["executable"]
+    raise SystemExit("cargo built no l0star")
+
+
+def fit(l0star, request, k=None, features=None, method="best-first"):
+    """The command's JSON object; an exact search on one thread."""
+    arguments = [l0star, "fit", request["matrix"], "--target", "b", "--no-intercept", "--json", "--threads", "1"]
+    arguments += ["-k", str(request["k"] if k is None else k), "--loss", request["loss"]]
+    arguments += ["--ridge", repr(request["ridge"]), "--time-limit", f"{request['time_limit']}s"]
+    arguments += ["--gap", repr(request.get("gap") or 0.0), "--method", method]
+    if features is not None:
+        arguments += ["--features", ",".join(f"x{j + 1}" for j in features)]
+    ended = subprocess.run(arguments, stdout=subprocess.PIPE, text=True)
+    if ended.returncode not in (0, 4):
+        raise SystemExit(f"l0star failed with code {ended.returncode}: {' '.join(arguments)}")
+    answer = json.loads(ended.stdout)
+    answer["coefficients"] = {int(name[1:]) - 1: x for name, x in answer["coefficients"].items()}
+    return answer
+
+
+def version(l0star):
+    return subprocess.run([l0star, "--version"], check=True, capture_output=True, text=True).stdout.strip()

@@ -1,0 +1,150 @@
+//! `l0star reproduce`: the paper's statements on a few instances, and results that a later run goes on from.
+
+use std::collections::HashMap;
+
+use crate::common::Sandbox;
+
+/// A row of a CSV file, by the names of its columns.
+type Row = HashMap<String, String>;
+
+fn rows(sandbox: &Sandbox, name: &str) -> Vec<Row> {
+    let text = String::from_utf8(sandbox.read(name)).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| {
+        let cells = line.split(',').map(str::to_owned);
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .zip(cells)
+            .collect()
+    };
+    lines.map(row).collect()
+}
+
+fn number(row: &Row, column: &str) -> f64 {
+    row[column]
+        .parse()
+        .unwrap_or_else(|_| panic!("{column} of {row:?}"))
+}
+
+fn same_instance(one: &Row, two: &Row) -> bool {
+    ["panel", "x", "seed"]
+        .iter()
+        .all(|column| one[*column] == two[*column])
+}
+
+/// The exact searches find the same objective, and nobody a lower one.
+fn nobody_beats_the_exact_searches(rows: &[Row]) {
+    let exact = rows.iter().filter(|row| row["method"] == "BFS (paper)");
+    let mut compared = 0;
+    for bfs in exact.filter(|row| row["status"] == "optimal") {
+        let least = number(bfs, "objective");
+        for other in rows.iter().filter(|row| same_instance(row, bfs)) {
+            let objective = number(other, "objective");
+            assert!(objective >= least - 1e-12, "{other:?} beats {bfs:?}");
+            if other["method"] == "l0star" {
+                assert!(
+                    objective - least <= 1e-9 * least,
+                    "{other:?} is worse than {bfs:?}"
+                );
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 0);
+}
+
+fn mean_calls(rows: &[Row], method: &str) -> f64 {
+    let calls: Vec<f64> = rows
+        .iter()
+        .filter(|row| row["method"] == method)
+        .map(|row| number(row, "solver_calls"))
+        .collect();
+    assert!(!calls.is_empty(), "{method}");
+    calls.iter().sum::<f64>() / calls.len() as f64
+}
+
+#[test]
+fn the_papers_statements_hold_on_three_instances() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("reproduce all --instances 3 --out . --quiet");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    for name in ["cost", "recovery", "recovery-strong", "real"] {
+        nobody_beats_the_exact_searches(&rows(&sandbox, &format!("{name}.csv")));
+    }
+
+    let real = rows(&sandbox, "real.csv");
+    let bfs = real.iter().filter(|row| row["method"] == "BFS (paper)");
+    let large: Vec<&Row> = bfs.filter(|row| number(row, "x") >= 4e-6).collect();
+    assert_eq!(large.len(), 8);
+    assert!(
+        large.iter().all(|row| row["solver_calls"] == "1"),
+        "{large:?}"
+    );
+
+    let ascents = rows(&sandbox, "sga-pdal.csv");
+    let [pdal, sga] =
+        ["BFS-PDAL (paper)", "BFS-SGA (paper)"].map(|name| mean_calls(&ascents, name));
+    assert!(pdal < sga, "{pdal} calls with PDAL, {sga} with SGA");
+
+    let page = String::from_utf8(sandbox.read("reproduce.html")).unwrap();
+    let markdown = String::from_utf8(sandbox.read("reproduce.md")).unwrap();
+    for name in [
+        "cost",
+        "recovery",
+        "recovery-strong",
+        "real",
+        "sga-pdal",
+        "ablation",
+    ] {
+        assert!(page.contains(&format!("src=\"{name}.svg\"")));
+        assert!(markdown.contains(&format!("({name}.svg)")));
+        assert!(sandbox.read(&format!("{name}.svg")).starts_with(b"<svg"));
+        assert!(sandbox.read(&format!("{name}.png")).starts_with(b"\x89PNG"));
+    }
+    assert!(markdown.contains("MIP was skipped"));
+}
+
+#[test]
+fn a_second_run_keeps_what_is_there() {
+    let sandbox = Sandbox::new();
+    let run = |arguments: &str| {
+        let outcome = sandbox.run(&format!(
+            "reproduce real --instances 1 --out out {arguments}"
+        ));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        sandbox.read("out/real.csv")
+    };
+    let first = run("");
+    assert_eq!(run(""), first);
+
+    sandbox.refuses(
+        "reproduce real --instances 1 --out out --time-limit 7s",
+        2,
+        &[
+            "time limit in seconds was 60.0 and is 7.0",
+            "--out",
+            "--restart",
+        ],
+    );
+    assert_eq!(sandbox.read("out/real.csv"), first);
+    assert_ne!(run("--time-limit 7s --restart"), first);
+}
+
+#[test]
+fn a_run_that_is_cut_off_is_marked_and_counts() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("reproduce cost --instances 1 --out . --time-limit 0s --threads 1");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("were cut off at the limit of 0 s"),
+        "{}",
+        outcome.stdout
+    );
+    let results = rows(&sandbox, "cost.csv");
+    let cut = results.iter().filter(|row| row["status"] == "time_limit");
+    assert!(cut.count() >= 12);
+    let page = String::from_utf8(sandbox.read("reproduce.md")).unwrap();
+    assert!(page.contains("(1 cut off)"));
+}

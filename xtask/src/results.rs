@@ -1,0 +1,62 @@
+//! `cargo xtask results`: the pages of `docs/results`, made by the commands that a reader can run too.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use clap::ValueEnum;
+
+use crate::python;
+use crate::step::{self, cargo, root};
+
+/// One of the two pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// The paper's experiments
+    Reproduce,
+    /// The race against the peers
+    Peers,
+}
+
+/// Runs what is asked for; numbers go to `target/results`, pages and figures to `docs/results` too.
+pub fn run(instances: u64, only: Option<Part>) -> Result<(), String> {
+    let work = root().join("target").join("results");
+    let wanted = |part| only.is_none_or(|only| only == part);
+    let (program, _) = python::interpreter()?;
+    let driver = root().join("bench").join("peers").join("run.py");
+    step::run(
+        "peers: environments",
+        Command::new(&program).arg(&driver).arg("setup"),
+    )?;
+    if wanted(Part::Reproduce) {
+        let count = instances.to_string();
+        let mut command = cargo(&["run", "--quiet", "--release", "--package", "l0star-cli"]);
+        command.args(["--", "reproduce", "all", "--instances", &count, "--out"]);
+        step::run(
+            "the paper's experiments",
+            command.arg(&work).env("PYTHON", &program),
+        )?;
+    }
+    if wanted(Part::Peers) {
+        let mut command = Command::new(&program);
+        command.arg(&driver).args(["race", "--out"]).arg(&work);
+        step::run("the race against the peers", &mut command)?;
+    }
+    publish(&work, &root().join("docs").join("results"))
+}
+
+/// Copies pages and the figures that they show.
+fn publish(from: &Path, to: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("cannot write {}: {error}", to.display());
+    fs::create_dir_all(to).map_err(failed)?;
+    for entry in fs::read_dir(from).map_err(failed)?.flatten() {
+        let path = entry.path();
+        let shown = ["md", "svg"].map(OsStr::new);
+        if path.extension().is_some_and(|kind| shown.contains(&kind)) {
+            fs::copy(&path, to.join(entry.file_name())).map_err(failed)?;
+        }
+    }
+    eprintln!("==> {}", to.display());
+    Ok(())
+}
