@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::step::{cargo, root, run};
+
+/// Where the pages go, from the root: they show the names of their files.
+const FOLDER: &str = "target/report";
 
 /// What a page is made from, and which panels it has to show.
 struct Page {
@@ -29,7 +32,7 @@ const PAGES: [Page; 3] = [
     },
     Page {
         name: "wide",
-        generate: Some("ar -d 1000 -k 10 -n 500"),
+        generate: Some("ar -d 1000 -k 10 -n 2000"),
         fit: "--target b -k 10",
         panels: &["trace", "residuals"],
     },
@@ -56,6 +59,8 @@ pub fn pictures() -> Result<(), String> {
         if is_dark {
             command.arg("--blink-settings=preferredColorScheme=0");
         }
+        // What a browser says of buses that it misses is of no interest here.
+        let command = command.stderr(Stdio::null());
         run(picture, command.arg(address(&folder, page)))?;
     }
     Ok(())
@@ -74,16 +79,16 @@ pub fn check() -> Result<(), String> {
 
 /// Makes every page and looks at it: its panels are drawn, and it does not complain.
 fn pages(browser: &Path) -> Result<PathBuf, String> {
-    let folder = root().join("target").join("report");
+    let folder = root().join(FOLDER);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for page in PAGES {
         let mut fit = page.fit.to_owned();
         if let Some(family) = page.generate {
-            let data = folder.join(format!("{}.csv", page.name));
+            let data = Path::new(FOLDER).join(format!("{}.csv", page.name));
             l0star(&format!("generate {family} --quiet"), "--out", &data)?;
             fit = format!("{} {fit}", data.display());
         }
-        let file = folder.join(format!("{}.html", page.name));
+        let file = Path::new(FOLDER).join(format!("{}.html", page.name));
         l0star(&format!("fit {fit} --quiet"), "--report", &file)?;
         look(browser, &folder, &page)?;
     }

@@ -34,8 +34,10 @@ impl Checkpoints {
         if let Some(file) = file {
             output::check_writable(file)?;
             output::check_distinct("a checkpoint in", file, "the data", &args.task.data)?;
-            if let Some(out) = &args.out {
-                output::check_distinct("a checkpoint in", file, "the model", out)?;
+            for (kind, other) in [("the model", &args.out), ("the report", &args.report)] {
+                if let Some(other) = other {
+                    output::check_distinct("a checkpoint in", file, kind, other)?;
+                }
             }
             remove_leftovers(file);
         }

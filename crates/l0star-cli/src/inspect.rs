@@ -354,7 +354,7 @@ impl View<'_> {
             &|_, column| column.missing > 0,
             "has missing values",
             "have missing values",
-            "fill them in, or drop the rows or the columns",
+            "fit --impute mean fills them in, --drop-missing drops the rows, --drop the columns",
         );
         warn(
             &|_, column| column.infinite > 0,
@@ -394,7 +394,7 @@ impl View<'_> {
         let (large, most) = spreads().max_by(|a, b| a.0.total_cmp(&b.0))?;
         (large > FAR_APART * small).then(|| {
             format!(
-                "the scales of the features differ by a factor of {} (from '{}' to '{}'); the ridge holds back small scales more, so bring them to one scale",
+                "the scales of the features differ by a factor of {} (from '{}' to '{}'); the ridge holds back small scales more, so use --standardize",
                 significant(large / small, 5),
                 clip(self.name(least), 32),
                 clip(self.name(most), 32)

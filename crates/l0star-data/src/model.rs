@@ -424,3 +424,99 @@ impl Model {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::csv::parse_csv;
+    use crate::generate::rng::Stream;
+
+    fn model(coefficients: Vec<(String, f64)>) -> Model {
+        let names: Vec<String> = coefficients.iter().map(|(name, _)| name.clone()).collect();
+        Model {
+            format: FORMAT.into(),
+            version: VERSION,
+            l0star: "0.1.0".into(),
+            fitted: Fitted {
+                status: "optimal".into(),
+                objective: 0.1 + 0.2,
+                lower_bound: Some(f64::MIN_POSITIVE),
+                gap: Some(0.3),
+                relative_gap: Some(1.0),
+                k: names.len(),
+                loss: "logistic".into(),
+                ridge: 1e-3,
+                intercept: -0.0,
+                support: names.clone(),
+                coefficients: ByName(coefficients),
+                solver_calls: u64::MAX,
+                nodes: 1,
+                peak_open_nodes: 1,
+                seconds: 0.5,
+                method: "best-first".into(),
+                warnings: vec!["a \"quoted\" one".into()],
+                positive_label: Some("1".into()),
+                list: Some(List {
+                    solutions: Vec::new(),
+                    rest_bound: None,
+                    truncated: false,
+                }),
+            },
+            target: "y".into(),
+            labels: Some(["0".into(), "1".into()]),
+            weights: None,
+            offset: None,
+            huber_delta: None,
+            fit_intercept: true,
+            standardize: true,
+            scales: ByName(vec![("a".into(), 1.0 / 3.0)]),
+            products: Vec::new(),
+            imputed: ByName::default(),
+            features: names,
+            settings: Asked::default(),
+            data: DataStamp::default(),
+            command: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_float_comes_back_to_the_bit() {
+        let mut random = Stream::new(1);
+        let mut word = || (random.below(1 << 32) as u64) << 32 | random.below(1 << 32) as u64;
+        let floats: Vec<f64> = std::iter::repeat_with(|| f64::from_bits(word()))
+            .filter(|value| value.is_finite())
+            .take(2000)
+            .chain([0.0, -0.0, 5e-324, f64::MAX, f64::MIN])
+            .collect();
+        let named = floats.iter().enumerate();
+        let model = model(named.map(|(i, value)| (format!("x{i}"), *value)).collect());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.json");
+        model.save(&path).unwrap();
+        let read = Model::load(&path).unwrap();
+        assert_eq!(read, model);
+        for ((_, value), expected) in read.fitted.coefficients.0.iter().zip(floats) {
+            assert_eq!(value.to_bits(), expected.to_bits());
+        }
+        assert!(read.fitted.intercept.is_sign_negative());
+    }
+
+    #[test]
+    fn a_prediction_that_overflows_is_an_error() {
+        let model = model(vec![("a".into(), 1e300)]);
+        let table = parse_csv(Path::new("t.csv"), b"a,y\n1,2\n1e300,2\n").unwrap();
+        let error = model.predict(&table).unwrap_err().to_string();
+        assert!(error.contains("row 2"), "{error}");
+    }
+
+    #[test]
+    fn probabilities_stay_between_zero_and_one() {
+        let model = model(Vec::new());
+        for score in [-1e308, -745.0, -1.0, 0.0, 1.0, 745.0, 1e308] {
+            let probability = model.probability(score).unwrap();
+            assert!((0.0..=1.0).contains(&probability), "{score}: {probability}");
+            let other = model.probability(-score).unwrap();
+            assert!((probability + other - 1.0).abs() < 1e-15);
+        }
+    }
+}

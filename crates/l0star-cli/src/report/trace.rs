@@ -78,7 +78,7 @@ impl Trace {
     pub fn note(&self) -> String {
         match self.points.last() {
             Some(last) => format!(
-                "The search ends when the two lines meet. {} nodes.",
+                "The proof is complete when the two lines meet. {} nodes in all.",
                 last.nodes
             ),
             None => String::new(),

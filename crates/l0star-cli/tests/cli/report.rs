@@ -112,6 +112,11 @@ fn where_it_cannot_be_written() {
     let sandbox = generated("ar -d 4 -k 2 -n 20");
     let fit = "fit s.csv --target b -k 1 --report";
     sandbox.refuses(
+        &format!("{fit} p.html --checkpoint p.html"),
+        2,
+        &["a checkpoint in", "overwrite the report"],
+    );
+    sandbox.refuses(
         &format!("{fit} no/page.html"),
         2,
         &["no/page.html", "create the folder"],
