@@ -239,7 +239,8 @@ fn best_first(
             let relaxation = Structured::new(backend, &start);
             return run(binary(context, relaxation, started), settings, saver);
         }
-        let relaxation = Structured::new(Rows::new(problem), &start);
+        let relaxation =
+            Structured::new(Rows::new(problem, settings.ideas, &context.limits), &start);
         return run(binary(context, relaxation, started), settings, saver);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root

@@ -10,11 +10,10 @@ use super::frame::{Frame, FrameModel, Spread};
 use super::root::Root;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
-use crate::linalg::rounding::gamma;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
 use crate::relaxation::newton::{Model, Sets};
-use crate::relaxation::structured::{Backend, Blocks, Shape, Smooth};
+use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
 use crate::relaxation::{Task, WarmStart};
 use crate::search::Context;
 use crate::settings::Ideas;
@@ -25,8 +24,6 @@ const REFRAME: f64 = 0.8;
 const SMALL: usize = 8;
 /// Frames of up to this many columns are lifted by what each column gains.
 const SPREAD: usize = 80;
-/// Roundings of an atom with bounds beyond those of a plain one.
-const ATOM: usize = 16;
 
 /// A frame, and where the columns of the problem are in it.
 #[derive(Debug)]
@@ -120,20 +117,6 @@ impl GramBackend {
     fn change(&mut self, lifted: &Arc<Lifted>) {
         self.current = Arc::clone(lifted);
         self.model = FrameModel::new(Arc::clone(&lifted.frame), f64::INFINITY);
-    }
-
-    /// `(columns that the largest models have, the sets)` of a node for the errors of [`FrameModel`]. Its atoms are sums over
-    /// columns; any m features have at most so many of them.
-    fn sets(node: &Blocks) -> Sets {
-        let mut sizes: Vec<usize> = node.groups.iter().map(ExactSizeIterator::len).collect();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let columns: usize = sizes.iter().take(node.budget).sum();
-        Sets {
-            unpenalised: Vec::new(),
-            inside: node.inside.clone(),
-            free: Vec::new(),
-            budget: columns + ATOM,
-        }
     }
 }
 
@@ -233,26 +216,38 @@ impl Backend for GramBackend {
 
     fn children(&self, _: &Problem, node: &Subproblem, blocks: &Blocks, u: &[f64]) -> Children {
         let atoms: Vec<f64> = blocks.groups.iter().map(|g| blocks.atom(g, u)).collect();
-        // What rounding can do to the difference of two atoms, beyond what the model counts for single columns.
-        let largest = atoms.iter().copied().fold(0.0, f64::max);
-        let columns = blocks.groups.iter().map(ExactSizeIterator::len).max();
-        let rounding = 2.0 * gamma(columns.unwrap_or(1) + ATOM + 8) * largest;
+        let rounding = blocks.selection_error(&atoms);
         let each = atoms.iter().copied().zip(node.free.iter().copied());
         Children::from_atoms(each, node.budget, |rise| self.model.child(rise - rounding))
     }
 
-    fn load(&mut self, warm: Option<&WarmStart>) {
+    fn load(&mut self, _problem: &Problem, warm: Option<&WarmStart>) {
         let lifted = warm.and_then(|warm| warm.frame.as_ref());
         let lifted = Arc::clone(lifted.unwrap_or(&self.whole));
         self.change(&lifted);
     }
 
-    fn frame(&self) -> Option<Arc<Lifted>> {
-        (!Arc::ptr_eq(&self.current, &self.whole)).then(|| Arc::clone(&self.current))
+    fn save(&self, warm: &mut WarmStart) {
+        let own = !Arc::ptr_eq(&self.current, &self.whole);
+        warm.frame = own.then(|| Arc::clone(&self.current));
+    }
+
+    fn bare<'a>(&self, _problem: &'a Problem) -> &'a [usize] {
+        &[]
+    }
+
+    fn bare_values(&self) -> &[f64] {
+        &[]
     }
 
     /// A frame of its own for a node that has lost many columns; for the root, a lift by what each column gains.
-    fn tighten(&mut self, problem: &Problem, task: &Task, gains: &dyn Fn(usize) -> f64) -> bool {
+    fn tighten(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        _model: &[(usize, f64)],
+        gains: &dyn Fn(usize) -> f64,
+    ) -> bool {
         let size = self.current.columns.len();
         let left =
             problem.expanded(task.node.included).len() + problem.expanded(task.node.free).len();
@@ -302,7 +297,11 @@ impl Smooth for FrameAt<'_> {
     /// of u moves an atom with bounds no more than a plain one.
     fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64) {
         let support: Vec<usize> = node.columns().filter(|j| x[*j] != 0.0).collect();
-        let sets = GramBackend::sets(node);
+        let sets = Sets {
+            inside: node.inside.clone(),
+            budget: node.most_columns() + ATOM,
+            ..Sets::default()
+        };
         self.squares.clear();
         self.squares.extend(node.free.iter().map(|j| u[*j] * u[*j]));
         let squares = self.squares.iter().copied();

@@ -8,8 +8,8 @@
 //! proved bound of its rounding.
 
 pub(crate) mod lift;
-mod model;
-mod region;
+pub(super) mod model;
+pub(super) mod region;
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ const NODE_TOLERANCE: f64 = 1e-2;
 /// … and never beyond this share of the incumbent.
 const FLOOR: f64 = 1e-12;
 /// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
-const WIDEST: f64 = 2.0;
+pub(super) const WIDEST: f64 = 2.0;
 /// … and tried again when they are expected to lie within this share of the last lift's width.
-const RELIFT: f64 = 0.7;
+pub(super) const RELIFT: f64 = 0.7;
 /// A lift writes out three times the entries of the columns that are left: at most so many.
-const LARGEST: usize = 20_000_000;
+pub(super) const LARGEST: usize = 20_000_000;
 
 /// The relaxation of nodes by Newton's method on the rows.
 #[derive(Debug, Clone)]
@@ -95,15 +95,8 @@ impl NewtonRows {
         }
     }
 
-    /// How far the predictions of a better model can be from those of the relaxed point, in the root mean square over the
-    /// rows: `Σ p l'' ℓ = d` for the leverages ℓ of d columns.
     fn expected_width(&self, problem: &Problem, columns: usize, gap: f64) -> f64 {
-        let (p, b) = (&problem.p, &problem.b);
-        let rows = p.iter().zip(&self.work.kept_z).zip(b);
-        let curvature: f64 = rows
-            .map(|((p, z), b)| p * problem.loss.curvature(*z, *b))
-            .sum();
-        (2.0 * gap * columns as f64 / curvature).sqrt()
+        expected_width(problem, &self.work.kept_z, columns, gap)
     }
 
     fn run(
@@ -123,6 +116,16 @@ impl NewtonRows {
         self.newton.restore_best(&sets);
         bound
     }
+}
+
+/// How far the predictions of a better model can be from those z of the relaxed point, in the root mean square over the rows:
+/// `Σ p l'' ℓ = d` for the leverages ℓ of d columns.
+pub(super) fn expected_width(problem: &Problem, z: &[f64], columns: usize, gap: f64) -> f64 {
+    let rows = problem.p.iter().zip(z).zip(&problem.b);
+    let curvature: f64 = rows
+        .map(|((p, z), b)| p * problem.loss.curvature(*z, *b))
+        .sum();
+    (2.0 * gap * columns as f64 / curvature).sqrt()
 }
 
 impl Relaxation for NewtonRows {

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::relaxation::newton::{Model, Sets};
 
 /// f(x̃) = L(Ax + o) of a problem, for [`Newton`].
-pub(super) struct RowModel<'a> {
+pub(in crate::relaxation) struct RowModel<'a> {
     pub problem: &'a Problem,
     pub work: &'a mut Work,
     pub limits: &'a Limits,
@@ -19,7 +19,7 @@ pub(super) struct RowModel<'a> {
 
 /// Buffers of the model, and the dual point to be certified.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Work {
+pub(in crate::relaxation) struct Work {
     /// √λ_j, 1 for unpenalised columns; with a lift √(λ_j + μ_j) for its columns.
     pub scale: Vec<f64>,
     /// The lift, and μ_j for its columns (else 0).
@@ -52,7 +52,7 @@ pub(super) struct Work {
 
 /// What the certificate of a lifted point needs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Frame {
+pub(in crate::relaxation) struct Frame {
     pub dual: f64,
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
     pub error: f64,
@@ -66,7 +66,7 @@ pub(super) struct Frame {
 }
 
 impl Work {
-    pub(super) fn new(problem: &Problem, limits: &Limits) -> Self {
+    pub(in crate::relaxation) fn new(problem: &Problem, limits: &Limits) -> Self {
         let n = problem.rows();
         let columns = problem.ridged();
         let scale: Vec<f64> = problem
@@ -119,7 +119,7 @@ impl Work {
     }
 
     /// Changes over to another lift, or to none. x̃ is the caller's to rescale.
-    pub(super) fn change(&mut self, problem: &Problem, lift: Option<Arc<Lift>>) {
+    pub(in crate::relaxation) fn change(&mut self, problem: &Problem, lift: Option<Arc<Lift>>) {
         let base = |j: usize| match problem.ridge[j] {
             ridge if ridge > 0.0 => ridge.sqrt(),
             _ => 1.0,

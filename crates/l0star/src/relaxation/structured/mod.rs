@@ -12,9 +12,8 @@ use std::sync::Arc;
 use super::newton::Goal;
 use super::{Exit, Relaxation, Task, WarmStart};
 use crate::bound::{Certified, Children, Subproblem};
-use crate::gram::structured::Lifted;
 use crate::problem::Problem;
-pub(crate) use proximal::{Blocks, Proximal, Smooth};
+pub(crate) use proximal::{ATOM, Blocks, Proximal, Smooth};
 pub(crate) use rows::Rows;
 
 /// A node is solved to this share of its gap to the incumbent …
@@ -83,18 +82,27 @@ pub(crate) trait Backend: Clone + Send {
     fn smooth<'a>(&'a mut self, problem: &'a Problem, node: Subproblem<'a>)
     -> Box<dyn Smooth + 'a>;
 
-    /// Changes over to the frame of a warm start, or to that of the whole problem.
-    fn load(&mut self, _warm: Option<&WarmStart>) {}
+    /// Changes over to the frame or the lift of a warm start, or to that of the whole problem.
+    fn load(&mut self, problem: &Problem, warm: Option<&WarmStart>);
 
-    /// The frame at hand, if it is not that of the whole problem.
-    fn frame(&self) -> Option<Arc<Lifted>> {
-        None
-    }
+    /// Puts the frame or the lift at hand into a warm start.
+    fn save(&self, warm: &mut WarmStart);
 
-    /// Makes the problem of a node tighter, if it can: other coordinates. `gains`: what a unit of lift of a column is worth.
-    fn tighten(&mut self, _problem: &Problem, _task: &Task, _gains: &dyn Fn(usize) -> f64) -> bool {
-        false
-    }
+    /// Unpenalised columns that are coordinates like those that are in.
+    fn bare<'a>(&self, problem: &'a Problem) -> &'a [usize];
+
+    /// Good values for these.
+    fn bare_values(&self) -> &[f64];
+
+    /// Makes the problem of a node tighter, if it can: other coordinates. `model` is the relaxed point, `gains` what a unit of
+    /// lift of a column is worth.
+    fn tighten(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        model: &[(usize, f64)],
+        gains: &dyn Fn(usize) -> f64,
+    ) -> bool;
 
     /// The bounds of the children of a node, from the point certified last, whose slopes are u.
     fn children(
@@ -131,7 +139,8 @@ impl<B: Backend> Structured<B> {
 
     fn blocks<'a>(&self, problem: &Problem, node: &Subproblem, shape: &'a Shape) -> Blocks<'a> {
         let place = |j: &usize| self.backend.place(*j);
-        let inside = problem.expanded(node.included);
+        let mut inside = problem.expanded(node.included);
+        inside.extend_from_slice(self.backend.bare(problem));
         let (mut free, mut groups) = (Vec::new(), Vec::new());
         for leader in node.free {
             let first = free.len();
@@ -195,7 +204,7 @@ impl<B: Backend> Structured<B> {
 
 impl<B: Backend> Relaxation for Structured<B> {
     fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
-        self.backend.load(warm);
+        self.backend.load(problem, warm);
         let start = warm.map_or_else(|| self.start.clone(), WarmStart::model);
         self.start_from(problem, node, start);
     }
@@ -239,9 +248,11 @@ impl<B: Backend> Relaxation for Structured<B> {
                 }
             }
         }
-        let model: Vec<(usize, f64)> = self.model().collect();
-        let changed = self.backend.tighten(problem, task, &|j| gains[j]);
+        let mut model: Vec<(usize, f64)> = self.model().collect();
+        let changed = self.backend.tighten(problem, task, &model, &|j| gains[j]);
         if changed {
+            let bare = self.backend.bare(problem).iter().copied();
+            model.extend(bare.zip(self.backend.bare_values().iter().copied()));
             self.start_from(problem, &task.node, model);
         }
         changed
@@ -303,11 +314,12 @@ impl<B: Backend> Relaxation for Structured<B> {
 
     fn warm_start(&self) -> WarmStart {
         let x = self.model().map(|(j, x)| (j as u32, x as f32));
-        WarmStart {
+        let mut warm = WarmStart {
             rounded: x.collect(),
-            frame: self.backend.frame(),
             ..WarmStart::default()
-        }
+        };
+        self.backend.save(&mut warm);
+        warm
     }
 
     fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {

@@ -14,9 +14,12 @@ use std::ops::Range;
 use super::prox::Target;
 use crate::bound::{Certified, box_atom};
 use crate::limits::Limits;
+use crate::linalg::rounding::gamma;
 use crate::linalg::select::top_sum;
 use crate::relaxation::newton::Goal;
 
+/// Roundings of an atom with bounds beyond those of a plain one.
+pub(crate) const ATOM: usize = 16;
 /// Most iterations at a node.
 const MAX_ITERATIONS: usize = 600;
 /// Every so many iterations the bound has to have come closer to the cut by `PROGRESS` of what is missing.
@@ -54,6 +57,20 @@ impl Blocks<'_> {
     /// Every column that can be non-zero.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.inside.iter().chain(&self.free).copied()
+    }
+
+    /// The most columns that models of the node can have among the free ones.
+    pub fn most_columns(&self) -> usize {
+        let mut sizes: Vec<usize> = self.groups.iter().map(ExactSizeIterator::len).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        sizes.iter().take(self.budget).sum()
+    }
+
+    /// What rounding can do to the difference of two of these atoms, beyond what is counted for single columns.
+    pub fn selection_error(&self, atoms: &[f64]) -> f64 {
+        let largest = atoms.iter().copied().fold(0.0, f64::max);
+        let columns = self.groups.iter().map(ExactSizeIterator::len).max();
+        2.0 * gamma(columns.unwrap_or(1) + ATOM + 8) * largest
     }
 
     /// The atom of a feature.

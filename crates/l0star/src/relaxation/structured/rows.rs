@@ -1,13 +1,26 @@
 //! The smooth part in matrix form: any loss, `x̃_j = √λ_j x_j`. Its bounds are those of [`crate::bound`], at the slopes of
 //! the best point.
+//!
+//! Where the loss is curved wherever a better model can be, the ridge is lifted as for problems without groups and bounds
+//! ([`crate::relaxation::rows`]): nothing of a lift or its region knows of these.
 
 use std::sync::Arc;
 
-use super::{Backend, Blocks, Shape, Smooth};
+use super::{ATOM, Backend, Blocks, Shape, Smooth};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
+use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
+use crate::linalg::rounding::gamma;
+use crate::linalg::select::top_sum;
 use crate::problem::Problem;
+use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::rows::lift::Lift;
+use crate::relaxation::rows::model::{RowModel, Work};
+use crate::relaxation::rows::region::{Centre, Region};
+use crate::relaxation::rows::{LARGEST, RELIFT, WIDEST, expected_width};
+use crate::relaxation::{Task, WarmStart};
+use crate::settings::Ideas;
 
 /// Most Newton steps for the unpenalised coefficients at one point.
 const MAX_STEPS: usize = 30;
@@ -15,7 +28,15 @@ const MAX_STEPS: usize = 30;
 /// The data themselves.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
+    /// The coordinates at hand, and those without a lift.
     shape: Arc<Shape>,
+    plain: Arc<Shape>,
+    /// `s Σ p a_ij²`, s the smoothness of the loss.
+    squares: Arc<Vec<f64>>,
+    /// The lift at hand is in here.
+    work: Work,
+    ideas: Ideas,
+    limits: Limits,
     /// The unpenalised coefficients: at each point those that are best there.
     bare: Vec<f64>,
     z: Vec<f64>,
@@ -29,20 +50,28 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(problem: &Problem) -> Self {
+    pub(crate) fn new(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
         let n = problem.rows();
         let columns = problem.design.columns();
         let root = |ridge: &f64| if *ridge > 0.0 { ridge.sqrt() } else { 1.0 };
         let scale: Vec<f64> = problem.ridge.iter().map(root).collect();
         let mut weighted = vec![0.0; n];
-        let mut curvature = vec![0.0; columns];
-        for j in problem.ridged() {
+        let mut squares = vec![0.0; columns];
+        let bare = problem.unpenalised.columns().iter().copied();
+        for j in problem.ridged().into_iter().chain(bare) {
             problem.design.weigh_column(j, &problem.p, &mut weighted);
-            let square = problem.design.dot(j, &weighted);
-            curvature[j] = problem.loss.smoothness() * square / problem.ridge[j];
+            squares[j] = problem.loss.smoothness() * problem.design.dot(j, &weighted);
         }
+        let curvature = squares.iter().zip(&scale).map(|(c, s)| c / (s * s));
+        let curvature = curvature.collect();
+        let plain = Arc::new(Shape::new(problem, 0..columns, scale, curvature));
         Self {
-            shape: Arc::new(Shape::new(problem, 0..columns, scale, curvature)),
+            shape: Arc::clone(&plain),
+            plain,
+            squares: Arc::new(squares),
+            work: Work::new(problem, limits),
+            ideas,
+            limits: limits.clone(),
             bare: vec![0.0; problem.unpenalised.columns().len()],
             z: vec![0.0; n],
             alpha: vec![0.0; n],
@@ -53,6 +82,29 @@ impl Rows {
             point: DualPoint::new(problem),
             scratch: Vec::new(),
         }
+    }
+
+    /// Changes over to another lift, or to none.
+    fn change(&mut self, problem: &Problem, lift: Option<Arc<Lift>>) {
+        if lift.is_none() && self.work.lift.is_none() {
+            return;
+        }
+        self.shape = match &lift {
+            None => Arc::clone(&self.plain),
+            Some(lift) => {
+                let mut scale = self.plain.scale.clone();
+                let mut curvature = self.plain.curvature.clone();
+                for (j, mu) in &lift.ridges {
+                    let j = *j as usize;
+                    let square = problem.ridge[j] + mu;
+                    scale[j] = square.sqrt();
+                    curvature[j] = (self.squares[j] - mu).max(0.0) / square;
+                }
+                let columns = 0..scale.len();
+                Arc::new(Shape::new(problem, columns, scale, curvature))
+            }
+        };
+        self.work.change(problem, lift);
     }
 
     /// `L` at z, with slopes and β.
@@ -139,6 +191,14 @@ impl Backend for Rows {
         problem: &'a Problem,
         node: Subproblem<'a>,
     ) -> Box<dyn Smooth + 'a> {
+        if self.work.lift.is_some() {
+            let model = RowModel {
+                problem,
+                work: &mut self.work,
+                limits: &self.limits,
+            };
+            return Box::new(LiftedAt { model });
+        }
         Box::new(RowsAt {
             rows: self,
             problem,
@@ -146,8 +206,158 @@ impl Backend for Rows {
         })
     }
 
-    fn children(&self, problem: &Problem, node: &Subproblem, _: &Blocks, _: &[f64]) -> Children {
-        self.point.children(problem, node)
+    fn children(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        blocks: &Blocks,
+        u: &[f64],
+    ) -> Children {
+        let Some(lift) = &self.work.lift else {
+            return self.point.children(problem, node);
+        };
+        let frame = &self.work.frame;
+        let atoms: Vec<f64> = blocks.groups.iter().map(|g| blocks.atom(g, u)).collect();
+        let error = frame.error + frame.selection + blocks.selection_error(&atoms);
+        let each = atoms.iter().copied().zip(node.free.iter().copied());
+        Children::from_atoms(each, node.budget, |rise| {
+            Certified::from_frame(frame.dual + rise, lift.ceiling, error)
+        })
+    }
+
+    fn load(&mut self, problem: &Problem, warm: Option<&WarmStart>) {
+        self.change(problem, warm.and_then(|warm| warm.lift.clone()));
+    }
+
+    fn save(&self, warm: &mut WarmStart) {
+        warm.lift.clone_from(&self.work.lift);
+    }
+
+    fn bare<'a>(&self, problem: &'a Problem) -> &'a [usize] {
+        match self.work.lift {
+            // With a lift they have a ridge like any that is in.
+            Some(_) => problem.unpenalised.columns(),
+            None => &[],
+        }
+    }
+
+    fn bare_values(&self) -> &[f64] {
+        &self.bare
+    }
+
+    /// Lifts the ridge of what is left of a node, when that promises to pay. The region is centred at the relaxed point, its
+    /// gap is that of the bound without a lift there.
+    fn tighten(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        model: &[(usize, f64)],
+        gains: &dyn Fn(usize) -> f64,
+    ) -> bool {
+        let included = problem.expanded(task.node.included);
+        let free = problem.expanded(task.node.free);
+        let bare = problem.unpenalised.columns();
+        let columns: Vec<usize> = [&included[..], &free, bare].concat();
+        let (alive, rows) = (columns.len(), problem.rows());
+        if alive >= rows || alive * rows > LARGEST || !problem.loss.can_lift() {
+            return false;
+        }
+        let before = self.work.lift.clone();
+        if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
+            return false;
+        }
+        let mut x: Vec<(usize, f64)> = model.to_vec();
+        x.retain(|(j, _)| columns.contains(j) && !bare.contains(j));
+        problem.predict_into(&x, &mut self.z);
+        self.settle(problem);
+        x.extend(bare.iter().copied().zip(self.bare.iter().copied()));
+        problem.predict_into(&x, &mut self.z);
+        problem
+            .loss
+            .slopes(&self.z, &problem.b, &mut self.point.alpha);
+        self.point.update(problem);
+        self.point.dots(problem, &task.node);
+        let bound = self
+            .point
+            .bound(problem, &task.node, &mut self.scratch)
+            .value();
+        let gap = task.scale - bound;
+        let width = expected_width(problem, &self.z, alive, gap);
+        let widest = before.as_ref().map_or(WIDEST, |lift| RELIFT * lift.width);
+        if !(gap > 0.0 && width <= widest) {
+            return false;
+        }
+        let offset = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
+        let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
+        let centre = Centre {
+            alpha: &self.point.alpha,
+            z: &self.z,
+            error: gamma(x.len() + 6) * (size + offset),
+            gap: gap * (1.0 + 1e-9),
+        };
+        let region = Region::find(problem, &columns, &centre, task.limits);
+        let region = region.map(|region| match &before {
+            Some(lift) => region.within(&lift.region, problem),
+            None => region,
+        });
+        let weights: Vec<f64> = match self.ideas.spreading {
+            true => free.iter().map(|j| gains(*j)).collect(),
+            false => Vec::new(),
+        };
+        let node = Subproblem {
+            included: &included,
+            free: &free,
+            budget: 0,
+        };
+        let lift = region.and_then(|region| {
+            let (scale, limits) = (task.scale, task.limits);
+            Lift::new(problem, &node, region, &weights, scale, width, limits)
+        });
+        let Some(lift) = lift else {
+            return false;
+        };
+        self.change(problem, Some(Arc::new(lift)));
+        true
+    }
+}
+
+/// The lifted problem at one node.
+struct LiftedAt<'a> {
+    model: RowModel<'a>,
+}
+
+impl LiftedAt<'_> {
+    fn sets(node: &Blocks) -> Sets {
+        Sets {
+            unpenalised: Vec::new(),
+            inside: node.inside.clone(),
+            free: node.free.clone(),
+            budget: node.most_columns() + ATOM,
+        }
+    }
+
+    fn support(x: &[f64], node: &Blocks) -> Vec<usize> {
+        node.columns().filter(|j| x[*j] != 0.0).collect()
+    }
+}
+
+impl Smooth for LiftedAt<'_> {
+    fn evaluate(&mut self, x: &[f64], node: &Blocks, u: &mut [f64]) -> (f64, f64) {
+        let support = Self::support(x, node);
+        self.model.evaluate(x, &support, &Self::sets(node), u)
+    }
+
+    /// The errors of D are those of plain atoms of as many columns as m features can have.
+    fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64) {
+        let sets = Self::sets(node);
+        let squares = node.free.iter().map(|j| u[*j] * u[*j]);
+        let top = top_sum(squares, sets.budget, &mut Vec::new());
+        let support = Self::support(x, node);
+        self.model.keep(x, &support, u, &sets, dual, top);
+    }
+
+    fn certify(&mut self, node: &Blocks) -> Certified {
+        self.model.certify(&Self::sets(node))
     }
 }
 
