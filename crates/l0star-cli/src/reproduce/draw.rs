@@ -215,7 +215,7 @@ fn draw_panel<B: DrawingBackend>(
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, font(15, scale))
         .margin(8 * scale)
-        .x_label_area_size(38 * scale)
+        .x_label_area_size(34 * scale)
         .y_label_area_size(58 * scale)
         .build_cartesian_2d(x.clone(), y.clone())
         .map_err(text)?;
