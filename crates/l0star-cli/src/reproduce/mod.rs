@@ -47,8 +47,8 @@ Examples:
   l0star reproduce cost --instances 5 --out results
   l0star reproduce real --peers bench/peers
 
-Every finished instance is in NAME.csv at once; a run that was interrupted goes on from there when it is
-started again. The page is reproduce.md and reproduce.html, with figures in SVG and PNG files.";
+Every finished instance is in NAME.csv at once; a run that was interrupted goes on from there
+when it is started again. The page is reproduce.md and reproduce.html, with SVG and PNG figures.";
 
 /// The names of the experiments, and `all`.
 const NAMES: [&str; 7] = [
