@@ -250,8 +250,9 @@ def page(families, names, results, args, l0star):
         f"One thread. Medians of {args.repeats}: instances of a random family, runs on real data. A run is cut off "
         f"after {args.time_limit:g} s, and a peer that was cut off once is not tried again on that family. In "
         "brackets: how many times as long as l0star. Times are those of the solvers, without reading data and "
-        f"compiling. Peers may stop at a relative error of {TOLERANCE:g}; l0star proves 1e-9. Every objective is recomputed by one "
-        "formula, and supports are fitted again before they are compared: an error is one of the support.",
+        f"compiling. Peers may stop at a relative error of {TOLERANCE:g}; l0star proves 1e-9. Every objective is "
+        "recomputed by one formula, and supports are fitted again before they are compared: an error is one of the "
+        "support.",
         "",
         "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a "
         "price on every non-zero, found for them beforehand. Where no price makes k non-zeros best they solve the "
