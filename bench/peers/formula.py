@@ -13,10 +13,12 @@ class Matrix:
         self.path = path
         with open(path, "rb") as file:
             head = file.read(10)
-            assert head[:6] == b"\x93NUMPY" and head[6] == 1, f"{path} is no NPY file of version 1"
+            if head[:7] != b"\x93NUMPY\x01":
+                raise ValueError(f"{path} is no NPY file of version 1")
             length = struct.unpack("<H", head[8:10])[0]
             header = ast.literal_eval(file.read(length).decode())
-        assert header["descr"] == "<f8" and header["fortran_order"], f"{path}: {header}"
+        if header["descr"] != "<f8" or not header["fortran_order"]:
+            raise ValueError(f"{path} is no matrix of float64 in Fortran order: {header}")
         self.rows, self.columns = header["shape"]
         self.offset = 10 + length
 

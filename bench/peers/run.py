@@ -24,6 +24,8 @@ from peers import BY_NAME, PEERS, NotThere, ask, python_of, set_up
 
 # Peers may be so far from the optimum, relatively; our own searches stop at 1e-9.
 TOLERANCE = 1e-6
+# The statuses of a run that did what it can.
+SOLVED = ("optimal", "gap_reached", "heuristic")
 
 
 def main():
@@ -99,12 +101,15 @@ class Instance:
         self.check(self.best)
 
     def tell_penalty(self):
-        """The prices at which k non-zeros are better than one more and one less; the middle of them, if there are any."""
+        """A price at which k non-zeros are best; where there is none, at which the most below k are."""
         k = self.request["k"]
-        less, more = (ours.fit(self.l0star, self.request, k=other)["objective"] for other in (k - 1, k + 1))
-        best = self.best["objective"]
-        low, high = best - more, less - best
-        self.request["penalty"] = (low * high) ** 0.5 if 0 < low < high else None
+        # The neighbours of k alone where every search is long: the peer's answer shows whether others matter.
+        sizes = range(1, k + 2) if self.best["status"] == "optimal" else (k - 1, k, k + 1)
+        values = {0: ours.null_value(self.request)} if 1 in sizes else {}
+        for size in sizes:
+            fitted = self.best if size == k else ours.fit(self.l0star, self.request, k=size)
+            values[size] = fitted["objective"]
+        self.request["penalty"] = price(values, k)
         self.request["largest"] = max(abs(x) for x in self.best["coefficients"].values())
 
     def check(self, answer):
@@ -122,7 +127,9 @@ class Instance:
         answer = self.check(ask(peer, self.request, folder))
         support = sorted(answer.get("coefficients") or {})
         if peer.penalised and answer["status"] == "optimal" and len(support) != self.request["k"]:
-            answer.update(status="unsupported", note=f"the penalty gives {len(support)} non-zeros")
+            # An error against the best model with k features means nothing then.
+            answer["note"] = f"{len(support)} non-zeros: no penalty gives {self.request['k']}"
+            return answer
         if support and len(support) <= self.request["k"]:
             fitted = ours.fit(self.l0star, self.request, k=len(support), features=support)
             answer["refitted"] = fitted["objective"]
@@ -131,6 +138,18 @@ class Instance:
             if fitted["objective"] < best * (1 - 1e-9) and self.best["status"] == "optimal":
                 raise SystemExit(f"{peer.name} beats a proved optimum: {fitted['objective']} < {best}")
         return answer
+
+
+def price(values, k):
+    """The middle of the prices that make k best among all sizes, or the largest size below it that has such prices."""
+    for size in range(k, 0, -1):
+        if size == min(values):
+            break
+        low = max((values[size] - values[more]) / (more - size) for more in values if more > size)
+        high = min((values[less] - values[size]) / (size - less) for less in values if less < size)
+        if 0 < low < high:
+            return (low * high) ** 0.5
+    return None
 
 
 def do_check(args):
@@ -171,7 +190,7 @@ def do_race(args):
                 for peer in peers:
                     earlier = [r for r in results if (r["family"], r["peer"]) == (family.name, peer.name)]
                     # What is cut off once, or cannot be done, is not tried again: hours would go into nothing.
-                    if any(r["status"] in ("time_limit", "failed", "unsupported") and not penalty(r) for r in earlier):
+                    if any(r["status"] in ("time_limit", "failed", "unsupported") for r in earlier):
                         continue
                     results.append(row(family, run, peer.name, instance.ask(peer, folder)))
                     print(f"{family.name}, {run}: {results[-1]}", file=sys.stderr)
@@ -183,11 +202,6 @@ def do_race(args):
         (args.out / "peers.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
-def penalty(result):
-    """Whether another instance of the family may have a penalty that this one has not."""
-    return "penalty" in (result.get("note") or "")
-
-
 def row(family, run, peer, answer):
     keys = ("status", "seconds", "nodes", "checked", "refitted", "error", "lower_bound", "version", "note")
     return {"family": family.name, "run": run, "peer": peer, **{key: answer.get(key) for key in keys}}
@@ -197,12 +211,14 @@ def cell(runs, own):
     """Median seconds, how many times as long as l0star, and what is wrong with it."""
     if not runs:
         return ""
-    solved = [r for r in runs if r["status"] in ("optimal", "gap_reached", "heuristic")]
+    solved = [r for r in runs if r["status"] in SOLVED]
     if not solved:
-        worst = runs[0]
+        worst, note = runs[0], runs[0]["note"] or ""
         if worst["status"] == "time_limit":
             return f"> {worst['seconds']:.0f} s"
-        return "no form" if worst["status"] == "unsupported" else "failed"
+        if worst["status"] == "unsupported":
+            return "licence" if "licence" in note else "no penalty" if "penalty" in note else "–"
+        return "failed"
     seconds = statistics.median(r["seconds"] for r in solved)
     text = f"{seconds:.3g} s"
     if own:
@@ -210,6 +226,9 @@ def cell(runs, own):
         text += f" (×{ratio:.0f})" if ratio >= 10 else f" (×{ratio:.2g})"
     if len(solved) < len(runs):
         text += f", {len(solved)} of {len(runs)}"
+    other = sum("non-zeros" in (r["note"] or "") for r in solved)
+    if other:
+        text += f", {other} with fewer than k"
     worst = max(r["error"] or 0.0 for r in solved)
     if worst > 10 * TOLERANCE:
         text += f", error {100 * worst:.2g} %"
@@ -228,15 +247,16 @@ def page(families, names, results, args, l0star):
         + ", ".join(versions)
         + ".",
         "",
-        f"One thread. Medians of {args.repeats}: instances of a random family, runs on real data. A run is cut off after "
-        f"{args.time_limit:g} s, and a peer that was cut off once is not tried again on that family. In brackets: how many "
-        "times as long as l0star. Times are those of the solvers, without reading data and compiling. Peers may stop at a "
-        f"relative error of {TOLERANCE:g}; l0star proves 1e-9. Every objective is recomputed by one formula, and supports "
-        "are fitted again before they are compared: an error is one of the support.",
+        f"One thread. Medians of {args.repeats}: instances of a random family, runs on real data. A run is cut off "
+        f"after {args.time_limit:g} s, and a peer that was cut off once is not tried again on that family. In "
+        "brackets: how many times as long as l0star. Times are those of the solvers, without reading data and "
+        f"compiling. Peers may stop at a relative error of {TOLERANCE:g}; l0star proves 1e-9. Every objective is "
+        "recomputed by one formula, and supports are fitted again before they are compared: an error is one of the "
+        "support.",
         "",
-        "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a price "
-        "on every non-zero, at a price found for them beforehand; 'no form' where no price gives k non-zeros. `abess` and "
-        "`skscope` (*) prove nothing.",
+        "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a "
+        "price on every non-zero, found for them beforehand. Where no price makes k non-zeros best they solve the "
+        "next smaller size that has one, which is said. `abess` and `skscope` (*) prove nothing.",
         "",
     ]
     marks = {peer.name: "†" if peer.penalised else "" if peer.exact else "*" for peer in PEERS}
@@ -249,7 +269,9 @@ def page(families, names, results, args, l0star):
         lines.append(f"| {family.name} | " + " | ".join(cells) + " |")
     lines += ["", "## Where a peer is faster, or l0star does not finish", "", *losses(families, names, runs), ""]
     lines += ["## Notes", ""]
-    notes = sorted({f"- {r['peer']}, {r['family']}: {r['note']}" for r in results if r["note"]})
+    notes = sorted(
+        {f"- {r['peer']}, {r['family']}: {r['note']}" for r in results if r["note"] and not r["note"].endswith("loss")}
+    )
     return "\n".join(lines + notes) + "\n"
 
 
@@ -264,13 +286,13 @@ def losses(families, names, runs):
             continue
         seconds = statistics.median(r["seconds"] for r in own if r["status"] == "optimal")
         for name in names[1:]:
-            times = [r["seconds"] for r in runs(family, name) if r["status"] in ("optimal", "gap_reached", "heuristic")]
-            if times and statistics.median(times) < seconds:
-                exact = name not in BY_NAME or BY_NAME[name].exact
-                kind = "" if exact else " (inexact)"
-                lines.append(
-                    f"- {family.name}: {name}{kind} is faster, {statistics.median(times):.3g} s against {seconds:.3g} s."
-                )
+            solved = [r for r in runs(family, name) if r["status"] in SOLVED]
+            if not solved:
+                continue
+            theirs = statistics.median(r["seconds"] for r in solved)
+            kind = "" if name not in BY_NAME or BY_NAME[name].exact else " (inexact)"
+            if theirs < seconds:
+                lines.append(f"- {family.name}: {name}{kind} is faster, {theirs:.3g} s against {seconds:.3g} s.")
     return lines or ["None."]
 
 

@@ -6,7 +6,8 @@ A request is a JSON file:
   ridge, k     P(x) = mean loss + ridge/2 |x|^2, at most k non-zeros, no intercept
   gap          the absolute error allowed;  tolerance  the relative one that counts as none
   time_limit   in seconds
-  penalty      for penalised solvers: a price of a non-zero at which k of them are best
+  penalty      for penalised solvers: a price of a non-zero at which k of them are best, or the next fewer for which
+               there is one
   largest      the largest coefficient of the best model, for solvers that need a big M
   formulation  for mixed-integer solvers: bigm, sos1 or perspective
 
@@ -57,7 +58,7 @@ class Request:
     def penalty(self):
         """The price of a non-zero, in units of P."""
         if self.raw.get("penalty") is None:
-            raise Unsupported("no penalty has the best model with k features as its optimum")
+            raise Unsupported("no penalty is known at which k non-zeros, or fewer, are best")
         return self.raw["penalty"]
 
     def ridge_fit(self, support):
@@ -73,7 +74,7 @@ class Request:
 def refitted(request, support):
     """Coefficients by index; of a quadratic problem the best ones."""
     x, _ = request.ridge_fit(support)
-    return {int(j): float(value) for j, value in zip(support, x)}
+    return {int(j): float(value) for j, value in zip(support, x, strict=True)}
 
 
 def largest(x, k):
@@ -103,7 +104,8 @@ def main(solve):
         answer = solve(Request(sys.argv[1]))
     except Unsupported as reason:
         answer = {"status": "unsupported", "note": str(reason)}
-    except Exception as reason:  # noqa: BLE001: any failure of a peer is an answer
+    # Any failure of a peer is an answer.
+    except Exception as reason:
         traceback.print_exc()
         answer = {"status": "failed", "note": f"{type(reason).__name__}: {reason}"}
     out.write(json.dumps(answer) + "\n")

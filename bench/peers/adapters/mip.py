@@ -32,7 +32,7 @@ class Quadratic:
         return self.G + self.ridge * np.eye(self.size)
 
     def boxes(self):
-        """|x_i| of every x no worse than the start: it lies in an ellipsoid round the minimum without the constraint."""
+        """Bounds of |x_i| for every x no worse than the start: an ellipsoid round the free minimum holds it."""
         inverse = np.linalg.inv(self.H)
         centre = inverse @ self.c
         least = self.constant - self.c @ centre / 2
@@ -64,7 +64,7 @@ class Quadratic:
 
     def start_values(self):
         """The start on the columns that are left."""
-        values = dict(zip(self.start, self.request.ridge_fit(self.start)[0]))
+        values = dict(zip(self.start, self.request.ridge_fit(self.start)[0], strict=True))
         return np.array([values.get(j, 0.0) for j in self.columns])
 
     def support(self, z):

@@ -22,6 +22,9 @@ const LEGEND_LINE: u32 = 22;
 /// A PNG file has so many pixels for one of the SVG file.
 const PNG_SCALE: u32 = 2;
 
+/// The distance of a curve to the next, as a share of the axis.
+const BESIDE: f64 = 0.006;
+
 /// Colours that the colour-blind can tell apart (Okabe and Ito), in the order of a figure's curves.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
@@ -215,7 +218,7 @@ fn draw_panel<B: DrawingBackend>(
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, font(15, scale))
         .margin(8 * scale)
-        .x_label_area_size(38 * scale)
+        .x_label_area_size(34 * scale)
         .y_label_area_size(58 * scale)
         .build_cartesian_2d(x.clone(), y.clone())
         .map_err(text)?;
@@ -234,9 +237,12 @@ fn draw_panel<B: DrawingBackend>(
         .y_label_formatter(&|value| if log { power(*value) } else { plain(*value) })
         .draw()
         .map_err(text)?;
-    for series in &panel.series {
+    // The first curves on top; each a little beside the others, so that none hides another's bars.
+    let middle = 0.5 * (panel.series.len() as f64 - 1.0);
+    for (place, series) in panel.series.iter().enumerate().rev() {
         let colour = layout.colour(&series.name);
-        let curve = curve(series, log, &y);
+        let beside = BESIDE * (x.high - x.low) * (place as f64 - middle);
+        let curve = curve(series, log, beside, &y);
         let line: Vec<(f64, f64)> = curve.iter().map(|place| (place.x, place.y)).collect();
         chart
             .plotting_area()
@@ -281,7 +287,7 @@ struct Place {
     cut_off: bool,
 }
 
-fn curve(series: &Series, log: bool, y: &Range) -> Vec<Place> {
+fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<Place> {
     // A bar that goes down to zero or below ends where the axis does.
     let on_axis = |value: f64| match log {
         true if value > 0.0 => value.log10().clamp(y.low, y.high),
@@ -290,7 +296,7 @@ fn curve(series: &Series, log: bool, y: &Range) -> Vec<Place> {
     };
     let drawn = series.marks.iter().filter(|mark| mark.mean.is_finite());
     let place = |mark: &Mark| Place {
-        x: mark.x,
+        x: mark.x + beside,
         y: on_axis(mark.mean),
         low: on_axis(mark.mean - mark.deviation),
         high: on_axis(mark.mean + mark.deviation),

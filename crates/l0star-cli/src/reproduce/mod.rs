@@ -35,9 +35,10 @@ use serde_json::{Value, json};
 
 use self::experiments::{ALL, Experiment};
 use self::page::Chapter;
+use self::plan::Point;
 use self::results::Results;
 use self::runner::Conditions;
-use self::store::Store;
+use self::store::{Record, Store};
 use crate::failure::{Failure, INTERRUPTED, SOLVED};
 use crate::{interrupt, output, units};
 
@@ -47,8 +48,8 @@ Examples:
   l0star reproduce cost --instances 5 --out results
   l0star reproduce real --peers bench/peers
 
-Every finished instance is in NAME.csv at once; a run that was interrupted goes on from there when it is
-started again. The page is reproduce.md and reproduce.html, with figures in SVG and PNG files.";
+Every finished instance is in NAME.csv at once; a run that was interrupted goes on from there
+when it is started again. The page is reproduce.md and reproduce.html, with SVG and PNG figures.";
 
 /// The names of the experiments, and `all`.
 const NAMES: [&str; 7] = [
@@ -111,11 +112,12 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         interrupt: interrupt::flag(),
         quiet: args.quiet,
     };
-    let chosen = ALL
-        .iter()
-        .filter(|experiment| args.name == "all" || args.name == experiment.name);
     let mut chapters = Vec::new();
-    for experiment in chosen {
+    for experiment in ALL {
+        if args.name != "all" && args.name != experiment.name {
+            chapters.extend(earlier(experiment, args, &conditions));
+            continue;
+        }
         let chapter = reproduce(experiment, args, &conditions)?;
         if conditions.interrupt.load(Ordering::Relaxed) {
             eprintln!(
@@ -140,25 +142,72 @@ fn reproduce(
     conditions: &Conditions,
 ) -> Result<Chapter, Failure> {
     let points = (experiment.points)();
-    let configuration = configuration(json!(points), conditions);
-    let mut store = Store::open(&args.out, experiment.name, &configuration, args.restart)?;
+    let mut store = open(experiment, &points, args, conditions, args.restart)?;
     runner::run(experiment.name, &points, &mut store, conditions)?;
     let mut records = store.records().to_vec();
     let mut notes = Vec::new();
     if experiment.name == "real" {
-        let configuration = self::configuration(json!("see real.json"), conditions);
-        let mut store = Store::open(&args.out, "real-mip", &configuration, args.restart)?;
+        let mut store = open_mip(args, conditions, args.restart)?;
         notes.extend(mip::run(&args.peers, &mut store, &args.out, conditions)?);
         records.extend_from_slice(store.records());
     }
-    let results = Results::new(&records, &points, conditions.instances);
-    let mut chapter = (experiment.chapter)(&results);
-    chapter.notes.push(cut_off(&results, conditions));
+    let mut chapter = chapter(experiment, &records, &points, conditions);
     chapter.notes.extend(notes);
     for figure in &chapter.figures {
         draw::save(figure, &args.out)?;
     }
     Ok(chapter)
+}
+
+/// The part of an experiment that was run before, under the same conditions; its figures are there.
+fn earlier(
+    experiment: &Experiment,
+    args: &ReproduceArgs,
+    conditions: &Conditions,
+) -> Option<Chapter> {
+    if !args.out.join(format!("{}.csv", experiment.name)).exists() {
+        return None;
+    }
+    let points = (experiment.points)();
+    let store = open(experiment, &points, args, conditions, false).ok()?;
+    let mut records = store.records().to_vec();
+    if experiment.name == "real" {
+        records.extend_from_slice(open_mip(args, conditions, false).ok()?.records());
+    }
+    (!records.is_empty()).then(|| chapter(experiment, &records, &points, conditions))
+}
+
+fn open(
+    experiment: &Experiment,
+    points: &[Point],
+    args: &ReproduceArgs,
+    conditions: &Conditions,
+    restart: bool,
+) -> Result<Store, Failure> {
+    let configuration = configuration(json!(points), conditions);
+    Store::open(&args.out, experiment.name, &configuration, restart)
+}
+
+/// The mixed-integer solver may be set up later than the rest was run: its results are a file of their own.
+fn open_mip(
+    args: &ReproduceArgs,
+    conditions: &Conditions,
+    restart: bool,
+) -> Result<Store, Failure> {
+    let configuration = configuration(json!("those of real.json"), conditions);
+    Store::open(&args.out, "real-mip", &configuration, restart)
+}
+
+fn chapter(
+    experiment: &Experiment,
+    records: &[Record],
+    points: &[Point],
+    conditions: &Conditions,
+) -> Chapter {
+    let results = Results::new(records, points, conditions.instances);
+    let mut chapter = (experiment.chapter)(&results);
+    chapter.notes.push(cut_off(&results, conditions));
+    chapter
 }
 
 /// What has to be the same for results to belong together.

@@ -147,4 +147,10 @@ fn a_run_that_is_cut_off_is_marked_and_counts() {
     assert!(cut.count() >= 12);
     let page = String::from_utf8(sandbox.read("reproduce.md")).unwrap();
     assert!(page.contains("(1 cut off)"));
+
+    // The page of a later run has what was run before.
+    let outcome = sandbox.run("reproduce real --instances 1 --out . --time-limit 0s --threads 1");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let page = String::from_utf8(sandbox.read("reproduce.md")).unwrap();
+    assert!(page.contains("(cost.svg)") && page.contains("(real.svg)"));
 }
