@@ -41,7 +41,7 @@ pub(super) fn run(context: &mut Context) {
                 continue;
             }
             // What was dropped is filled up again, greedily.
-            while smaller.len() < k {
+            while smaller.len() < k && !limits.stop() {
                 let larger = extensions(context, structure, &curvature, &smaller, k);
                 let larger = larger.into_iter().filter(|set| *set != support);
                 match best_of(context, larger.collect()) {
