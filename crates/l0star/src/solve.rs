@@ -17,9 +17,10 @@ use crate::relaxation::sga::Sga;
 use crate::relaxation::structured::{Rows, Structured};
 use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
-use crate::search::context::Observer;
 use crate::search::paper::OrderedTree;
-use crate::search::{Checkpoint, Context, Phase, Progress, Saver, Search, Sink, Tree, exhaustive};
+use crate::search::{
+    Checkpoint, Context, Observer, Phase, Progress, Saver, Search, Sink, Tree, exhaustive,
+};
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution};
 
 /// Solves a problem.

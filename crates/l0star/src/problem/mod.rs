@@ -9,6 +9,7 @@ mod csc;
 mod design;
 mod structure;
 mod unpenalised;
+mod verbs;
 
 use std::sync::{Arc, OnceLock};
 

@@ -7,6 +7,7 @@ pub mod binary;
 pub(crate) mod bits;
 pub mod checkpoint;
 pub mod context;
+mod event;
 pub mod exhaustive;
 mod frontier;
 pub mod paper;
@@ -21,7 +22,8 @@ use crate::problem::Problem;
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
 use checkpoint::{Draft, Stamp, State};
-pub use context::{Context, Event, Incumbent, News, Phase};
+pub use context::{Context, Incumbent};
+pub use event::{Event, News, Observer, Phase};
 use frontier::{Frontier, Next};
 
 /// A node of the frontier.

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::checkpoint::Draft;
-use super::context::{Context, News, TICK};
+use super::context::{Context, TICK};
+use super::event::News;
 use super::frontier::{Frontier, Next};
 use super::{Phase, Progress, Saver, Search, Tree};
 use crate::bound::Certified;

@@ -1,6 +1,8 @@
 //! Random small problems of every kind that users bring, degenerate ones included.
 #![allow(dead_code, missing_docs)]
 
+pub mod stopped;
+
 use l0star::problem::Builder;
 use l0star::{Design, Error, Problem, loss};
 

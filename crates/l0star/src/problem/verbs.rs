@@ -1,0 +1,272 @@
+//! What is done with a design matrix: products with vectors, plain and in doubled precision, and single columns.
+
+use super::design::{Design, Entries, Stored};
+use crate::linalg::kernels;
+use crate::linalg::rounding::{Doubled, two_product};
+
+impl Design {
+    /// `z += s a_j`.
+    #[inline]
+    pub fn add_column(&self, j: usize, s: f64, z: &mut [f64]) {
+        if let Some(values) = self.plain() {
+            return kernels::axpy(s, self.slice(values, j), z);
+        }
+        self.add_columns([(j, s)], z);
+    }
+
+    /// `z += Σ s_j a_j`, in one go: the centres of sparse columns are added up before they meet the rows.
+    #[inline]
+    pub fn add_columns(&self, x: impl IntoIterator<Item = (usize, f64)>, z: &mut [f64]) {
+        if let Some(values) = self.plain() {
+            for (j, s) in x {
+                kernels::axpy(s, self.slice(values, j), z);
+            }
+            return;
+        }
+        let mut shift = 0.0;
+        for (j, s) in x {
+            let (centre, scale) = self.view(j);
+            let s = s * scale;
+            match self.stored(j) {
+                Stored::Dense(values) if centre == 0.0 => kernels::axpy(s, values, z),
+                Stored::Dense(values) => kernels::axpy_shifted(s, values, centre, z),
+                Stored::Sparse(rows, values) => {
+                    kernels::axpy_sparse(s, rows, values, z);
+                    if centre != 0.0 {
+                        shift -= s * centre;
+                    }
+                }
+            }
+        }
+        if shift != 0.0 {
+            z.iter_mut().for_each(|z| *z += shift);
+        }
+    }
+
+    /// `z += Σ s_j a_j` in doubled precision.
+    pub(crate) fn add_doubled(&self, x: &[(usize, f64)], z: &mut [Doubled]) {
+        for (j, s) in x {
+            let (centre, scale) = self.view(*j);
+            let (high, low) = two_product(*s, scale);
+            let add = |z: &mut Doubled, a: f64| {
+                z.add_product(a, high);
+                if low != 0.0 {
+                    z.add_product(a, low);
+                }
+            };
+            match self.stored(*j) {
+                Stored::Dense(values) => {
+                    z.iter_mut().zip(values).for_each(|(z, a)| add(z, *a));
+                }
+                Stored::Sparse(rows, values) => {
+                    let pairs = rows.iter().zip(values);
+                    pairs.for_each(|(i, a)| add(&mut z[*i as usize], *a));
+                }
+            }
+            if centre != 0.0 {
+                z.iter_mut().for_each(|z| add(z, -centre));
+            }
+        }
+    }
+
+    /// `a_jᵀ v`.
+    #[inline]
+    pub fn dot(&self, j: usize, v: &[f64]) -> f64 {
+        match self.plain() {
+            Some(values) => kernels::dot(self.slice(values, j), v),
+            None => self.viewed_dot(j, v, self.sum_for_centres(v)),
+        }
+    }
+
+    /// `out_i = a_{columns_i}ᵀ v`.
+    pub fn dots(&self, columns: &[usize], v: &[f64], out: &mut [f64]) {
+        self.each_dot(columns, v, |at, _, dot| out[at] = dot);
+    }
+
+    /// `out_j = a_jᵀ v` for each `j` of `columns`, in a vector over all columns.
+    pub fn dots_scattered(&self, columns: &[usize], v: &[f64], out: &mut [f64]) {
+        self.each_dot(columns, v, |_, j, dot| out[j] = dot);
+    }
+
+    #[inline]
+    fn each_dot(&self, columns: &[usize], v: &[f64], mut put: impl FnMut(usize, usize, f64)) {
+        if let (Entries::Sparse(entries), None) = (&self.entries, &self.view) {
+            for (i, j) in columns.iter().enumerate() {
+                let (rows, values) = entries.column(*j);
+                put(i, *j, kernels::dot_sparse(rows, values, v));
+            }
+            return;
+        }
+        let Some(values) = self.plain() else {
+            let sum = self.sum_for_centres(v);
+            for (i, j) in columns.iter().enumerate() {
+                put(i, *j, self.viewed_dot(*j, v, sum));
+            }
+            return;
+        };
+        let (fours, rest) = columns.as_chunks::<4>();
+        for (i, four) in fours.iter().enumerate() {
+            let dots = kernels::dot4(four.map(|j| self.slice(values, j)), v);
+            for l in 0..4 {
+                put(4 * i + l, four[l], dots[l]);
+            }
+        }
+        for (i, j) in rest.iter().enumerate() {
+            let dot = kernels::dot(self.slice(values, *j), v);
+            put(4 * fours.len() + i, *j, dot);
+        }
+    }
+
+    /// Σv where sparse columns have centres, else 0.
+    fn sum_for_centres(&self, v: &[f64]) -> f64 {
+        if self.is_sparse() && self.view.is_some() {
+            kernels::sum(v)
+        } else {
+            0.0
+        }
+    }
+
+    /// `s (r_jᵀv - c Σv)`; a dense column is centred entry by entry, which rounds less.
+    fn viewed_dot(&self, j: usize, v: &[f64], sum: f64) -> f64 {
+        let (centre, scale) = self.view(j);
+        let dot = match self.stored(j) {
+            Stored::Dense(values) if centre == 0.0 => kernels::dot(values, v),
+            Stored::Dense(values) => kernels::dot_shifted(values, centre, v),
+            Stored::Sparse(rows, values) => {
+                let dot = kernels::dot_sparse(rows, values, v);
+                if centre == 0.0 {
+                    dot
+                } else {
+                    dot - centre * sum
+                }
+            }
+        };
+        scale * dot
+    }
+
+    /// `a_jᵀ v` in doubled precision, with a bound of its error.
+    pub(crate) fn doubled_dot(&self, j: usize, v: &[f64]) -> Doubled {
+        let mut dot = Doubled::default();
+        match self.stored(j) {
+            Stored::Dense(values) => {
+                let pairs = values.iter().zip(v);
+                pairs.for_each(|(a, v)| dot.add_product(*a, *v));
+            }
+            Stored::Sparse(rows, values) => {
+                let pairs = rows.iter().zip(values);
+                pairs.for_each(|(i, a)| dot.add_product(*a, v[*i as usize]));
+            }
+        }
+        let (centre, scale) = self.view(j);
+        if centre != 0.0 {
+            v.iter().for_each(|v| dot.add_product(-centre, *v));
+        }
+        if scale != 1.0 {
+            dot.scale(scale);
+        }
+        dot
+    }
+
+    /// An upper bound of `Σ w_i |a_ij|` up to rounding, for weights `w ≥ 0` of the sum `total`.
+    pub(crate) fn absolute_sum(&self, j: usize, w: &[f64], total: f64) -> f64 {
+        let (centre, scale) = self.view(j);
+        let sum = match self.stored(j) {
+            Stored::Dense(values) => {
+                let pairs = values.iter().zip(w);
+                pairs.map(|(a, w)| w * (a - centre).abs()).sum::<f64>()
+            }
+            Stored::Sparse(rows, values) => {
+                let pairs = rows.iter().zip(values);
+                let stored: f64 = pairs.map(|(i, a)| w[*i as usize] * a.abs()).sum();
+                stored + centre.abs() * total
+            }
+        };
+        sum * scale.abs()
+    }
+
+    /// The entry in row `i` of column `j`, rounded at most twice.
+    pub fn entry(&self, i: usize, j: usize) -> f64 {
+        let (centre, scale) = self.view(j);
+        let stored = match self.stored(j) {
+            Stored::Dense(values) => values[i],
+            Stored::Sparse(rows, values) => {
+                let at = rows.partition_point(|row| (*row as usize) < i);
+                let found = rows.get(at).is_some_and(|row| *row as usize == i);
+                if found { values[at] } else { 0.0 }
+            }
+        };
+        (stored - centre) * scale
+    }
+
+    /// Rows and values of the stored entries of column `j`, a view aside; rows in order, without those that are not
+    /// stored, which are 0.
+    pub fn entries(&self, j: usize) -> impl Iterator<Item = (usize, f64)> {
+        let (rows, values) = match self.stored(j) {
+            Stored::Dense(values) => (None, values),
+            Stored::Sparse(rows, values) => (Some(rows), values),
+        };
+        let place = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
+        let numbered = values.iter().enumerate();
+        numbered.map(move |(at, value)| (place(at), *value))
+    }
+
+    /// Writes column `j` out, each entry rounded at most twice.
+    pub fn column_into(&self, j: usize, out: &mut [f64]) {
+        let (centre, scale) = self.view(j);
+        self.fill(j, centre, scale, out);
+    }
+
+    /// `out_i = (r_ij - shift) scale` of the *stored* column.
+    pub(crate) fn fill(&self, j: usize, shift: f64, scale: f64, out: &mut [f64]) {
+        match self.stored(j) {
+            Stored::Dense(values) if scale == 1.0 => {
+                let pairs = out.iter_mut().zip(values);
+                pairs.for_each(|(out, a)| *out = a - shift);
+            }
+            Stored::Dense(values) => {
+                let pairs = out.iter_mut().zip(values);
+                pairs.for_each(|(out, a)| *out = (a - shift) * scale);
+            }
+            Stored::Sparse(rows, values) => {
+                out.fill((0.0 - shift) * scale);
+                for (i, a) in rows.iter().zip(values) {
+                    out[*i as usize] = (a - shift) * scale;
+                }
+            }
+        }
+    }
+
+    /// [`Design::fill`] behind what `out` has.
+    pub(crate) fn append(&self, j: usize, shift: f64, scale: f64, out: &mut Vec<f64>) {
+        match self.stored(j) {
+            Stored::Dense(values) => out.extend(values.iter().map(|a| (a - shift) * scale)),
+            Stored::Sparse(..) => {
+                let start = out.len();
+                out.resize(start + self.rows, 0.0);
+                self.fill(j, shift, scale, &mut out[start..]);
+            }
+        }
+    }
+
+    /// `out_i = w_i a_ij`.
+    pub(crate) fn weigh_column(&self, j: usize, w: &[f64], out: &mut [f64]) {
+        match (self.plain(), self.stored(j)) {
+            (Some(values), _) => {
+                let column = self.slice(values, j).iter().zip(w);
+                let pairs = out.iter_mut().zip(column);
+                pairs.for_each(|(out, (a, w))| *out = a * w);
+            }
+            (None, Stored::Sparse(rows, values)) if self.view(j).0 == 0.0 => {
+                let scale = self.view(j).1;
+                out.fill(0.0);
+                for (i, a) in rows.iter().zip(values) {
+                    out[*i as usize] = a * scale * w[*i as usize];
+                }
+            }
+            _ => {
+                self.column_into(j, out);
+                out.iter_mut().zip(w).for_each(|(out, w)| *out *= w);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a run tells whoever listens to it.
+
+/// What a run is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Looking for a first model.
+    Heuristic,
+    /// The Gram matrix, screening, and the relaxation of the root.
+    Root,
+    /// Splitting nodes.
+    Search,
+}
+
+impl Phase {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Heuristic => "heuristic",
+            Self::Root => "root",
+            Self::Search => "search",
+        }
+    }
+}
+
+/// What an [`Event`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News<'a> {
+    /// Another phase begins.
+    Phase,
+    /// A better model was found.
+    Incumbent {
+        /// Its support.
+        support: &'a [usize],
+    },
+    /// The lower bound rose.
+    Bound,
+    /// Time has passed.
+    Tick,
+}
+
+/// Something that happened, and where the run stood then.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event<'a> {
+    /// What happened.
+    pub news: News<'a>,
+    /// What the run is doing.
+    pub phase: Phase,
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// Nodes looked at.
+    pub nodes: u64,
+    /// Open nodes.
+    pub open: usize,
+    /// The best certified bound so far, 0 when there is none.
+    pub lower_bound: f64,
+    /// The objective of the best model so far, +∞ when there is none.
+    pub objective: f64,
+    /// Selectable features that are not yet decided for the whole problem.
+    pub features_left: usize,
+}
+
+impl Event<'_> {
+    /// The gap divided by `max(objective, 1e-12)`; +∞ without a model.
+    pub fn relative_gap(&self) -> f64 {
+        let gap = (self.objective - self.lower_bound).max(0.0);
+        if gap.is_finite() {
+            gap / self.objective.max(1e-12)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Nodes looked at a second, on average.
+    pub fn nodes_per_second(&self) -> f64 {
+        self.nodes as f64 / self.seconds.max(1e-9)
+    }
+}
+
+/// A listener to events. It is called on the thread that solves, whatever the number of threads that search.
+pub type Observer<'p> = Box<dyn FnMut(&Event) + 'p>;
