@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use l0star::search::{Event, News};
 use l0star::{
-    Checkpoint, Method, Problem, RelaxationKind, Run, Settings, Solution, Status, loss, solve,
-    solve_observed,
+    Checkpoint, Method, PathRun, Problem, RelaxationKind, Run, Settings, Solution, Status, loss,
+    solve, solve_observed,
 };
 
 use crate::step::in_release;
@@ -51,6 +51,25 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
         for settings in all.iter().filter(exact) {
             if let Ok(problem) = &ruled.built {
                 look(problem, settings, &ruled.words);
+            }
+        }
+        // Every other problem with the three best models, the others with all sizes in one path.
+        for (problem, words) in [Some((&drawn.problem, &drawn.words))]
+            .into_iter()
+            .chain([ruled
+                .built
+                .as_ref()
+                .ok()
+                .map(|problem| (problem, &ruled.words))])
+            .flatten()
+        {
+            let outcome = match case / 4 % 2 {
+                0 => check_list(problem),
+                _ => check_path(problem),
+            };
+            if let Err(message) = outcome {
+                wrong += 1;
+                println!("WRONG {words}: {message}");
             }
         }
         if (case + 1) % 1000 == 0 {
@@ -114,6 +133,62 @@ fn in_pieces(
         }
         saved = Some(left);
     }
+}
+
+/// The three best models against those of brute force.
+fn check_list(problem: &Problem) -> Result<(), String> {
+    let list = |method| {
+        let settings = Settings {
+            top: NonZeroUsize::new(3),
+            ..Settings::new(method)
+        };
+        solve(problem, &settings).map_err(|error| error.to_string())
+    };
+    let (found, truth) = (list(Method::BestFirst)?, list(Method::Exhaustive)?);
+    if found.status != Status::Optimal || found.solutions.len() != truth.solutions.len() {
+        let (own, all) = (found.solutions.len(), truth.solutions.len());
+        return Err(format!("status {}, {own} models of {all}", found.status));
+    }
+    for (own, other) in found.solutions.iter().zip(&truth.solutions) {
+        let slack = 2e-9 * other.objective.max(1e-12) + 1e-27 * problem.objective(&[]);
+        if (own.objective - other.objective).abs() > slack {
+            return Err(format!(
+                "{:e} in the list, not {:e}",
+                own.objective, other.objective
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Every size of a path against brute force.
+fn check_path(problem: &Problem) -> Result<(), String> {
+    let say = |error: l0star::Error| error.to_string();
+    // Included features are in every size.
+    let first = (0..=problem.k()).find(|k| problem.with_k(*k).is_ok());
+    let sizes = first.unwrap_or(problem.k())..=problem.k();
+    let path = PathRun::new(problem, &Settings::default(), sizes);
+    for point in path.solve().map_err(say)? {
+        let alone = problem.with_k(point.k).map_err(say)?;
+        let truth = solve(&alone, &Settings::new(Method::Exhaustive)).map_err(say)?;
+        let (optimum, found) = (truth.objective, point.solution);
+        let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
+        let bound = found.lower_bound.unwrap_or(f64::NAN);
+        if bound.is_nan() || bound > optimum + slack {
+            return Err(format!(
+                "k = {}: bound {bound:e} above {optimum:e}",
+                point.k
+            ));
+        }
+        let error = found.objective - optimum;
+        if error.is_nan() || error > 1e-9 * optimum.max(1e-12) || error < -slack {
+            return Err(format!(
+                "k = {}: found {:e}, optimum {optimum:e}",
+                point.k, found.objective
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {

@@ -247,7 +247,7 @@ fn best_first(
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
-        let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
+        let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
         return run(binary(context, relaxation, started), settings, saver);
     }
     let mut relaxation = NewtonRows::within(problem, settings.ideas, &context.limits);
@@ -277,7 +277,7 @@ fn paper(context: Context, settings: &Settings) -> Solution {
     let (warm, pruning) = (settings.warm_start, settings.pruning);
     match settings.relaxation {
         RelaxationKind::Pdal => {
-            let relaxation = Pdal::within(problem, pdal::epsilon(problem), &context.limits);
+            let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
             let tree = OrderedTree::new(relaxation, warm, pruning);
             run(Search::new(context, tree), settings, None)
         }

@@ -10,21 +10,12 @@ use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
-use crate::loss::ResponseKind;
 use crate::problem::Problem;
 
-/// ε, the relative gain at which the ascent counts as converged. The paper's 1e-5 takes more solver calls in the same time.
-pub const EPSILON: f64 = 1e-6;
-/// The same for losses of labels, whose dual is smooth inside its domain: there the ascent gets further at little more cost; at 1e-8 it stalls on some instances.
-const EPSILON_LABELS: f64 = 1e-7;
-
-/// The ε of a problem.
-pub fn epsilon(problem: &Problem) -> f64 {
-    match problem.loss.response() {
-        ResponseKind::Real => EPSILON,
-        ResponseKind::Label => EPSILON_LABELS,
-    }
-}
+/// The paper's ε: an ascent ends when D rises by at most this share of P_min.
+pub const EPSILON: f64 = 1e-5;
+/// The same for the default method on wide data, where a node costs more than its last digits.
+pub(crate) const FINE: f64 = 1e-6;
 
 /// A guard against endless loops; the bound is valid wherever the iteration stops.
 const MAX_ITERATIONS: usize = 20_000;

@@ -65,7 +65,7 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
         context.set_features_left(free.len());
         if free.len() * 10 > before * 9 {
             // Little was gained: only a sharper bound can do more.
-            if epsilon <= pdal::EPSILON {
+            if epsilon <= pdal::FINE {
                 break;
             }
             epsilon *= 0.1;
