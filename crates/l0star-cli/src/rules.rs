@@ -330,8 +330,9 @@ impl<'a> Book<'a> {
     fn find(&self, name: &str) -> Result<&[usize], Failure> {
         let found = self.columns.get(name).map(Vec::as_slice);
         found.ok_or_else(|| {
-            let own = |known: &&&str| !self.names.iter().any(|name| name == **known);
-            let mut groups: Vec<&str> = self.columns.keys().filter(own).copied().collect();
+            let mut groups: Vec<&str> = self.columns.keys().copied().collect();
+            let features = places(self.names);
+            groups.retain(|known| !features.contains_key(known));
             groups.sort_unstable();
             let names = self.names.iter().cloned();
             let names: Vec<String> = names.chain(groups.into_iter().map(str::to_owned)).collect();

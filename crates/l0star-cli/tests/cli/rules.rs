@@ -56,8 +56,8 @@ fn every_rule_is_that_of_the_engine() {
         ("-k 2 --include x6", |b| b.k(2).include(5)),
         ("-k 2 --include x6,x5", |b| b.k(2).include(5).include(4)),
         ("-k 1 --include-free x6", |b| b.k(1).include_free(5)),
-        ("-k 3 --nonnegative", |b| b.k(3).nonnegative(0..6)),
-        ("-k 3 --nonnegative x1,x2", |b| b.k(3).nonnegative(0..2)),
+        ("-k 6 --nonnegative", |b| b.k(6).nonnegative(0..6)),
+        ("-k 6 --nonnegative x4,x5", |b| b.k(6).nonnegative(3..5)),
         ("-k 3 --bounds x1=-0.1:0.1,x2=:0.05,x3=-0.2:", |b| {
             let infinity = f64::INFINITY;
             b.k(3)
