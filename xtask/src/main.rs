@@ -29,7 +29,7 @@ enum Command {
     TestPython,
     /// The wheel of the Python package, in target/wheels
     Wheel,
-    /// The pages of `fit --report` in a browser, and their pictures in docs
+    /// The pages of `--report` in a browser, and their pictures in docs
     Report,
     /// Licences, duplicate versions and sources of the dependencies
     Deny,

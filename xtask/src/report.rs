@@ -1,4 +1,4 @@
-//! `cargo xtask report`: the pages of `fit --report` in a real browser, and the pictures of them in `docs`.
+//! `cargo xtask report`: the pages of `--report` in a real browser, and the pictures of them in `docs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,28 +13,46 @@ const FOLDER: &str = "target/report";
 struct Page {
     name: &'static str,
     generate: Option<&'static str>,
-    fit: &'static str,
+    command: &'static str,
+    options: &'static str,
     panels: &'static [&'static str],
 }
 
-const PAGES: [Page; 3] = [
+const PAGES: [Page; 5] = [
     Page {
         name: "regression",
         generate: None,
-        fit: "data/diabetes.csv --target target -k 5 --top 20",
+        command: "fit",
+        options: "data/diabetes.csv --target target -k 5 --top 20",
         panels: &["trace", "models", "residuals"],
     },
     Page {
         name: "labels",
         generate: Some("logistic -d 60 -k 6 -n 250"),
-        fit: "--target b --loss logistic -k 6",
+        command: "fit",
+        options: "--target b --loss logistic -k 6",
         panels: &["trace", "labels"],
     },
     Page {
         name: "wide",
         generate: Some("ar -d 1000 -k 10 -n 2000"),
-        fit: "--target b -k 10",
+        command: "fit",
+        options: "--target b -k 10",
         panels: &["trace", "residuals"],
+    },
+    Page {
+        name: "prices",
+        generate: None,
+        command: "fit",
+        options: "data/diabetes.csv --target target -k 5 --prices --interactions --heredity",
+        panels: &["prices", "residuals"],
+    },
+    Page {
+        name: "path",
+        generate: None,
+        command: "path",
+        options: "data/diabetes.csv --target target",
+        panels: &["path", "residuals"],
     },
 ];
 
@@ -82,14 +100,15 @@ fn pages(browser: &Path) -> Result<PathBuf, String> {
     let folder = root().join(FOLDER);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for page in PAGES {
-        let mut fit = page.fit.to_owned();
+        let mut options = page.options.to_owned();
         if let Some(family) = page.generate {
             let data = Path::new(FOLDER).join(format!("{}.csv", page.name));
             l0star(&format!("generate {family} --quiet"), "--out", &data)?;
-            fit = format!("{} {fit}", data.display());
+            options = format!("{} {options}", data.display());
         }
         let file = Path::new(FOLDER).join(format!("{}.html", page.name));
-        l0star(&format!("fit {fit} --quiet"), "--report", &file)?;
+        let words = format!("{} {options} --quiet", page.command);
+        l0star(&words, "--report", &file)?;
         look(browser, &folder, &page)?;
     }
     Ok(folder)

@@ -39,6 +39,7 @@ Examples:
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
   l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
   l0star fit data/diabetes.csv --target target -k 5 --within 1%
+  l0star fit data/diabetes.csv --target target -k 5 --prices --include age --nonnegative bmi,bp
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
   l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
 
@@ -111,6 +112,11 @@ pub struct FitArgs {
     /// Show all models whose objective is above the best by at most this: 1% or 0.01; at most M of --top [default: 1000]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::share)]
     pub within: Option<f64>,
+
+    /// Also show what each choice costs: how much worse the best model is without each chosen feature, and with each other
+    /// one; the limits hold for each search, --time-limit once for the fit and once for all prices
+    #[arg(long)]
+    pub prices: bool,
 
     #[command(flatten)]
     pub search: SearchArgs,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use l0star_data::Model;
-use l0star_data::model::Fitted;
+use l0star_data::indicators::{MISSING, OTHER};
+use l0star_data::model::{Constraints, Fitted, Group};
 
 use crate::failure::{Failure, SOLVED};
 use crate::output;
@@ -40,7 +41,7 @@ pub struct Section {
 pub fn sections(model: &Model) -> Vec<Section> {
     let section = |title, paragraphs| Section { title, paragraphs };
     vec![
-        section("What was asked", vec![question(model), formula(model)]),
+        section("What was asked", asked(model)),
         section("What is proved", proved(&model.fitted)),
         section("How it was proved", how(model)),
         section("What it rests on", rests_on(model)),
@@ -81,13 +82,72 @@ fn rows(model: &Model) -> table::Rows<'_> {
     }
 }
 
+fn asked(model: &Model) -> Vec<String> {
+    let mut paragraphs = vec![question(model), formula(model)];
+    let rules = model.constraints().map(rules).unwrap_or_default();
+    if !rules.is_empty() {
+        paragraphs.push(rules.join(" "));
+    }
+    paragraphs
+}
+
+/// What was asked of the features, a sentence a rule.
+fn rules(asked: &Constraints) -> Vec<String> {
+    let quoted = |names: &[String]| -> String {
+        let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+        names.join(", ")
+    };
+    let mut said = Vec::new();
+    for Group { name, columns } in &asked.groups {
+        said.push(format!(
+            "The {} columns of '{name}' are in or out together and count as one feature.",
+            columns.len()
+        ));
+    }
+    if !asked.include.is_empty() {
+        let names = quoted(&asked.include);
+        said.push(format!("In every model, and counted: {names}."));
+    }
+    if !asked.include_free.is_empty() {
+        let names = quoted(&asked.include_free);
+        said.push(format!("In every model, and not counted: {names}."));
+    }
+    if asked.all_nonnegative {
+        said.push("No coefficient may be negative.".into());
+    } else if !asked.nonnegative.is_empty() {
+        let names = quoted(&asked.nonnegative);
+        said.push(format!(
+            "The coefficients of these may not be negative: {names}."
+        ));
+    }
+    for bounded in &asked.bounds {
+        let range = match (bounded.lower, bounded.upper) {
+            (Some(lower), Some(upper)) => format!("between {lower} and {upper}"),
+            (Some(lower), None) => format!("at least {lower}"),
+            (None, Some(upper)) => format!("at most {upper}"),
+            (None, None) => continue,
+        };
+        said.push(format!(
+            "The coefficient of '{}' has to be {range}.",
+            bounded.feature
+        ));
+    }
+    for (name, factor) in &asked.ridge_factors.0 {
+        said.push(format!("The ridge of '{name}' is multiplied by {factor}."));
+    }
+    if asked.heredity {
+        said.push("A product or a square may be in only together with its factors.".into());
+    }
+    said
+}
+
 fn question(model: &Model) -> String {
     let fitted = &model.fitted;
     let mut text = format!(
         "Of all linear models of '{}' with at most {} of {} features, the one with the lowest objective.",
         model.target,
         fitted.k,
-        model.features.len()
+        model.choices()
     );
     if let Some([negative, positive]) = &model.labels {
         let _ = write!(
@@ -190,17 +250,22 @@ fn how(model: &Model) -> Vec<String> {
             significant(fitted.seconds, 3)
         )];
     }
-    let d = model.features.len();
+    let d = model.choices();
+    let most = if model.constraints().is_some() {
+        "at most "
+    } else {
+        ""
+    };
     let k = fitted.k.min(d);
     if fitted.method == "exhaustive" {
         return vec![format!(
-            "By trying: each of the {} ways to choose {k} of {d} features (C({d}, {k})) was fitted, or as many as the limits allowed, in {} seconds.",
+            "By trying: each of the {most}{} ways to choose {k} of {d} features (C({d}, {k})) was fitted, or as many as the limits allowed, in {} seconds.",
             supports(d, k),
             significant(fitted.seconds, 3)
         )];
     }
     let mut paragraphs = vec![format!(
-        "There are {} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} of a search tree (a node is all choices in which some features are decided) and {}, in {} seconds (method '{}').",
+        "There are {most}{} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} of a search tree (a node is all choices in which some features are decided) and {}, in {} seconds (method '{}').",
         supports(d, k),
         counted(fitted.nodes, "node"),
         counted(fitted.solver_calls, "subproblem"),
@@ -269,6 +334,7 @@ fn rests_on(model: &Model) -> Vec<String> {
             names.join(", ")
         ));
     }
+    paragraphs.extend(texts(model));
     for warning in &model.fitted.warnings {
         paragraphs.push(format!("Warning: {warning}."));
     }
@@ -276,6 +342,36 @@ fn rests_on(model: &Model) -> Vec<String> {
         "The best model of a sample is not the truth: another sample may choose other features. What is proved is that, by this objective and on these rows, no choice is better.".into(),
     );
     paragraphs
+}
+
+/// What became of columns of text, as far as the model has them.
+fn texts(model: &Model) -> Vec<String> {
+    let mut columns: Vec<&str> = Vec::new();
+    for indicator in &model.indicators {
+        if columns.last() != Some(&indicator.column.as_str()) {
+            columns.push(&indicator.column);
+        }
+    }
+    let told = |column: &str| {
+        let levels = model.indicators.iter().filter(|own| own.column == column);
+        let mut text = format!(
+            "'{column}' holds text: a feature '{column}=…' is 1 where a row has that text, else 0."
+        );
+        for level in levels {
+            if level.level == OTHER {
+                let count = level.others.len() as u64;
+                let _ = write!(
+                    text,
+                    " {OTHER} stands for {} that few rows have.",
+                    counted(count, "text")
+                );
+            } else if level.level == MISSING {
+                let _ = write!(text, " {MISSING} stands for missing values.");
+            }
+        }
+        text
+    };
+    columns.into_iter().map(told).collect()
 }
 
 fn again(model: &Model) -> Vec<String> {

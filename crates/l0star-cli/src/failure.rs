@@ -57,6 +57,10 @@ impl Failure {
                 | l0star::Error::Unknown { .. }
                 | l0star::Error::Conflict { .. }
                 | l0star::Error::NoSuchColumn { .. }
+                | l0star::Error::TooManyIncluded { .. }
+                | l0star::Error::Bounds { .. }
+                | l0star::Error::Group { .. }
+                | l0star::Error::Structured { .. }
                 | l0star::Error::OtherSearch { .. }
                 | l0star::Error::TooManySupports { .. } => USAGE,
                 _ => BAD_DATA,

@@ -11,10 +11,10 @@ use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::output;
 use crate::progress::Listener;
 use crate::ready::Job;
-use crate::report::Trace;
+use crate::report::{Page, Trace};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
-use crate::{interrupt, report, table};
+use crate::{interrupt, prices, report, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
@@ -29,7 +29,16 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let watched = args.report.is_some().then_some(&mut trace);
     let solution = solve(&job, checkpoints, listener, watched)?;
 
-    let fitted = saved::of_job(&job, &solution);
+    let mut fitted = saved::of_job(&job, &solution);
+    let mut status = solution.status;
+    // Whoever has stopped the search wants to wait no longer.
+    if args.prices && status != Status::Interrupted {
+        let (prices, known) = prices::find(&job, &solution)?;
+        fitted.prices = Some(prices);
+        if !status.stopped_early() && known.stopped_early() {
+            status = known;
+        }
+    }
     if args.out.is_some() || args.report.is_some() {
         let origin = Origin::new(&args.task, &job.task, &job.scaled, &job.settings);
         let model = saved::model(&origin, fitted.clone());
@@ -37,15 +46,28 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
             model.save(path)?;
         }
         if let Some(path) = &args.report {
-            report::save(path, &model, &job.task, &solution.coefficients, &trace)?;
+            let page = Page {
+                model: &model,
+                task: &job.task,
+                coefficients: &solution.coefficients,
+                trace: Some(&trace),
+                path: None,
+            };
+            report::save(path, &page)?;
         }
     }
     if args.json {
         output::print_json(&fitted)?;
     } else if !args.quiet {
-        output::print(&table::render(&job, &solution, &Screen::of_stdout()))?;
+        let screen = Screen::of_stdout();
+        let mut text = table::render(&job, &solution, &screen);
+        if let Some(prices) = &fitted.prices {
+            text.push('\n');
+            text += &prices::table(prices, solution.objective, &screen);
+        }
+        output::print(&text)?;
     }
-    Ok(ExitCode::from(match solution.status {
+    Ok(ExitCode::from(match status {
         Status::Optimal | Status::GapReached | Status::Heuristic => SOLVED,
         Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit => LIMIT,
         Status::Interrupted => INTERRUPTED,

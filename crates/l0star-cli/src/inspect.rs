@@ -366,7 +366,7 @@ impl View<'_> {
             &|j, column| column.kind == Kind::Text && Some(j) != self.target,
             "holds text",
             "hold text",
-            "encode it as numbers, or leave it out with --drop",
+            "fit makes indicator columns of text, one a level; --drop leaves it out",
         );
         warn(
             &|_, column| column.is_constant,

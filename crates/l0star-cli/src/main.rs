@@ -5,6 +5,7 @@
 //! | `args` | the arguments as typed, each one in range by itself |
 //! | `units` | `30s` and `4GB` |
 //! | `task`, `search` | the data and the search as `fit` and `cv` take them; the data ready for the engine |
+//! | `rules` | what is asked of the features: groups, bounds, heredity, features that are in |
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
 //! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
@@ -14,6 +15,7 @@
 //! | `checkpoint` | checkpoints in files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
+//! | `prices` | what each choice costs |
 //! | `saved` | a result as JSON and as a model file |
 //! | `output` | standard output and files |
 //! | `screen` | how wide standard output is, and whether it has colours |
@@ -38,10 +40,12 @@ mod moments;
 mod output;
 mod path;
 mod predict;
+mod prices;
 mod progress;
 mod ready;
 mod report;
 mod reproduce;
+mod rules;
 mod saved;
 mod screen;
 mod search;

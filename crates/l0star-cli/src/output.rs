@@ -89,6 +89,23 @@ fn probe_beside(target: &Path) -> io::Result<PathBuf> {
     Ok(target.with_file_name(hidden))
 }
 
+/// Refuses a model and a report that could not be written, or not without the loss of another file.
+pub fn check_files(
+    out: &Option<PathBuf>,
+    report: &Option<PathBuf>,
+    data: &Path,
+) -> Result<(), Failure> {
+    for (option, file) in [("--out", out), ("--report", report)] {
+        let Some(file) = file else { continue };
+        check_writable(file)?;
+        check_distinct(option, file, "the data", data)?;
+    }
+    match (out, report) {
+        (Some(out), Some(report)) => check_distinct("--report", report, "the model", out),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses to replace `other`, which is `kind`, by something else.
 pub fn check_distinct(what: &str, out: &Path, kind: &str, other: &Path) -> Result<(), Failure> {
     let same = match (fs::canonicalize(out), fs::canonicalize(other)) {

@@ -9,18 +9,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::path::{Criteria, Point};
 use l0star::search::Event;
 use l0star::{Method, PathRun, Settings, Status};
-use l0star_data::model::Fitted;
+use l0star_data::model::{Constraints, Fitted};
 use serde::Serialize;
 
 use crate::args::{count, positive};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::progress::Listener;
+use crate::report::{Page, PathChart, PathPoint};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
 use crate::table::{clip, percent_above, significant};
 use crate::task::{Scaled, Task, TaskArgs};
-use crate::{interrupt, output};
+use crate::{interrupt, output, report};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -63,6 +64,10 @@ pub struct PathArgs {
     /// Write the model of the chosen size to this file, for predict and explain
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Write the path and the model of the chosen size as a page to look at
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     /// Print no table and no live line
     #[arg(long)]
@@ -116,6 +121,8 @@ impl Criterion {
 struct Output {
     criterion: Criterion,
     chosen_k: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    constraints: Option<Constraints>,
     path: Vec<Row>,
     warnings: Vec<String>,
 }
@@ -137,18 +144,15 @@ struct Row {
 pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let mut settings = settings(args)?;
     settings.interrupt = Some(interrupt::flag());
-    if let Some(out) = &args.out {
-        output::check_writable(out)?;
-        output::check_distinct("--out", out, "the data", &args.task.data)?;
-    }
+    output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task)?;
-    if args.out.is_some() && !Criteria::apply_to(&*task.loss) {
+    if (args.out.is_some() || args.report.is_some()) && !Criteria::apply_to(&*task.loss) {
         return Err(Failure::Usage(format!(
-            "the loss '{}' is not a likelihood, so no criterion can choose a size to write; use fit -k K --out, or cv",
+            "the loss '{}' is not a likelihood, so no criterion can choose a size to write; use fit -k K, or cv",
             task.loss.name()
         )));
     }
-    let last = args.k.unwrap_or(DEFAULT_SIZE.min(task.names.len()));
+    let last = args.k.unwrap_or(DEFAULT_SIZE.min(task.features()));
     let warnings = task.warnings(last);
     if !args.quiet && !args.json {
         output::warn(&warnings);
@@ -158,15 +162,30 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
 
     let chosen = args.criterion.choose(&points);
     let rows = rows(&task, &points, args.ridge);
-    if let (Some(out), Some(chosen)) = (&args.out, chosen) {
+    if let Some(chosen) = chosen {
         let origin = Origin::new(&args.task, &task, &scaled, &settings);
         let mut fitted = rows[chosen].fitted.clone();
+        fitted.constraints = task.rules.asked().cloned();
         fitted.warnings.clone_from(&warnings);
-        saved::model(&origin, fitted).save(out)?;
+        let model = saved::model(&origin, fitted);
+        if let Some(out) = &args.out {
+            model.save(out)?;
+        }
+        if let Some(file) = &args.report {
+            let page = Page {
+                model: &model,
+                task: &task,
+                coefficients: &points[chosen].solution.coefficients,
+                trace: None,
+                path: Some(chart(&rows, args.criterion, points[chosen].k)),
+            };
+            report::save(file, &page)?;
+        }
     }
     let output = Output {
         criterion: args.criterion,
         chosen_k: chosen.map(|at| points[at].k),
+        constraints: task.rules.asked().cloned(),
         path: rows,
         warnings,
     };
@@ -203,7 +222,9 @@ fn solve(
 ) -> Result<Vec<Point>, Failure> {
     let mut listener = Listener::new(args.log, true);
     let mut size = None;
-    let mut run = PathRun::new(&scaled.problem, settings, 0..=last);
+    // Smaller models do not have room for what has to be in.
+    let first = scaled.problem.included().len();
+    let mut run = PathRun::new(&scaled.problem, settings, first..=last);
     if args.log {
         run = run.observe(Box::new(|k, event: &Event| {
             if size.replace(k) != Some(k) {
@@ -212,7 +233,7 @@ fn solve(
             listener.hear(event);
         }));
     }
-    let bar = bar(last + 1, args.quiet || args.log);
+    let bar = bar(last + 1 - first, args.quiet || args.log);
     let each = bar.clone();
     let points = run.each(Box::new(move |_| each.inc(1))).solve();
     bar.finish_and_clear();
@@ -247,8 +268,13 @@ fn rows(task: &Task, points: &[Point], ridge: f64) -> Vec<Row> {
     for point in points {
         let now = &point.solution.support[..];
         let criteria = point.criteria;
+        let fitted = saved::fitted(task, (point.k, ridge), &point.solution, false, &[]);
         rows.push(Row {
-            fitted: saved::fitted(task, (point.k, ridge), &point.solution, false, &[]),
+            // The same for all sizes, said once.
+            fitted: Fitted {
+                constraints: None,
+                ..fitted
+            },
             aic: criteria.map(|criteria| criteria.aic),
             bic: criteria.map(|criteria| criteria.bic),
             ebic: criteria.map(|criteria| criteria.ebic),
@@ -258,6 +284,35 @@ fn rows(task: &Task, points: &[Point], ridge: f64) -> Vec<Row> {
         before = now;
     }
     rows
+}
+
+/// The path for a page.
+fn chart(rows: &[Row], criterion: Criterion, chosen: usize) -> PathChart<'_> {
+    let point = |row| {
+        let Row {
+            fitted,
+            aic,
+            bic,
+            ebic,
+            ..
+        }: &Row = row;
+        PathPoint {
+            k: fitted.k,
+            objective: fitted.objective,
+            lower_bound: fitted.lower_bound,
+            criterion: match criterion {
+                Criterion::Aic => *aic,
+                Criterion::Bic => *bic,
+                Criterion::Ebic => *ebic,
+            },
+            support: &fitted.support,
+        }
+    };
+    PathChart {
+        criterion: criterion.name(),
+        chosen,
+        points: rows.iter().map(point).collect(),
+    }
 }
 
 /// The path for a reader: a line a size.

@@ -68,7 +68,12 @@ fn predictions(
     table: &RawTable,
     residuals: bool,
 ) -> Result<Frame<'static>, Failure> {
-    let scores = model.predict(table)?;
+    let (scores, unseen) = model.predict_seen(table)?;
+    let warnings = unseen.iter().map(|(column, rows)| {
+        let have = if *rows == 1 { "row has" } else { "rows have" };
+        format!("{rows} {have} a text in '{column}' that the model has never seen: counted as none of its levels")
+    });
+    output::warn(&warnings.collect::<Vec<_>>());
     let mut frame = Frame::new(scores.len());
     let numbers = |values: Vec<f64>| Values::Numbers(Cow::Owned(values));
     let probabilities: Option<Vec<f64>> = scores

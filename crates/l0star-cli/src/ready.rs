@@ -23,14 +23,7 @@ impl Job {
     /// Checks everything that can be checked before the long part.
     pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
         let settings = settings(args)?;
-        for (option, file) in [("--out", &args.out), ("--report", &args.report)] {
-            let Some(file) = file else { continue };
-            output::check_writable(file)?;
-            output::check_distinct(option, file, "the data", &args.task.data)?;
-        }
-        if let (Some(out), Some(report)) = (&args.out, &args.report) {
-            output::check_distinct("--report", report, "the model", out)?;
-        }
+        output::check_files(&args.out, &args.report, &args.task.data)?;
         let task = Task::read(&args.task)?;
         let scaled = task.problem(args.k, args.ridge, task.weights.as_deref())?;
         Ok(Self {
@@ -65,6 +58,16 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
     if method != Method::BestFirst && (args.checkpoint.is_some() || args.resume.is_some()) {
         return Err(Failure::Usage(format!(
             "--checkpoint and --resume belong to --method best-first, and the method is '{method}'; drop one of them"
+        )));
+    }
+    if args.prices
+        && !matches!(
+            method,
+            Method::BestFirst | Method::Paper | Method::Exhaustive
+        )
+    {
+        return Err(Failure::Usage(format!(
+            "--prices need a method that proves its answer, and the method is '{method}'; drop one of them"
         )));
     }
     check_list(args)?;

@@ -49,18 +49,18 @@ pub fn fitted(
         method: solution.method.to_string(),
         positive_label: task.labels.as_ref().map(|[_, positive]| positive.clone()),
         warnings: warnings.to_vec(),
+        constraints: task.rules.asked().cloned(),
+        prices: None,
         list,
     }
 }
 
-/// The names of a support, and its coefficients by name.
+/// The names of a support, and the coefficients by name: its own, and those of features that are in for free.
 fn named(task: &Task, support: &[usize], coefficients: &[f64]) -> (Vec<String>, ByName) {
-    let columns = support.iter();
-    let values = columns
-        .clone()
-        .map(|&j| (task.names[j].clone(), coefficients[j]));
+    let columns = task.columns(support).into_iter();
+    let values = columns.map(|j| (task.names[j].clone(), coefficients[j]));
     (
-        columns.map(|&j| task.names[j].clone()).collect(),
+        support.iter().map(|&j| task.names[j].clone()).collect(),
         ByName(values.collect()),
     )
 }
@@ -107,7 +107,8 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
         let j = task.names.iter().position(|own| own == name)?;
         Some((name.clone(), scaled.scales.as_ref()?[j]))
     };
-    let products = task.products(&fitted.support);
+    let names = fitted.coefficients.0.iter().map(|(name, _)| name.clone());
+    let names: Vec<String> = names.collect();
     Model {
         format: FORMAT.to_owned(),
         version: VERSION,
@@ -119,8 +120,9 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
         huber_delta: (task.loss.name() == "huber").then_some(args.huber_delta),
         fit_intercept: task.intercept,
         standardize: task.standardize,
-        scales: ByName(fitted.support.iter().filter_map(scale).collect()),
-        products,
+        scales: ByName(names.iter().filter_map(scale).collect()),
+        products: task.products(&names),
+        indicators: task.indicators(&names),
         imputed: ByName(task.imputed.clone()),
         features: task.names.clone(),
         settings: Asked {

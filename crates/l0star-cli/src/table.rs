@@ -29,7 +29,7 @@ pub fn render(job: &Job, solution: &Solution, screen: &Screen) -> String {
             format!("{} ({} %)", significant(gap, 3), percent_above(relative)),
         );
     }
-    let features = job.problem().selectable().len();
+    let features = job.problem().selectable().len() + job.problem().included().len();
     line("k", format!("{} of {features} features", job.problem().k()));
     line(
         "nodes",
@@ -62,10 +62,10 @@ pub struct Rows<'a> {
 
 fn rows<'a>(job: &'a Job, solution: &Solution) -> Rows<'a> {
     let names = job.problem().names();
-    let features = solution.support.iter();
+    let features = job.task.columns(&solution.support).into_iter();
     Rows {
         features: features
-            .map(|&j| (names[j].as_str(), solution.coefficients[j]))
+            .map(|j| (names[j].as_str(), solution.coefficients[j]))
             .collect(),
         intercept: job.problem().has_intercept().then_some(solution.intercept),
     }

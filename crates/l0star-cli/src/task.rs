@@ -9,15 +9,19 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::{Design, Problem, Solution};
-use l0star_data::model::Product;
-use l0star_data::{Fingerprint, RawColumn, RawTable, Table, factors, interactions};
+use l0star_data::model::{Group, Product};
+use l0star_data::{
+    Fingerprint, Indicator, RawColumn, RawTable, Table, factors, indicators, interactions,
+    no_such_column,
+};
 
-use crate::args::positive;
+use crate::args::{count, positive};
 use crate::columns::{self, ColumnArgs};
 use crate::design::{self, Named};
 use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::moments::{self, Moments};
+use crate::rules::{Known, RuleArgs, Rules};
 
 const FILL: &str = "fill them in; --impute mean does it for features, --drop-missing drops the rows, --drop the columns";
 
@@ -72,13 +76,21 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub offset: Option<String>,
 
-    /// Fill missing values of features in with the mean of their column; the model keeps it for predictions
+    /// Fill missing values of features in with the mean of their column, in text with a level of their own; the model keeps
+    /// it for predictions
     #[arg(long, value_name = "HOW")]
     pub impute: Option<Impute>,
 
     /// Drop rows with a missing value in a column that is used
     #[arg(long)]
     pub drop_missing: bool,
+
+    /// Texts that fewer rows have are put together as one level (other) of their column
+    #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
+    pub rare: usize,
+
+    #[command(flatten)]
+    pub rules: RuleArgs,
 }
 
 /// What stands in for a missing value.
@@ -136,6 +148,10 @@ pub struct Task {
     pub labels: Option<[String; 2]>,
     /// The columns whose products are features; empty without any.
     factors: Vec<String>,
+    /// The levels of the columns of text among the features.
+    indicators: Vec<Indicator>,
+    /// What is asked of the features.
+    pub rules: Rules,
     /// What stands in for missing values, by column.
     pub imputed: Vec<(String, f64)>,
     pub rows_dropped: usize,
@@ -147,6 +163,8 @@ pub struct Scaled {
     pub problem: Problem,
     /// What each column was divided by; nothing without `--standardize`.
     pub scales: Option<Vec<f64>>,
+    /// Bounds of coefficients of the columns as they are.
+    bounds: Vec<(usize, f64, f64)>,
 }
 
 impl Scaled {
@@ -156,6 +174,10 @@ impl Scaled {
         let divide = |coefficients: &mut [f64]| {
             let pairs = coefficients.iter_mut().zip(scales);
             pairs.for_each(|(coefficient, scale)| *coefficient /= scale);
+            // A division rounds, and a bound is a promise to the last bit.
+            for (j, lower, upper) in &self.bounds {
+                coefficients[*j] = coefficients[*j].clamp(*lower, *upper);
+            }
         };
         divide(&mut solution.coefficients);
         for model in &mut solution.solutions {
@@ -173,8 +195,12 @@ impl Task {
         for (_, name) in args.roles() {
             raw.column(name)?;
         }
-        let base = base_columns(args, &raw)?;
+        let mut base = base_columns(args, &raw)?;
         let (imputed, rows_dropped) = settle_missing(args, &mut raw, &base)?;
+        let (indicators, texts) = match args.interactions {
+            true => (Vec::new(), Vec::new()),
+            false => encode_texts(args, &mut raw, &mut base)?,
+        };
 
         let weights = args.weights.as_deref().map(|name| raw.number(name));
         let weights = weights.transpose()?;
@@ -203,6 +229,12 @@ impl Task {
             Vec::new()
         };
         let (names, design) = features(args, raw, &base)?;
+        let known = Known {
+            names: &names,
+            texts: &texts,
+            factors: &factors,
+        };
+        let rules = Rules::new(&args.rules, &known)?;
         Ok(Self {
             file,
             loss,
@@ -216,6 +248,8 @@ impl Task {
             target: args.target.clone(),
             labels,
             factors,
+            indicators,
+            rules,
             imputed,
             rows_dropped,
         })
@@ -249,8 +283,13 @@ impl Task {
         if let Some(offset) = &self.offset {
             builder = builder.offset(offset.clone());
         }
+        builder = self.rules.apply(builder, scales.as_deref());
         let problem = builder.build().map_err(|error| self.explain(error))?;
-        Ok(Scaled { problem, scales })
+        Ok(Scaled {
+            problem,
+            scales,
+            bounds: self.rules.bounds().to_vec(),
+        })
     }
 
     /// `intercept + Ax + o` for every row, weight or not.
@@ -294,6 +333,27 @@ impl Task {
         }
     }
 
+    /// The levels of the columns of text that some features stand for.
+    pub fn indicators(&self, names: &[String]) -> Vec<Indicator> {
+        let of = |indicator: &&Indicator| names.contains(&indicator.name);
+        let used = self.indicators.iter().filter(of);
+        let used: HashSet<&str> = used.map(|indicator| indicator.column.as_str()).collect();
+        let is_used = |indicator: &&Indicator| used.contains(indicator.column.as_str());
+        self.indicators.iter().filter(is_used).cloned().collect()
+    }
+
+    /// The columns with coefficients of a model: its support, and what is in for free.
+    pub fn columns(&self, support: &[usize]) -> Vec<usize> {
+        let mut columns = [support, self.rules.free()].concat();
+        columns.sort_unstable();
+        columns
+    }
+
+    /// How many features there are to choose from; a group is one.
+    pub fn features(&self) -> usize {
+        self.rules.count(self.names.len())
+    }
+
     /// The rows that count.
     pub fn rows(&self) -> usize {
         let weights = self.weights.as_ref();
@@ -305,7 +365,7 @@ impl Task {
     /// What the user should know of the data before they believe a model with k features.
     pub fn warnings(&self, k: usize) -> Vec<String> {
         let mut warnings = Vec::new();
-        let (rows, features) = (self.rows(), self.names.len());
+        let (rows, features) = (self.rows(), self.features());
         if k > features {
             warnings.push(format!(
                 "k is {k}, but there are {features} features: all of them may be in the model"
@@ -402,7 +462,11 @@ fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String>, Failure>
         candidates.retain(|name| !(excluded.contains(name) && is_text(raw, name)));
     } else {
         for name in &excluded {
-            raw.column(name)?;
+            // A level of a column of text; whether there is one shows when the levels are known.
+            let is_level = |(at, _)| is_text(raw, &name[..at]);
+            if !name.match_indices('=').any(is_level) {
+                raw.column(name)?;
+            }
         }
         candidates.retain(|name| !excluded.contains(name));
     }
@@ -411,6 +475,53 @@ fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String>, Failure>
 
 fn is_text(raw: &RawTable, name: &str) -> bool {
     matches!(raw.column(name), Ok(RawColumn::Text { .. }))
+}
+
+/// The columns that are neither numbers nor truths.
+fn text_columns(raw: &RawTable) -> HashSet<String> {
+    let columns = raw.names().iter().zip(raw.columns());
+    columns
+        .filter(|(_, column)| matches!(column, RawColumn::Text { .. }) && !column.is_boolean())
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
+/// Puts the indicators of their levels in the place of columns of text: the levels, and the features of each column.
+fn encode_texts(
+    args: &TaskArgs,
+    raw: &mut RawTable,
+    base: &mut Vec<String>,
+) -> Result<(Vec<Indicator>, Vec<Group>), Failure> {
+    let excluded = args.excluded();
+    let (mut all, mut texts, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let to_encode = text_columns(raw);
+    for column in std::mem::take(base) {
+        if !to_encode.contains(&column) {
+            names.push(column);
+            continue;
+        }
+        let levels = raw.levels(&column, args.rare)?;
+        let is_kept = |feature: &&Indicator| !excluded.contains(feature.name.as_str());
+        let features = indicators::features(&levels).iter().filter(is_kept);
+        let features: Vec<&Indicator> = features.collect();
+        raw.add_indicators(&column, &levels.iter().collect::<Vec<_>>(), &features)?;
+        let columns: Vec<String> = features.iter().map(|own| own.name.clone()).collect();
+        names.extend_from_slice(&columns);
+        if !columns.is_empty() {
+            texts.push(Group {
+                name: column,
+                columns,
+            });
+        }
+        all.extend(levels);
+    }
+    for name in excluded {
+        if raw.column(name).is_err() && !all.iter().any(|level| level.name == name) {
+            return Err(no_such_column(name, &names).into());
+        }
+    }
+    *base = some_left(names)?;
+    Ok((all, texts))
 }
 
 /// Fills in, drops or refuses missing values: what was filled in, and how many rows were dropped.
@@ -427,15 +538,15 @@ fn settle_missing(
             }
         }
     }
-    // Text among the features is refused as text, which says more.
-    let columns = raw.names().iter().zip(raw.columns());
-    let texts: HashSet<&str> = columns
-        .filter(|(_, column)| matches!(column, RawColumn::Text { .. }) && !column.is_boolean())
-        .map(|(name, _)| name.as_str())
-        .collect();
+    // Text that is refused as text says more than a gap in it, and a gap can be a level.
+    let is_settled = args.interactions || args.impute.is_some();
+    let texts = match is_settled {
+        true => text_columns(raw),
+        false => HashSet::new(),
+    };
     let features = features.iter().map(String::as_str);
     let used: Vec<String> = features
-        .filter(|name| !texts.contains(name))
+        .filter(|name| !texts.contains(*name))
         .chain(args.roles().map(|(_, name)| name))
         .map(str::to_owned)
         .collect();

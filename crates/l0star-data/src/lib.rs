@@ -13,6 +13,7 @@
 //! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
 //! | [`expand`] | interactions, squares, unit norms |
 //! | [`real`] | the paper's Diabetes and Boston instances |
+//! | [`indicators`] | [`Indicator`]: columns of text as one column a level |
 //! | [`model`] | [`Model`]: a fitted model in a file |
 //! | [`missing`] | rows dropped and means filled in where values are missing |
 //! | [`frame`] | [`Frame`]: columns of numbers and text to write |
@@ -48,6 +49,7 @@ pub mod fingerprint;
 pub mod format;
 pub mod frame;
 pub mod generate;
+pub mod indicators;
 mod libsvm;
 pub mod missing;
 pub mod model;
@@ -72,6 +74,7 @@ pub use fingerprint::Fingerprint;
 pub use format::Format;
 pub use frame::{Frame, save, save_frame};
 pub use generate::Instance;
+pub use indicators::Indicator;
 pub use model::Model;
 pub use npy::{read_npy, write_npy};
 pub use place::{Place, Position};
@@ -79,5 +82,6 @@ pub use raw::RawTable;
 pub use real::{RealData, real_instance};
 pub use select::Selection;
 pub use sparse::SparseTable;
+pub use suggest::no_such_column;
 pub use summary::Summary;
 pub use table::Table;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::DataError;
 use crate::file::write_atomically;
 use crate::frame::Values;
+use crate::indicators::{Indicator, MISSING};
 use crate::place::clip;
 use crate::raw::RawTable;
 
@@ -108,6 +109,12 @@ pub struct Fitted {
     /// The label that counts as positive, for a loss on labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positive_label: Option<String>,
+    /// What was asked of the features beyond "at most k".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Constraints>,
+    /// What each choice costs, when that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Vec<Priced>>,
     /// The list of models, when one was asked for.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub list: Option<List>,
@@ -135,6 +142,94 @@ pub struct Listed {
     pub support: Vec<String>,
     /// Their coefficients.
     pub coefficients: ByName,
+}
+
+/// What was asked of the features beyond "at most k". Names are those of features, of groups or of columns of text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Constraints {
+    /// In every model and counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// In every model and not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include_free: Vec<String>,
+    /// Whether no coefficient may be negative.
+    #[serde(skip_serializing_if = "is_false")]
+    pub all_nonnegative: bool,
+    /// Whose coefficients may not be negative.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nonnegative: Vec<String>,
+    /// Between which numbers coefficients must lie, on the scale of the data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bounded>,
+    /// Columns that are in or out together and count as one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
+    /// What the ridge is multiplied by.
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub ridge_factors: ByName,
+    /// Whether a product or square needs its factors.
+    #[serde(skip_serializing_if = "is_false")]
+    pub heredity: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Constraints {
+    /// How many features some columns are: those of a group are one together.
+    pub fn count(&self, columns: &[String]) -> usize {
+        let group = |name: &String| self.groups.iter().position(|g| g.columns.contains(name));
+        let mut seen = vec![false; self.groups.len()];
+        let is_new =
+            |name: &&String| group(name).is_none_or(|at| !std::mem::replace(&mut seen[at], true));
+        columns.iter().filter(is_new).count()
+    }
+}
+
+/// The bounds of a coefficient; nothing is no bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounded {
+    /// The feature.
+    pub feature: String,
+    /// At least this.
+    pub lower: Option<f64>,
+    /// At most this.
+    pub upper: Option<f64>,
+}
+
+/// Columns that are one feature together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What it is called.
+    pub name: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
+/// What it costs to decide otherwise about one feature. Costs and bounds are nothing where no model can have the feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Priced {
+    /// The feature; a group by its name.
+    pub feature: String,
+    /// Whether the model has it: then this is the cost of doing without it, else that of having it.
+    pub chosen: bool,
+    /// How much the objective rises.
+    pub cost: Option<f64>,
+    /// The rise is at least this.
+    pub cost_lower: Option<f64>,
+    /// The rise is at most this.
+    pub cost_upper: Option<f64>,
+    /// The least objective found with the other decision.
+    pub objective: Option<f64>,
+    /// What no model with the other decision can be below.
+    pub lower_bound: Option<f64>,
+    /// What is known of it.
+    pub status: String,
+    /// The columns of the best model with the other decision.
+    pub support: Vec<String>,
 }
 
 /// How the result was asked for.
@@ -215,6 +310,9 @@ pub struct Model {
     /// Features among the chosen that are products of columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub products: Vec<Product>,
+    /// The levels of columns of text that features among the chosen stand for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indicators: Vec<Indicator>,
     /// What stands in for a missing value, by column.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub imputed: ByName,
@@ -302,7 +400,17 @@ impl Model {
     fn check(&self) -> Result<(), String> {
         let coefficients = &self.fitted.coefficients.0;
         let names: Vec<&String> = coefficients.iter().map(|(name, _)| name).collect();
-        if names != self.fitted.support.iter().collect::<Vec<_>>() {
+        // Features that are in for free have coefficients and are not counted.
+        let is_free = self
+            .constraints()
+            .is_some_and(|asked| !asked.include_free.is_empty());
+        let counted = |name: &&&String| !is_free || self.fitted.support.contains(name);
+        if !names
+            .iter()
+            .filter(counted)
+            .copied()
+            .eq(&self.fitted.support)
+        {
             return Err("names other features in 'support' than in 'coefficients'; make them agree, or fit it again".into());
         }
         let mut sorted = names;
@@ -313,6 +421,27 @@ impl Model {
         Ok(())
     }
 
+    /// What was asked of the features beyond "at most k".
+    pub fn constraints(&self) -> Option<&Constraints> {
+        self.fitted.constraints.as_ref()
+    }
+
+    /// How many features some columns are: those of a group are one together.
+    pub fn count(&self, columns: &[String]) -> usize {
+        self.constraints()
+            .map_or(columns.len(), |asked| asked.count(columns))
+    }
+
+    /// How many features could be chosen; those that are in for free are not among them.
+    pub fn choices(&self) -> usize {
+        let free = self.fitted.coefficients.0.len() - self.fitted.support.len();
+        self.count(&self.features).saturating_sub(free)
+    }
+
+    fn indicator(&self, name: &str) -> Option<&Indicator> {
+        self.indicators.iter().find(|own| own.name == name)
+    }
+
     /// The columns of a file that a prediction needs, in the order of their first use, the offset last.
     pub fn columns(&self) -> Vec<&str> {
         let mut columns: Vec<&str> = Vec::new();
@@ -321,10 +450,12 @@ impl Model {
                 columns.push(name);
             }
         };
-        for name in &self.fitted.support {
-            match self.products.iter().find(|product| product.name == *name) {
-                Some(product) => product.factors.iter().for_each(|name| need(name)),
-                None => need(name),
+        for (name, _) in &self.fitted.coefficients.0 {
+            let product = self.products.iter().find(|product| product.name == *name);
+            match (product, self.indicator(name)) {
+                (Some(product), _) => product.factors.iter().for_each(|name| need(name)),
+                (None, Some(indicator)) => need(&indicator.column),
+                (None, None) => need(name),
             }
         }
         self.offset.iter().for_each(|name| need(name));
@@ -336,7 +467,17 @@ impl Model {
     /// The sum is taken from left to right, one rounded product and one rounded addition a
     /// feature: the same bits on every machine.
     pub fn predict(&self, table: &RawTable) -> Result<Vec<f64>, DataError> {
-        let table = self.with_columns(table)?;
+        Ok(self.predict_seen(table)?.0)
+    }
+
+    /// The same, with the columns of text in which rows have a text that the model has never seen, and how many have: these
+    /// are predicted as rows of none of its levels.
+    pub fn predict_seen(
+        &self,
+        table: &RawTable,
+    ) -> Result<(Vec<f64>, Vec<(String, usize)>), DataError> {
+        let mut table = self.with_columns(table)?;
+        let unseen = self.add_indicators(&mut table)?;
         let mut sums = vec![self.fitted.intercept; table.rows()];
         for (name, coefficient) in &self.fitted.coefficients.0 {
             let values = |of: &str| table.number(of);
@@ -359,7 +500,7 @@ impl Model {
             }
         }
         match sums.iter().position(|sum| !sum.is_finite()) {
-            None => Ok(sums),
+            None => Ok((sums, unseen)),
             Some(row) => Err(DataError::WrongFormat {
                 path: table.file().to_path_buf(),
                 what: format!(
@@ -368,6 +509,26 @@ impl Model {
                 ),
             }),
         }
+    }
+
+    /// The indicator columns that a prediction needs; the columns with texts of no level, and how many rows have them.
+    fn add_indicators(&self, table: &mut RawTable) -> Result<Vec<(String, usize)>, DataError> {
+        let mut unseen = Vec::new();
+        let needed = &self.fitted.coefficients;
+        for column in self.columns() {
+            let own = self.indicators.iter().filter(|own| own.column == column);
+            let levels: Vec<&Indicator> = own.collect();
+            if levels.is_empty() {
+                continue;
+            }
+            let is_needed = |own: &&Indicator| needed.get(&own.name).is_some();
+            let features: Vec<&Indicator> = levels.iter().copied().filter(is_needed).collect();
+            match table.add_indicators(column, &levels, &features)? {
+                0 => {}
+                rows => unseen.push((column.to_owned(), rows)),
+            }
+        }
+        Ok(unseen)
     }
 
     /// The columns that a prediction needs, all there and without gaps.
@@ -387,7 +548,11 @@ impl Model {
                 table.fill(name, *value)?;
             }
         }
-        table.refuse_missing(&needed, "fill them in, or drop the rows")?;
+        // A gap may be a level of its own.
+        let may_miss = self.indicators.iter().filter(|own| own.level == MISSING);
+        let mut gapless = needed;
+        gapless.retain(|name| !may_miss.clone().any(|own| own.column == *name));
+        table.refuse_missing(&gapless, "fill them in, or drop the rows")?;
         Ok(table)
     }
 
@@ -456,6 +621,8 @@ mod tests {
                 method: "best-first".into(),
                 warnings: vec!["a \"quoted\" one".into()],
                 positive_label: Some("1".into()),
+                constraints: None,
+                prices: None,
                 list: Some(List {
                     solutions: Vec::new(),
                     rest_bound: None,
@@ -471,6 +638,7 @@ mod tests {
             standardize: true,
             scales: ByName(vec![("a".into(), 1.0 / 3.0)]),
             products: Vec::new(),
+            indicators: Vec::new(),
             imputed: ByName::default(),
             features: names,
             settings: Asked::default(),

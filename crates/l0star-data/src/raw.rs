@@ -298,6 +298,21 @@ impl RawTable {
         self.columns[j] = column;
     }
 
+    /// One more column, behind the others.
+    pub(crate) fn add(&mut self, name: &str, column: RawColumn) -> Result<(), DataError> {
+        if let Ok(first) = self.position(name) {
+            return Err(DataError::DuplicateName {
+                file: Some(self.file.clone()),
+                name: clip(name),
+                first: first + 1,
+                second: self.names.len() + 1,
+            });
+        }
+        self.names.push(name.to_owned());
+        self.columns.push(column);
+        Ok(())
+    }
+
     pub(crate) fn places<N: AsRef<str>>(&self, columns: &[N]) -> Result<Vec<usize>, DataError> {
         let own: HashMap<&str, usize> = self
             .names

@@ -6,7 +6,7 @@ use crate::place::clip;
 const SHOWN: usize = 10;
 
 /// The error for a column that does not exist: near names first, then the first of all names.
-pub(crate) fn no_such_column(name: &str, names: &[String]) -> DataError {
+pub fn no_such_column(name: &str, names: &[String]) -> DataError {
     let mut available: Vec<String> = names.iter().take(SHOWN).map(|name| clip(name)).collect();
     if names.len() > SHOWN {
         available.push(format!("… ({} in all)", names.len()));

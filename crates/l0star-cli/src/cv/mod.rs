@@ -139,7 +139,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     }
     let task = Task::read(&args.task)?;
     let score = score(args, &task)?;
-    let ks = within_features(&args.k.0, task.names.len());
+    let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);
     let mut warnings = task.warnings(largest);
     let stop = interrupt::flag();
@@ -230,11 +230,15 @@ fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     Ok(score)
 }
 
-/// Sizes beyond the number of features are all the same model.
-fn within_features(ks: &[usize], features: usize) -> Vec<usize> {
-    let mut ks: Vec<usize> = ks.iter().map(|k| (*k).min(features)).collect();
+/// Sizes beyond the number of features are all the same model; those with less room than for what has to be in have none.
+fn possible_sizes(ks: &[usize], task: &Task, ridge: f64) -> Result<Vec<usize>, Failure> {
+    let mut ks: Vec<usize> = ks.iter().map(|k| (*k).min(task.features())).collect();
     ks.dedup();
-    ks
+    let largest = ks.last().copied().unwrap_or(0);
+    let scaled = task.problem(largest, ridge, task.weights.as_deref())?;
+    let least = scaled.problem.included().len();
+    ks.retain(|k| *k >= least);
+    Ok(ks)
 }
 
 /// All that is to be fitted and scored.

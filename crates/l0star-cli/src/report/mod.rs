@@ -17,12 +17,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use l0star_data::model::{Fitted, List};
+use l0star_data::model::{Fitted, List, Priced};
 use l0star_data::{Model, write_atomically};
 use serde::Serialize;
 
 use crate::explain;
 use crate::failure::Failure;
+use crate::prices;
 use crate::table::{percent_above, significant};
 use crate::task::Task;
 
@@ -35,6 +36,7 @@ const JS: &str = include_str!("page.js");
 /// A grid of more is no longer looked at.
 const MOST_MODELS: usize = 100;
 const MOST_FEATURES: usize = 60;
+const MOST_PRICES: usize = 40;
 
 /// The data of the charts, by the id of their panel.
 #[derive(Debug, Default, Serialize)]
@@ -42,6 +44,10 @@ struct Charts<'a> {
     notes: HashMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a [trace::Point]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a PathChart<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prices: Option<Vec<&'a Priced>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<Grid<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,24 +71,73 @@ struct Column<'a> {
     coefficients: &'a l0star_data::model::ByName,
 }
 
+/// The sizes of a path.
+#[derive(Debug, Serialize)]
+pub struct PathChart<'a> {
+    /// What the size of the model is best by.
+    pub criterion: &'static str,
+    pub chosen: usize,
+    pub points: Vec<PathPoint<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PathPoint<'a> {
+    pub k: usize,
+    pub objective: f64,
+    pub lower_bound: Option<f64>,
+    pub criterion: Option<f64>,
+    pub support: &'a [String],
+}
+
+/// What is to be shown.
+pub struct Page<'a> {
+    pub model: &'a Model,
+    pub task: &'a Task,
+    /// Of all features.
+    pub coefficients: &'a [f64],
+    pub trace: Option<&'a Trace>,
+    pub path: Option<PathChart<'a>>,
+}
+
 /// Writes the page.
-pub fn save(
-    path: &Path,
-    model: &Model,
-    task: &Task,
-    coefficients: &[f64],
-    trace: &Trace,
-) -> Result<(), Failure> {
+pub fn save(file: &Path, page: &Page) -> Result<(), Failure> {
+    let Page {
+        model,
+        task,
+        coefficients,
+        trace,
+        path,
+    } = page;
     let scores = task.scores(coefficients, model.fitted.intercept);
     let mut charts = Charts {
-        trace: trace.points(),
+        trace: trace.and_then(Trace::points),
+        path: path.as_ref(),
         ..Charts::default()
     };
     let fitted_rows = "On the rows that were fitted; on others it will do a little worse (l0star cv tells how much).";
     let mut note = |panel, text: String| {
         charts.notes.insert(panel, text);
     };
-    note("trace", trace.note());
+    note("trace", trace.map(Trace::note).unwrap_or_default());
+    if let Some(path) = path {
+        note(
+            "path",
+            format!(
+                "The best model of each size, and what is proved of it. {} is smallest at {} features, the model above.",
+                path.criterion, path.chosen
+            ),
+        );
+    }
+    if let Some(prices) = &model.fitted.prices {
+        let all = prices::ordered(prices);
+        let shown = all.len().min(MOST_PRICES);
+        let mut text = "How much the objective of the best model rises when one choice is made otherwise: blue without a feature of the model, orange with another one in it.".to_owned();
+        if shown < all.len() {
+            let _ = write!(text, " The first {shown} of {} are shown.", all.len());
+        }
+        note("prices", text);
+        charts.prices = Some(all[..shown].to_vec());
+    }
     match &task.labels {
         None => {
             note("residuals", fitted_rows.to_owned());
@@ -106,8 +161,8 @@ pub fn save(
         note("models", left_out);
         charts.models = Some(grid);
     }
-    let page = render(model, &charts);
-    write_atomically(path, |file| file.write_all(page.as_bytes()))?;
+    let html = render(model, &charts);
+    write_atomically(file, |file| file.write_all(html.as_bytes()))?;
     Ok(())
 }
 
@@ -172,7 +227,7 @@ fn render(model: &Model, charts: &Charts) -> String {
             escape(&format!(
                 "A model of '{}' with {} features",
                 model.target,
-                fitted.support.len()
+                model.count(&fitted.support)
             )),
         ),
         ("status", escape(&status)),
@@ -274,7 +329,7 @@ fn tiles(model: &Model) -> String {
     }
     tiles.push((
         "features",
-        format!("{} of {}", fitted.support.len(), model.features.len()),
+        format!("{} of {}", model.count(&fitted.support), model.choices()),
     ));
     tiles.push(("rows", model.data.rows.to_string()));
     tiles.push(("loss", fitted.loss.clone()));

@@ -220,7 +220,60 @@ function drawModels(section, { models, features }) {
   });
 }
 
-const panels = { trace: drawTrace, models: drawModels, residuals: drawResiduals, labels: drawLabels };
+function drawPath(section, { criterion, chosen, points }) {
+  const chart = section.querySelector(".chart");
+  const known = points.filter((point) => point.lower_bound !== null);
+  const heights = points.map((point) => point.objective).concat(known.map((point) => point.lower_bound));
+  const sizes = points.map((point) => point.k);
+  const plot = frame(chart, {
+    x: padded(sizes), y: padded(heights), xName: "features", yName: "objective", title: "The best objective of each size",
+  });
+  const line = (of) => known.map((point, i) => `${i ? "L" : "M"}${plot.toX(point.k)},${plot.toY(of(point))}`).join("");
+  if (known.length) node(plot.root, "path", { class: "line minus-line", d: line((point) => point.lower_bound) });
+  const placed = points.map((point) => ({ ...point, px: plot.toX(point.k), py: plot.toY(point.objective) }));
+  const dots = placed.map((point) => node(plot.root, "circle", {
+    class: point.k === chosen ? "plus-fill lit" : "plus-fill", cx: point.px, cy: point.py, r: point.k === chosen ? 6 : 4,
+  }));
+  hover(plot, placed, (point) => {
+    const worth = point.criterion === null ? "" : `\n${criterion} ${number(point.criterion, 6)}`;
+    const bound = point.lower_bound === null ? "" : `\nlower bound ${number(point.lower_bound, 8)}`;
+    return `k = ${point.k}: objective ${number(point.objective, 8)}${bound}${worth}\n${point.support.join(", ") || "(none)"}`;
+  }, (point) => {
+    placed.forEach((own, i) => dots[i].setAttribute("r", own.k === chosen || own === point ? 6 : 4));
+  });
+}
+
+function drawPrices(section, prices) {
+  const chart = section.querySelector(".chart");
+  chart.replaceChildren();
+  const [row, right] = [20, 76];
+  const width = Math.max(240, chart.clientWidth);
+  const most = width < 500 ? 14 : 28;
+  const short = (name) => (name.length > most ? name.slice(0, most - 1) + "…" : name);
+  const shown = prices.map((price) => `${price.chosen ? "without" : "with"} ${short(price.feature)}`);
+  const left = 7 * Math.max(...shown.map((name) => name.length)) + 12;
+  const height = row * prices.length + 4;
+  const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  root.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", "What each choice costs");
+  chart.append(root);
+  const largest = Math.max(...prices.map((price) => price.cost || 0)) || 1;
+  prices.forEach((price, i) => {
+    const y = row * i + 2;
+    const proved = price.status === "optimal";
+    const length = price.cost === null ? 0 : Math.max(1, ((width - left - right) * price.cost) / largest);
+    const told = price.cost === null ? "impossible" : `${proved ? "" : "≤ "}${number(proved ? price.cost : price.cost_upper)}`;
+    node(root, "text", { x: left - 6, y: y + 13, "text-anchor": "end" }, shown[i]);
+    const bar = node(root, "rect", { class: price.chosen ? "plus-fill" : "minus-fill", x: left, y, width: length, height: row - 4, rx: 2 });
+    node(root, "text", { x: left + length + 6, y: y + 13 }, told);
+    bar.addEventListener("pointermove", (event) => showTip(event,
+      `${price.chosen ? "without" : "with"} ${price.feature}\ncost ${number(price.cost_lower)} to ${number(price.cost_upper)}\nthen: ${price.support.join(", ") || "(none)"}`));
+    bar.addEventListener("pointerleave", hideTip);
+  });
+}
+
+const panels = { trace: drawTrace, path: drawPath, prices: drawPrices, models: drawModels, residuals: drawResiduals, labels: drawLabels };
 
 function draw() {
   for (const [id, panel] of Object.entries(panels)) {

@@ -1,0 +1,131 @@
+//! `fit --prices`: what each choice costs.
+
+use serde_json::Value;
+
+use crate::common::{Sandbox, assert_close, number, support};
+
+const FIT: &str = "fit s.csv --target b";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 6 -k 3 -n 50 --rho 0.6 --snr 2 --out s.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+fn prices(json: &Value) -> &Vec<Value> {
+    json["prices"].as_array().unwrap()
+}
+
+#[test]
+fn each_is_a_fit_with_one_choice_made_otherwise() {
+    let sandbox = sandbox();
+    let json = sandbox.json(&format!("{FIT} -k 2 --prices --json --out m.json"));
+    assert_eq!(prices(&json).len(), 6);
+    for price in prices(&json) {
+        let name = price["feature"].as_str().unwrap();
+        let chosen = price["chosen"].as_bool().unwrap();
+        assert_eq!(chosen, support(&json).contains(&name));
+        let option = if chosen { "--exclude" } else { "--include" };
+        let other = sandbox.json(&format!("{FIT} -k 2 --json {option} {name}"));
+        assert_close(
+            number(price, "objective"),
+            number(&other, "objective"),
+            1e-9,
+        );
+        assert_eq!(support(price), support(&other));
+        assert_eq!(price["status"], "optimal");
+        let cost = number(&other, "objective") - number(&json, "objective");
+        assert!((number(price, "cost") - cost).abs() < 1e-9);
+        assert!(number(price, "cost_lower") <= number(price, "cost"));
+        assert!(number(price, "cost") <= number(price, "cost_upper"));
+        assert!(number(price, "lower_bound") <= number(price, "objective"));
+    }
+    let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    assert_eq!(file["prices"], json["prices"]);
+    let plain = sandbox.json(&format!("{FIT} -k 2 --json"));
+    assert_eq!(plain.get("prices"), None);
+}
+
+#[test]
+fn groups_have_one_price_and_what_cannot_be_has_none() {
+    let sandbox = sandbox();
+    let json = sandbox.json(&format!("{FIT} -k 1 --group g=x1,x2 --prices --json"));
+    let names: Vec<&str> = prices(&json)
+        .iter()
+        .map(|p| p["feature"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["g", "x3", "x4", "x5", "x6"]);
+    let json = sandbox.json(&format!(
+        "{FIT} -k 2 --interactions --heredity --prices --json"
+    ));
+    let product = prices(&json)
+        .iter()
+        .find(|price| price["feature"] == "x1:x2");
+    let product = product.unwrap();
+    assert_eq!(product["cost"], Value::Null, "it needs three places");
+}
+
+#[test]
+fn the_table_and_the_page_show_them() {
+    let sandbox = sandbox();
+    let outcome = sandbox.run(&format!("{FIT} -k 2 --prices --report p.html"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let table = outcome
+        .stdout
+        .split_once("what each choice costs")
+        .unwrap()
+        .1;
+    assert_eq!(table.matches("without x").count(), 2, "{table}");
+    assert_eq!(table.matches("with    x").count(), 4, "{table}");
+    let page = String::from_utf8(sandbox.read("p.html")).unwrap();
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(prices(&data).len(), 6);
+    assert_eq!(prices(&data)[0]["chosen"], true);
+}
+
+#[test]
+fn a_limit_leaves_bounds() {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate huber -d 60 -k 6 -n 60 --out s.csv");
+    let fit = "fit s.csv --target b --loss huber -k 6 --no-intercept --ridge 1e-4 --prices --json";
+    let outcome = sandbox.run(&format!("{fit} --node-limit 1 --threads 1"));
+    let json = outcome.json();
+    assert_eq!(outcome.code, Some(4), "{json}");
+    for price in prices(&json) {
+        assert!(number(price, "cost_lower") <= number(price, "cost_upper"));
+    }
+    assert!(
+        prices(&json)
+            .iter()
+            .any(|price| price["status"] == "node_limit")
+    );
+}
+
+#[test]
+fn heuristics_have_no_prices() {
+    sandbox().refuses(
+        &format!("{FIT} -k 2 --prices --method omp"),
+        2,
+        &["--prices", "'omp'"],
+    );
+}
+
+#[test]
+fn a_path_has_a_page_too() {
+    let sandbox = sandbox();
+    let outcome = sandbox.run("path s.csv --target b -k 4 --report p.html --out m.json --quiet");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""));
+    let page = String::from_utf8(sandbox.read("p.html")).unwrap();
+    let (_, data) = page.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(data["path"]["points"].as_array().unwrap().len(), 5);
+    let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    assert_eq!(data["path"]["chosen"], file["k"]);
+    sandbox.refuses(
+        "path s.csv --target b --report s.csv",
+        2,
+        &["--report", "overwrite the data"],
+    );
+}

@@ -1,0 +1,252 @@
+//! Columns of text as features: one indicator column a level.
+//!
+//! Levels that few rows have are put together, and missing cells can be a level of their own. A column of two levels needs one
+//! indicator, that of the second; what the first would say is known from it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::column::{Cell, Dictionary, RawColumn, has_decimal_comma};
+use crate::error::DataError;
+use crate::place::clip;
+use crate::raw::RawTable;
+
+/// The level that rare ones are put together as.
+pub const OTHER: &str = "(other)";
+/// The level of missing cells.
+pub const MISSING: &str = "(missing)";
+/// A column with more levels is refused.
+pub const MOST_LEVELS: usize = 100;
+
+/// A level of a column of text, and what its indicator column is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Indicator {
+    /// The name of the indicator column: `city=Paris`.
+    pub name: String,
+    /// The column of text.
+    pub column: String,
+    /// The level: a text, [`OTHER`] or [`MISSING`].
+    pub level: String,
+    /// Of [`OTHER`]: the levels that are put together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
+}
+
+impl Indicator {
+    fn new(column: &str, level: &str, others: Vec<String>) -> Indicator {
+        Indicator {
+            name: format!("{column}={level}"),
+            column: column.to_owned(),
+            level: level.to_owned(),
+            others,
+        }
+    }
+}
+
+/// The levels of one column that are features: all, or the second of two.
+pub fn features(levels: &[Indicator]) -> &[Indicator] {
+    match levels {
+        [_, second] => std::slice::from_ref(second),
+        all => all,
+    }
+}
+
+/// The level of a cell; nothing for a text that is none of them where no level is [`OTHER`].
+fn level_of(levels: &[&Indicator], text: &str) -> Option<usize> {
+    let find = |wanted: &str| levels.iter().position(|own| own.level == wanted);
+    match Cell::of(text) {
+        Cell::Missing => find(MISSING),
+        _ => find(text).or_else(|| find(OTHER)),
+    }
+}
+
+impl RawTable {
+    /// The levels of a column of text in order of their letters, then [`OTHER`] if some have fewer than `rare` rows, then
+    /// [`MISSING`] if there are missing cells.
+    ///
+    /// An error when the column looks like numbers with a few words among them, when no level has `rare` rows, or when
+    /// more than [`MOST_LEVELS`] have.
+    pub fn levels(&self, column: &str, rare: usize) -> Result<Vec<Indicator>, DataError> {
+        let RawColumn::Text { levels, codes } = self.column(column)? else {
+            return Ok(Vec::new());
+        };
+        let mut counts = vec![0usize; levels.len()];
+        codes.iter().for_each(|code| counts[*code as usize] += 1);
+        let is_missing = |level: &str| Cell::of(level) == Cell::Missing || level == MISSING;
+        let like_number =
+            |level: &str| matches!(Cell::of(level), Cell::Number(_)) || has_decimal_comma(level);
+        let (mut kept, mut others, mut numbers) = (Vec::new(), Vec::new(), 0);
+        for (level, count) in levels.iter().zip(counts) {
+            if is_missing(level) {
+                continue;
+            }
+            numbers += usize::from(like_number(level));
+            match count < rare || level == OTHER {
+                true => others.push(level.clone()),
+                false => kept.push(level.clone()),
+            }
+        }
+        if 2 * numbers > kept.len() + others.len() {
+            // Words among numbers are a mistake in the file; the refusal names the first.
+            self.numeric(&[column])?;
+        }
+        others.sort_unstable();
+        kept.sort_unstable();
+        let refuse = |what: String| {
+            Err(DataError::WrongFormat {
+                path: self.file().to_path_buf(),
+                what,
+            })
+        };
+        let shown = clip(column);
+        if kept.is_empty() && !others.is_empty() {
+            return refuse(format!(
+                "has no text in column '{shown}' that {rare} rows have, so that it tells no rows apart; lower --rare, or leave the column out with --drop '{shown}'"
+            ));
+        }
+        if kept.len() > MOST_LEVELS {
+            return refuse(format!(
+                "has {} different texts in column '{shown}' that {rare} rows or more have, and {MOST_LEVELS} are the most for a feature; raise --rare, put texts together, or leave the column out with --drop '{shown}'",
+                kept.len()
+            ));
+        }
+        let mut found: Vec<Indicator> = kept
+            .iter()
+            .map(|level| Indicator::new(column, level, Vec::new()))
+            .collect();
+        if !others.is_empty() {
+            found.push(Indicator::new(column, OTHER, others));
+        }
+        if levels.iter().any(|level| is_missing(level)) {
+            found.push(Indicator::new(column, MISSING, Vec::new()));
+        }
+        Ok(found)
+    }
+
+    /// Adds the indicator columns of `features`, which are levels of one column, and says how many rows have none of `levels`.
+    pub fn add_indicators(
+        &mut self,
+        column: &str,
+        levels: &[&Indicator],
+        features: &[&Indicator],
+    ) -> Result<usize, DataError> {
+        let (texts, codes) = self.texts(column)?;
+        let level_of_code: Vec<Option<usize>> =
+            texts.iter().map(|text| level_of(levels, text)).collect();
+        let of_row: Vec<Option<usize>> = codes
+            .iter()
+            .map(|code| level_of_code[*code as usize])
+            .collect();
+        for feature in features {
+            let own = levels.iter().position(|level| level.level == feature.level);
+            let values = of_row.iter().map(|level| f64::from(*level == own));
+            self.add(&feature.name, RawColumn::Number(values.collect()))?;
+        }
+        Ok(of_row.iter().filter(|level| level.is_none()).count())
+    }
+
+    /// The different texts of a column and which of them each row has; numbers as they are written.
+    fn texts(&self, column: &str) -> Result<(Cow<'_, [String]>, Cow<'_, [u32]>), DataError> {
+        let column = self.column(column)?;
+        if let RawColumn::Text { levels, codes } = column {
+            return Ok((levels.into(), codes.into()));
+        }
+        let values = match column.with_gaps() {
+            Some(values) => values.into(),
+            None => column.numbers(self.rows()).unwrap_or_default(),
+        };
+        let mut dictionary = Dictionary::default();
+        let codes = values
+            .iter()
+            .map(|value| dictionary.code(&value.to_string()));
+        let codes: Vec<u32> = codes.collect();
+        Ok((dictionary.levels.into(), codes.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::csv::parse_csv;
+    use std::path::Path;
+
+    fn table(cells: &[&str]) -> RawTable {
+        let text = format!(
+            "n,city\n{}\n",
+            cells
+                .iter()
+                .map(|cell| format!("1,{cell}"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        );
+        parse_csv(Path::new("t.csv"), text.as_bytes()).unwrap()
+    }
+
+    fn names(levels: &[Indicator]) -> Vec<&str> {
+        levels.iter().map(|level| level.level.as_str()).collect()
+    }
+
+    #[test]
+    fn rare_levels_are_put_together_and_missing_ones_come_last() {
+        let table = table(&["b", "a", "b", "z", "NA", "a", "(other)", "y"]);
+        let levels = table.levels("city", 2).unwrap();
+        assert_eq!(names(&levels), ["a", "b", OTHER, MISSING]);
+        assert_eq!(levels[2].others, [OTHER, "y", "z"]);
+        assert_eq!(features(&levels).len(), 4);
+        let all = table.levels("city", 1).unwrap();
+        assert_eq!(names(&all), ["a", "b", "y", "z", OTHER, MISSING]);
+    }
+
+    #[test]
+    fn of_two_levels_the_second_is_the_feature() {
+        let table = table(&["no", "yes", "no"]);
+        let levels = table.levels("city", 1).unwrap();
+        assert_eq!(features(&levels), &levels[1..]);
+        assert_eq!(levels[1].name, "city=yes");
+    }
+
+    #[test]
+    fn rows_of_no_level_are_counted() {
+        let known = table(&["a", "b", "c"]).levels("city", 1).unwrap();
+        let levels: Vec<&Indicator> = known.iter().collect();
+        let mut new = table(&["c", "d", "a", "e"]);
+        assert_eq!(new.add_indicators("city", &levels, &levels).unwrap(), 2);
+        assert_eq!(new.number("city=a").unwrap(), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(new.number("city=c").unwrap(), [1.0, 0.0, 0.0, 0.0]);
+        let error = new.add_indicators("city", &levels, &levels).unwrap_err();
+        assert!(error.to_string().contains("both named 'city=a'"), "{error}");
+    }
+
+    #[test]
+    fn numbers_are_levels_by_how_they_are_written() {
+        let known = table(&["a", "b", "2", "c"]).levels("city", 1).unwrap();
+        let levels: Vec<&Indicator> = known.iter().collect();
+        let mut new = table(&["2", "3"]);
+        assert_eq!(new.add_indicators("city", &levels, &levels).unwrap(), 1);
+        assert_eq!(new.number("city=2").unwrap(), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn what_is_no_category_is_refused() {
+        for (cells, rare, words) in [
+            (vec!["1", "2", "high", "4"], 1, "'high' is not a number"),
+            (vec!["1", "2", "3,5x", "\"4,5\""], 1, "is not a number"),
+            (vec!["a", "b", "c"], 2, "lower --rare"),
+        ] {
+            let error = table(&cells).levels("city", rare).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let many: Vec<String> = (0..101).map(|i| format!("c{i}")).collect();
+        let cells: Vec<&str> = many.iter().map(String::as_str).collect();
+        let error = table(&cells).levels("city", 1).unwrap_err().to_string();
+        assert!(
+            error.contains("101 different texts") && error.contains("--drop 'city'"),
+            "{error}"
+        );
+        assert_eq!(
+            table(&cells[1..]).levels("city", 1).unwrap().len(),
+            MOST_LEVELS
+        );
+    }
+}
