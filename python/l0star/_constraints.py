@@ -62,7 +62,7 @@ def _groups(groups: Any, names: list[str]) -> list[list[int]]:
     if isinstance(groups, (str, Mapping)) or not isinstance(groups, Iterable):
         raise TypeError(f"groups takes a list of lists, or one label for each column; got {groups!r}.")
     parts = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
-    if any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts):
+    if not parts or any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts):
         return [columns(part, names, "groups") for part in parts]
     if len(parts) != len(names):
         raise ValueError(

@@ -119,6 +119,21 @@ def test_an_interrupted_path_keeps_what_is_finished():
     assert results[0].status == "optimal"
 
 
+def test_a_callback_follows_a_path_and_stops_it():
+    seen = []
+
+    def callback(progress):
+        seen.append(progress.k)
+        return progress.nodes > 10
+
+    path = sparse_path(*hard(), k_max=20, callback=callback)
+    assert seen == sorted(seen)
+    assert path.ks.tolist() == list(range(21))
+    assert path[0].status == "optimal"
+    assert {result.status for result in path[seen[-1] :]} == {"interrupted"}
+    assert all(result.lower_bound <= result.objective for result in path)
+
+
 @linux
 def test_uncaught_ctrl_c_ends_the_program_as_usual():
     child = run_child("l0star.solve(X, y, 20)")
@@ -264,5 +279,7 @@ def test_silent_unless_asked(capfd):
     assert capfd.readouterr() == ("", "")
     solve(X, y, 3, verbose=2)
     assert "gap closed: 100%" in capfd.readouterr().err
+    sparse_path(X, y, k_max=3, verbose=1)
+    assert "path: 100%" in capfd.readouterr().err
     SparseRegressorCV(ks=2, verbose=1).fit(X, y)
     assert "folds: 100%" in capfd.readouterr().err
