@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from l0star._options import Options, check_count, check_real
 from l0star._progress import Progress, bar
 from l0star._solve import Job
 
+Chooser = TypeVar("Chooser", bound="_CrossValidated")
+
 
 class _CrossValidated(_SparseModel):
     """Chooses k and the ridge, then fits on all rows."""
@@ -36,7 +38,24 @@ class _CrossValidated(_SparseModel):
     n_jobs: int | None
     verbose: int
 
-    def _fit_cv(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> None:
+    @documented
+    def fit(self: Chooser, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Chooser:
+        """Choose k and the ridge, then fit on all rows.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,)
+            The target: numbers, or for a classifier labels of any type, two different ones.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows, in fits and in scores.
+        offset : array of shape (n_samples,), default=None
+            A number added to the prediction of each row during the fits (not in the scores).
+
+        Returns
+        -------
+        SparseRegressorCV or SparseClassifierCV
+            Itself.
+        """
         name = type(self).__name__
         # One bar for all fits, none for each.
         options = self._options(ridge=1.0, verbose=0)
@@ -57,6 +76,7 @@ class _CrossValidated(_SparseModel):
         chosen = self.cv_results_["params"][self.best_index_]
         self.k_, self.ridge_ = chosen["k"], chosen["ridge"]
         self._solve(Job(data, self._options(ridge=self.ridge_, verbose=0)), self.k_)
+        return self
 
     def _sizes(self, asked: Constraints) -> list[int]:
         name, included = type(self).__name__, asked.n_included
@@ -171,20 +191,6 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         What a fold is scored by; by default the coefficient of determination.
     loss : {"quadratic", "huber"}, default="quadratic"
         As for :class:`SparseRegressor`.
-    n_jobs : int, default=None
-        Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
-    top : int, default=None
-        How many models are wanted of the last fit, the best ones in order.
-    within : float, default=None
-        All models up to ``1 + within`` times the best objective are wanted of the last fit.
-    time_limit : float, default=None
-        Seconds, for all sizes on one fold, and again for the last fit.
-    node_limit : int, default=None
-        Nodes of the search tree, for each size.
-    memory_limit : int, default=None
-        Bytes of open nodes, for each size.
-    verbose : int, default=0
-        1 shows a progress bar over the folds.
 
     Attributes
     ----------
@@ -239,28 +245,6 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
     ) -> None:
         self._keep(locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseRegressorCV:
-        """Choose k and the ridge, then fit on all rows.
-
-        Parameters
-        ----------
-        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix stays sparse.
-        y : array of shape (n_samples,)
-            The target.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows, in fits and in scores.
-        offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fits (not in the scores).
-
-        Returns
-        -------
-        SparseRegressorCV
-            Itself.
-        """
-        self._fit_cv(X, y, sample_weight, offset)
-        return self
-
 
 @documented
 class SparseClassifierCV(_CrossValidated, SparseClassifier):
@@ -274,20 +258,6 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         What a fold is scored by; by default the accuracy. "neg_log_loss" tells more.
     loss : {"logistic", "squared-hinge"}, default="logistic"
         As for :class:`SparseClassifier`.
-    n_jobs : int, default=None
-        Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
-    top : int, default=None
-        How many models are wanted of the last fit, the best ones in order.
-    within : float, default=None
-        All models up to ``1 + within`` times the best objective are wanted of the last fit.
-    time_limit : float, default=None
-        Seconds, for all sizes on one fold, and again for the last fit.
-    node_limit : int, default=None
-        Nodes of the search tree, for each size.
-    memory_limit : int, default=None
-        Bytes of open nodes, for each size.
-    verbose : int, default=0
-        1 shows a progress bar over the folds.
 
     Attributes
     ----------
@@ -340,25 +310,3 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         verbose: int = 0,
     ) -> None:
         self._keep(locals())
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseClassifierCV:
-        """Choose k and the ridge, then fit on all rows.
-
-        Parameters
-        ----------
-        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix stays sparse.
-        y : array of shape (n_samples,)
-            Labels of any type, two different ones.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows, in fits and in scores.
-        offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fits (not in the scores).
-
-        Returns
-        -------
-        SparseClassifierCV
-            Itself.
-        """
-        self._fit_cv(X, y, sample_weight, offset)
-        return self

@@ -74,12 +74,30 @@ callback : callable, default=None
     true answer stops the search.
 verbose : int, default=0
     1 shows a progress bar while the search runs, 2 leaves it there.
+"""
+
+#: Where they mean something else for cross-validation, and what it has besides.
+_CHOOSING = """
 ks : int or list of int, default=10
     The sizes to try; a number means 0, 1, … up to it.
 ridges : float or list of float, default=1e-3
     The weights of the ridge to try.
 one_standard_error : bool, default=True
     Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
+n_jobs : int, default=None
+    Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
+top : int, default=None
+    How many models are wanted of the last fit, the best ones in order.
+within : float, default=None
+    All models up to ``1 + within`` times the best objective are wanted of the last fit.
+time_limit : float, default=None
+    Seconds, for all sizes on one fold, and again for the last fit.
+node_limit : int, default=None
+    Nodes of the search tree, for each size.
+memory_limit : int, default=None
+    Bytes of open nodes, for each size.
+verbose : int, default=0
+    1 shows a progress bar over the folds.
 """
 
 _SHARED_ATTRIBUTES = """
@@ -129,9 +147,6 @@ def _entries(text: str) -> dict[str, str]:
     return {part.split(" : ")[0]: part.rstrip() for part in parts if part}
 
 
-_PARAMETERS = _entries(_SHARED)
-
-
 def documented(thing: Thing) -> Thing:
     """Complete the docstring of a function or an estimator.
 
@@ -141,11 +156,12 @@ def documented(thing: Thing) -> Thing:
     if thing.__doc__ is None:  # python -OO
         return thing
     text = inspect.cleandoc(thing.__doc__)
-    names = inspect.signature(thing).parameters  # type: ignore[arg-type]
-    text = _complete(text, "Parameters", lambda own: [{**_PARAMETERS, **own}[name] for name in names])
+    names = [name for name in inspect.signature(thing).parameters if name != "self"]  # type: ignore[arg-type]
+    chooses = "ks" in names
+    known = {**_entries(_SHARED), **_entries(_CHOOSING if chooses else "")}
+    text = _complete(text, "Parameters", lambda own: [{**known, **own}[name] for name in names])
     if isinstance(thing, type):
-        more = _CHOSEN_ATTRIBUTES if "ks" in names else ""
-        more += _SHARED_ATTRIBUTES
+        more = (_CHOSEN_ATTRIBUTES if chooses else "") + _SHARED_ATTRIBUTES
         text = _complete(text, "Attributes", lambda own: list({**own, **_entries(more)}.values()))
     thing.__doc__ = text
     return thing

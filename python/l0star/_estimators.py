@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from l0star._progress import Progress
 from l0star._result import Result
 from l0star._solve import Job, SolveInterrupted
 
+Fitted = TypeVar("Fitted", bound="_SparseModel")
+
 
 class _SparseModel(SelectorMixin, BaseEstimator):
     """What regressors and classifiers share."""
@@ -35,6 +37,28 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         """Keep the parameters of ``__init__`` (its ``locals()``) as they are, as scikit-learn asks for."""
         for name in self._get_param_names():
             setattr(self, name, parameters[name])
+
+    @documented
+    def fit(self: Fitted, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Fitted:
+        """Find the best model.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,)
+            The target: numbers, or for a classifier labels of any type, two different ones.
+        offset : array of shape (n_samples,), default=None
+            A number added to the prediction of each row during the fit; add it to what ``predict`` or
+            ``decision_function`` gives.
+
+        Returns
+        -------
+        SparseRegressor or SparseClassifier
+            Itself.
+        """
+        options = self._options()
+        check_count(type(self).__name__, "k", self.k)
+        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
+        return self
 
     def _options(self, **changes: Any) -> Options:
         options = Options.of(vars(self), **changes)
@@ -164,30 +188,6 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     ) -> None:
         self._keep(locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseRegressor:
-        """Find the best model.
-
-        Parameters
-        ----------
-        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix stays sparse.
-        y : array of shape (n_samples,)
-            The target.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
-        offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fit; add it to what ``predict`` gives.
-
-        Returns
-        -------
-        SparseRegressor
-            Itself.
-        """
-        options = self._options()
-        check_count(type(self).__name__, "k", self.k)
-        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
-        return self
-
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict.
 
@@ -280,30 +280,6 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         verbose: int = 0,
     ) -> None:
         self._keep(locals())
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseClassifier:
-        """Find the best model.
-
-        Parameters
-        ----------
-        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix stays sparse.
-        y : array of shape (n_samples,)
-            Labels of any type, two different ones.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
-        offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fit; add it to what ``decision_function`` gives.
-
-        Returns
-        -------
-        SparseClassifier
-            Itself.
-        """
-        options = self._options()
-        check_count(type(self).__name__, "k", self.k)
-        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
-        return self
 
     def _adopt(self, result: Result) -> None:
         super()._adopt(result)
