@@ -139,15 +139,11 @@ def solve(
         raise ValueError(f"prices need an exact method: {', '.join(EXACT)}; got method={method!r}.")
     if method != "best-first" and (checkpoint is not None or resume is not None):
         raise ValueError(f"checkpoints belong to method='best-first'; got method={method!r}.")
-    data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
     file = checkpoint if checkpoint is not None else resume
-    return Job(data, options).run(
-        k,
-        prices=prices,
-        save=None if file is None else CheckpointFile(file).write,
-        save_every=float(checkpoint_every),
-        resume=None if resume is None else Path(resume).read_bytes(),
-    )
+    save = None if file is None else CheckpointFile(file).write
+    state = None if resume is None else Path(resume).read_bytes()
+    data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
+    return Job(data, options).run(k, prices=prices, save=save, save_every=float(checkpoint_every), resume=state)
 
 
 class Job:

@@ -17,10 +17,10 @@ EXACT = ("best-first", "paper", "exhaustive")
 
 
 @st.composite
-def instances(draw):
+def instances(draw, fewest=1, most=6):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     loss = draw(st.sampled_from(["quadratic", "huber", *LABELS]))
-    rows, columns = draw(st.integers(3, 14)), draw(st.integers(1, 6))
+    rows, columns = draw(st.integers(3, 14)), draw(st.integers(fewest, most))
     X = rng.normal(size=(rows, columns)) * 10.0 ** draw(st.integers(-1, 1))
     if draw(st.booleans()):
         X = np.round(X)  # ties, constant columns, columns of zeros
@@ -51,19 +51,21 @@ def instances(draw):
 
 @st.composite
 def constrained(draw):
-    """With groups, bounds, free columns and ridge factors."""
-    instance = draw(instances())
-    columns = range(instance.X.shape[1])
-    labels = [draw(st.sampled_from([None, 0, 1])) for _ in columns]
-    loose = [j for j in columns if j not in instance.include and j not in instance.exclude and labels[j] is None]
-    instance.free = draw(st.lists(st.sampled_from(loose), max_size=1)) if loose else []
-    instance.groups = [group for group in ([j for j in columns if labels[j] == i] for i in (0, 1)) if group]
-    bound = st.sampled_from([0.0, 0.02, 0.3, np.inf])
-    for j in draw(st.lists(st.sampled_from(columns), max_size=3, unique=True)):
-        instance.bounds[j] = (-draw(bound), draw(bound))
-    for j in draw(st.lists(st.sampled_from(columns), max_size=2, unique=True)):
-        instance.factors[j] = draw(st.sampled_from([0.1, 5.0]))
-    instance.k = len(instance.included()) + draw(st.integers(0, 3))
+    """With groups, bounds, free columns and ridge factors, and with fewer features allowed than there are."""
+    instance = draw(instances(fewest=3, most=7))
+    # From a seed: what hypothesis draws is mostly as small as can be.
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    columns = np.arange(instance.X.shape[1])
+    labels = rng.choice([0, 0, 1, 2], size=len(columns))
+    instance.groups = [group for group in (columns[labels == i].tolist() for i in (1, 2)) if group]
+    loose = [j for j in columns[labels == 0].tolist() if j not in (*instance.include, *instance.exclude)]
+    instance.free = rng.permutation(loose)[: rng.integers(2)].tolist()
+    for j in rng.permutation(columns)[: rng.integers(4)].tolist():
+        instance.bounds[j] = (-rng.choice([0.0, 0.02, 0.3, np.inf]), rng.choice([0.0, 0.02, 0.3, np.inf]))
+    for j in rng.permutation(columns)[: rng.integers(3)].tolist():
+        instance.factors[j] = rng.choice([0.1, 5.0])
+    others = len(instance.features()) - len(instance.included())
+    instance.k = len(instance.included()) + int(rng.integers(max(others, 1)))
     return instance
 
 
