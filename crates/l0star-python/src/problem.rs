@@ -1,6 +1,8 @@
 //! The class `Problem`.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use l0star::{Checkpoint, loss};
@@ -9,7 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::design;
-use crate::run::{Listeners, Stop, Work, guarded, run};
+use crate::run::{self, Listeners, Stop, guarded, run};
 use crate::solution::{Price, Solution};
 
 /// An error of the engine as Python's.
@@ -73,8 +75,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    fn ready(self, stop: Option<&Stop>) -> PyResult<l0star::Settings> {
-        Ok(l0star::Settings {
+    /// For the engine, with the flag that stops it.
+    fn ready(self, stop: Option<&Stop>) -> PyResult<(l0star::Settings, Arc<AtomicBool>)> {
+        let flag = stop.map(Stop::flag).unwrap_or_default();
+        let settings = l0star::Settings {
             method: self.method.parse().map_err(refuse)?,
             relaxation: self.relaxation.parse().map_err(refuse)?,
             gap: self.gap,
@@ -86,9 +90,10 @@ impl Settings {
             time_limit: self.time_limit.and_then(duration),
             node_limit: self.node_limit,
             memory_limit: self.memory_limit,
-            interrupt: Some(stop.map(Stop::flag).unwrap_or_default()),
+            interrupt: Some(Arc::clone(&flag)),
             ..l0star::Settings::default()
-        })
+        };
+        Ok((settings, flag))
     }
 }
 
@@ -191,14 +196,16 @@ impl Problem {
         save_every: f64,
         resume: Option<&[u8]>,
     ) -> PyResult<(Solution, Option<PyErr>)> {
-        let work = Work::Solve {
-            k,
-            save_every: duration(save_every).unwrap_or(Duration::MAX),
-            resume: resume.map(Checkpoint::decode).transpose().map_err(refuse)?,
+        let resume = resume.map(Checkpoint::decode).transpose().map_err(refuse)?;
+        let every = duration(save_every).unwrap_or(Duration::MAX);
+        let (settings, flag) = settings.ready(stop)?;
+        let search = |events| {
+            let problem = self.problem.with_k(k)?;
+            run::solve(&problem, &settings, &events, every, resume)
         };
-        let (mut solved, stopped_by) =
-            self.run(py, work, settings, stop, Listeners { callback, save })?;
-        let solution = solved.pop().ok_or_else(nothing)?;
+        let listeners = Listeners { k, callback, save };
+        let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
+        solution.restore(&self.scales);
         Ok((solution, stopped_by))
     }
 
@@ -213,11 +220,18 @@ impl Problem {
         stop: Option<&Stop>,
         callback: Option<Py<PyAny>>,
     ) -> PyResult<(Vec<Solution>, Option<PyErr>)> {
+        let (settings, flag) = settings.ready(stop)?;
+        let search = |events| run::path(&self.problem, &settings, &events, first..=last);
         let listeners = Listeners {
+            k: first,
             callback,
             save: None,
         };
-        self.run(py, Work::Path { first, last }, settings, stop, listeners)
+        let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
+        for solution in &mut solutions {
+            solution.restore(&self.scales);
+        }
+        Ok((solutions, stopped_by))
     }
 
     /// What it costs to decide otherwise about each feature; a time limit is for all of them.
@@ -229,41 +243,16 @@ impl Problem {
         settings: Settings,
         stop: Option<&Stop>,
     ) -> PyResult<(Vec<Price>, Option<PyErr>)> {
-        let settings = settings.ready(stop)?;
-        let flag = settings.interrupt.clone().unwrap_or_default();
-        let work = |_| {
+        let (settings, flag) = settings.ready(stop)?;
+        let search = |_| {
             let problem = self.problem.with_k(solution.k)?;
             l0star::prices(&problem, &settings, &solution.engine, None)
         };
-        let (prices, stopped_by) = run(py, &flag, Listeners::default(), work)?;
+        let (prices, stopped_by) = run(py, &flag, Listeners::default(), search)?;
         let price = |mut price: l0star::Price| {
             self.scales.complete(&mut price.support);
             Price(price)
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
-}
-
-impl Problem {
-    fn run(
-        &self,
-        py: Python<'_>,
-        work: Work,
-        settings: Settings,
-        stop: Option<&Stop>,
-        listeners: Listeners,
-    ) -> PyResult<(Vec<Solution>, Option<PyErr>)> {
-        let settings = settings.ready(stop)?;
-        let flag = settings.interrupt.clone().unwrap_or_default();
-        let search = |events| work.search(&self.problem, &settings, events);
-        let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
-        for solution in &mut solutions {
-            solution.restore(&self.scales);
-        }
-        Ok((solutions, stopped_by))
-    }
-}
-
-fn nothing() -> PyErr {
-    PyValueError::new_err("there is nothing to solve")
 }

@@ -4,6 +4,7 @@
 //! call back, while the search waits for the answer) and for signals (so that Ctrl-C works).
 
 use std::any::Any;
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,6 +66,8 @@ impl Stop {
 /// Who is told what, on the calling thread.
 #[derive(Default)]
 pub struct Listeners {
+    /// The size that comes first.
+    pub k: usize,
     /// States of the search; a true answer stops it.
     pub callback: Option<Py<PyAny>>,
     /// Checkpoints, as bytes.
@@ -73,7 +76,7 @@ pub struct Listeners {
 
 /// What a callback is told.
 #[derive(Clone)]
-pub struct State {
+struct State {
     k: usize,
     kind: &'static str,
     seconds: f64,
@@ -106,13 +109,9 @@ impl State {
         }
     }
 
-    fn point(&self) -> [f64; 3] {
+    fn point(&self, seconds: f64) -> [f64; 3] {
         let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        [
-            self.seconds,
-            number(self.objective),
-            number(self.lower_bound),
-        ]
+        [seconds, number(self.objective), number(self.lower_bound)]
     }
 
     fn tell(&self, py: Python<'_>, callback: &Py<PyAny>) -> PyResult<bool> {
@@ -132,6 +131,9 @@ impl State {
 
 /// Follows the events of a search, on the thread of the search.
 struct Follower {
+    /// Of the call, for callbacks.
+    origin: Instant,
+    /// Of the search for this k, for the trace.
     start: Instant,
     state: State,
     trace: Vec<[f64; 3]>,
@@ -139,8 +141,9 @@ struct Follower {
 }
 
 impl Follower {
-    fn new(k: usize) -> Self {
+    fn new(k: usize, origin: Instant) -> Self {
         Self {
+            origin,
             start: Instant::now(),
             state: State::new(k),
             trace: Vec::new(),
@@ -150,7 +153,7 @@ impl Follower {
 
     fn note(&mut self, event: &Event) {
         let state = &mut self.state;
-        state.seconds = self.start.elapsed().as_secs_f64();
+        state.seconds = self.origin.elapsed().as_secs_f64();
         state.kind = match event.news {
             News::Incumbent { support } => {
                 state.support = Some(support.to_vec());
@@ -165,17 +168,18 @@ impl Follower {
         (state.open, state.nodes) = (event.open, event.nodes);
         let gap = state.gap();
         if state.kind == "incumbent" || gap < WORTH_A_POINT * self.last_gap {
-            self.trace.push(state.point());
+            let seconds = self.start.elapsed().as_secs_f64();
+            self.trace.push(state.point(seconds));
             self.last_gap = gap;
         }
     }
 }
 
 /// What the thread of the search sends, and what it waits for to be dropped.
-pub type Message = (Told, Sender<()>);
+type Message = (Told, Sender<()>);
 
 /// What happened.
-pub enum Told {
+enum Told {
     State(State),
     Checkpoint(Vec<u8>),
 }
@@ -204,7 +208,6 @@ pub fn run<T: Send>(
 ) -> PyResult<(T, Option<PyErr>)> {
     let (sender, messages) = channel();
     let events = Events {
-        // It lives as long as the search, whether anyone listens or not: the waiting thread ends when it is gone.
         sender: sender.clone(),
         states: listeners.callback.is_some(),
         checkpoints: listeners.save.is_some(),
@@ -215,6 +218,7 @@ pub fn run<T: Send>(
                 .name("l0star".to_owned())
                 .stack_size(STACK)
                 .spawn_scoped(scope, move || {
+                    // Held until the end, whether anyone is told or not: the waiting thread ends when it is gone.
                     let _open = sender;
                     guarded(|| search(events))
                 })?;
@@ -226,46 +230,15 @@ pub fn run<T: Send>(
     Ok((found?.map_err(refuse)?, stopped_by))
 }
 
-/// What a search is to find.
-pub enum Work {
-    /// The best model of one size.
-    Solve {
-        k: usize,
-        save_every: Duration,
-        resume: Option<Checkpoint>,
-    },
-    /// That of every size from one to another.
-    Path { first: usize, last: usize },
-}
-
-impl Work {
-    /// The thread of the search.
-    pub fn search(
-        self,
-        problem: &Problem,
-        settings: &Settings,
-        events: Events,
-    ) -> l0star::Result<Vec<Solution>> {
-        match self {
-            Self::Solve {
-                k,
-                save_every,
-                resume,
-            } => solve(&problem.with_k(k)?, settings, &events, save_every, resume)
-                .map(|solution| vec![solution]),
-            Self::Path { first, last } => path(problem, settings, &events, first, last),
-        }
-    }
-}
-
-fn solve(
+/// The best model of one size: the thread of a search.
+pub fn solve(
     problem: &Problem,
     settings: &Settings,
     events: &Events,
     save_every: Duration,
     resume: Option<Checkpoint>,
 ) -> l0star::Result<Solution> {
-    let mut follower = Follower::new(problem.k());
+    let mut follower = Follower::new(problem.k(), Instant::now());
     let mut run = Run::new(problem, settings).observe(Box::new(|event: &Event| {
         follower.note(event);
         if events.states {
@@ -289,20 +262,21 @@ fn solve(
     ))
 }
 
-fn path(
+/// The best model of every size from one to another: the thread of a search.
+pub fn path(
     problem: &Problem,
     settings: &Settings,
     events: &Events,
-    first: usize,
-    last: usize,
+    sizes: RangeInclusive<usize>,
 ) -> l0star::Result<Vec<Solution>> {
+    let origin = Instant::now();
     let mut followers: Vec<Follower> = Vec::new();
-    let mut run = PathRun::new(problem, settings, first..=last);
+    let mut run = PathRun::new(problem, settings, sizes);
     // Whoever is followed is solved one after the other; with several threads and nobody to tell, sizes go side by side.
     if events.states || settings.thread_count() == 1 {
         run = run.observe(Box::new(|k, event| {
             if followers.last().is_none_or(|last| last.state.k != k) {
-                followers.push(Follower::new(k));
+                followers.push(Follower::new(k, origin));
             }
             if let Some(follower) = followers.last_mut() {
                 follower.note(event);
@@ -326,7 +300,7 @@ fn path(
 fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -> Option<PyErr> {
     let start = Instant::now();
     let mut stopped_by = None;
-    let mut latest = State::new(0);
+    let mut latest = State::new(listeners.k);
     let mut looked = start;
     loop {
         let mut bytes = None;
