@@ -23,6 +23,7 @@ class Constraints:
     groups: list[list[int]]
     bounds: list[tuple[int, float, float]]
     ridge_factors: list[tuple[int, float]]
+    requires: list[tuple[int, list[int]]]
     n_columns: int
 
     @classmethod
@@ -38,22 +39,38 @@ class Constraints:
                 (j, _number(factor, f"ridge_factor[{key!r}]"))
                 for key, j, factor in _entries(options.ridge_factor, names, "ridge_factor")
             ],
+            requires=[
+                (j, columns(parents, names, "requires"))
+                for _, j, parents in _entries(options.requires, names, "requires")
+            ],
             n_columns=len(names),
         )
 
     @property
     def n_included(self) -> int:
         """How many features are in every model and counted in k."""
-        return len(self._features(set(self.include) - set(self.include_free)))
+        chosen = self._closed({*self.include, *self.include_free}, self.requires)
+        return len(chosen - self._features(self.include_free))
 
     @property
     def n_features(self) -> int:
         """How many features k counts at most: columns, or groups of them."""
-        return len(self._features(set(range(self.n_columns)) - set(self.include_free) - set(self.exclude)))
+        out = self._closed(self.exclude, [(parent, [child]) for child, parents in self.requires for parent in parents])
+        return len(self._features(range(self.n_columns)) - self._features(self.include_free) - out)
 
-    def _features(self, chosen: set[int]) -> set[int]:
-        of = {j: group[0] for group in self.groups for j in group}
+    def _features(self, chosen: Iterable[int]) -> set[int]:
+        """Find the features of some columns; a group goes by one of its columns, one that is excluded by itself."""
+        of = {j: min(set(group) - set(self.exclude)) for group in self.groups for j in set(group) - set(self.exclude)}
         return {of.get(j, j) for j in chosen}
+
+    def _closed(self, chosen: Iterable[int], brings: list[tuple[int, list[int]]]) -> set[int]:
+        """Find the features of some columns, with all that they bring."""
+        features = self._features(chosen)
+        for _ in brings:
+            for one, others in brings:
+                if self._features([one]) <= features:
+                    features |= self._features(others)
+        return features
 
 
 def _groups(groups: Any, names: list[str]) -> list[list[int]]:

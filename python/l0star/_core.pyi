@@ -103,6 +103,7 @@ class Problem:
         groups: Sequence[Sequence[int]],
         bounds: Sequence[tuple[int, float, float]],
         ridge_factors: Sequence[tuple[int, float]],
+        requires: Sequence[tuple[int, Sequence[int]]],
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
         scale: npt.NDArray[np.float64] | None = None,

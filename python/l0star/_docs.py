@@ -53,6 +53,9 @@ nonnegative : bool, str, int or list of these, default=False
     True for all columns, or those whose coefficients must not be below 0.
 ridge_factor : dict, default=None
     Name or index → a factor greater than 0 by which the ridge of that column is multiplied.
+requires : dict, default=None
+    Name or index → the features, one or a list, without which that one cannot be in a model, such as the factors of an
+    interaction. They are counted in ``k``; what an included feature requires is included too.
 sample_weight : array of shape (n_samples,), default=None
     Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
 offset : array of shape (n_samples,), default=None

@@ -42,6 +42,7 @@ class Options:
     bounds: Any = None
     nonnegative: Any = False
     ridge_factor: Any = None
+    requires: Any = None
     top: int | None = None
     within: float | None = None
     time_limit: float | None = None

@@ -138,6 +138,7 @@ def sparse_path(
     bounds: Any = None,
     nonnegative: Any = False,
     ridge_factor: Any = None,
+    requires: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
     time_limit: float | None = None,

@@ -10,7 +10,8 @@ import numpy as np
 class Instance:
     """``mean(loss) + ridge / 2 * sum(factor * x**2)`` over at most k features, of which groups of columns are one each.
 
-    All of ``include`` are among them, none of ``exclude``; ``free`` columns are in every model outside k.
+    All of ``include`` are among them, none of ``exclude``; ``free`` columns are in every model outside k. What
+    ``requires`` others is in no model without them.
     """
 
     X: np.ndarray
@@ -28,6 +29,7 @@ class Instance:
     groups: list[list[int]] = field(default_factory=list)
     bounds: dict[int, tuple[float, float]] = field(default_factory=dict)
     factors: dict[int, float] = field(default_factory=dict)
+    requires: dict[int, list[int]] = field(default_factory=dict)
 
     def shares(self) -> np.ndarray:
         weights = np.ones(len(self.y)) if self.weights is None else self.weights
@@ -53,7 +55,16 @@ class Instance:
         return sorted(sorted(part) for part in parts if part)
 
     def included(self) -> list[list[int]]:
-        return [part for part in self.features() if set(part) & set(self.include)]
+        """The features of ``include``, and what they and the free columns require."""
+        parts = self.features()
+        wanted = set(self.include)
+        for _ in self.requires:
+            inside = {j for part in parts if set(part) & wanted for j in part} | set(self.free)
+            wanted |= {parent for child in inside for parent in self.requires.get(child, [])}
+        return [part for part in parts if set(part) & wanted]
+
+    def is_allowed(self, support: list[int]) -> bool:
+        return all(set(self.requires.get(j, [])) <= set(support) for j in support)
 
     def models(self, sizes: range | None = None) -> list[float]:
         """The objectives of all models, best first; or of those of some sizes."""
@@ -61,12 +72,14 @@ class Instance:
         others = [part for part in self.features() if part not in always]
         room = min(self.k - len(always), len(others))
         chosen = (chosen for size in sizes or range(room + 1) for chosen in combinations(others, size))
-        return sorted(self.restricted([*self.free, *chain(*always, *parts)]) for parts in chosen)
+        supports = ([*self.free, *chain(*always, *parts)] for parts in chosen)
+        return sorted(self.restricted(support) for support in supports if self.is_allowed(support))
 
     def best(self) -> float:
         """The smallest objective."""
         room = min(self.k - len(self.included()), len(self.features()) - len(self.included()))
-        return self.models(range(room, room + 1))[0]
+        # A larger set is never worse, but with requirements there may be none of the largest size.
+        return self.models(None if self.requires else range(room, room + 1))[0]
 
     def restricted(self, support: list[int]) -> float:
         """The least objective of one support: each coefficient is free, or at one of its bounds."""

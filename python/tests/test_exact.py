@@ -51,7 +51,7 @@ def instances(draw, fewest=1, most=6):
 
 @st.composite
 def constrained(draw):
-    """With groups, bounds, free columns and ridge factors, and with fewer features allowed than there are."""
+    """With groups, bounds, free columns, ridge factors and heredity, and with fewer features allowed than there are."""
     instance = draw(instances(fewest=3, most=7))
     # From a seed: what hypothesis draws is mostly as small as can be.
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -64,6 +64,9 @@ def constrained(draw):
         instance.bounds[j] = (-rng.choice([0.0, 0.02, 0.3, np.inf]), rng.choice([0.0, 0.02, 0.3, np.inf]))
     for j in rng.permutation(columns)[: rng.integers(3)].tolist():
         instance.factors[j] = rng.choice([0.1, 5.0])
+    there = [j for j in rng.permutation(columns).tolist() if j not in instance.exclude]
+    if rng.integers(2) and len(there) > 1:
+        instance.requires = {there[0]: there[1 : 2 + rng.integers(2)]}
     others = len(instance.features()) - len(instance.included())
     instance.k = len(instance.included()) + int(rng.integers(max(others, 1)))
     return instance
@@ -85,6 +88,7 @@ def call_with(instance, function, make=np.asarray, **options):
         groups=instance.groups,
         bounds=instance.bounds,
         ridge_factor=instance.factors,
+        requires=instance.requires,
         **options,
     )
 
@@ -125,6 +129,7 @@ def test_constraints_hold_and_the_model_is_the_best_that_meets_them(instance, me
     assert support == set(instance.free).union(*counted)
     assert len(counted) <= instance.k
     assert set(np.flatnonzero(result.coef)) <= support
+    assert instance.is_allowed(result.support.tolist())
     for j, (low, high) in instance.bounds.items():
         assert low <= result.coef[j] <= high
 

@@ -164,6 +164,20 @@ def test_free_features_are_in_the_model_and_not_in_k(data):
     assert [len(result.support) for result in sparse_path(X, y, include_free=1)] == [1, 2, 3, 4, 5]
 
 
+def test_features_that_require_others(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES)
+    assert solve(table, y, 1, requires={"a": "b"}).features == ["c"]
+    assert solve(table, y, 2, requires={"a": ["b"], "c": ["d"]}).features == ["a", "b"]
+    # What is needed for what is included is included, what needs something excluded is out.
+    path = sparse_path(table, y, include="c", requires={"c": "d", "d": ["e"]})
+    assert path[0].features == ["c", "d", "e"]
+    assert path.ks.tolist() == [3, 4, 5]
+    path = sparse_path(table, y, exclude="b", requires={"a": "b", "d": "a"})
+    assert path.ks.tolist() == [0, 1, 2]
+    assert path[-1].features == ["c", "e"]
+
+
 BAD_INPUT = {
     "nan": (lambda X, y: solve(np.where(X > 0, np.nan, X), y, 2), "Input X contains NaN"),
     "infinite target": (lambda X, y: solve(X, np.append(y[1:], np.inf), 2), "Input y contains"),
@@ -190,6 +204,7 @@ BAD_INPUT = {
     "one bound": (lambda X, y: solve(X, y, 2, bounds={"x1": 3.0}), r"bounds\['x1'\] must be a pair"),
     "text as bound": (lambda X, y: solve(X, y, 2, bounds={0: (0, "1")}), r"bounds\[0\] must be a number. Got '1'"),
     "bounds twice": (lambda X, y: solve(X, y, 2, bounds={0: (0, 1), "x0": (0, 2)}), "the same feature twice"),
+    "circle": (lambda X, y: solve(X, y, 2, requires={0: 1, 1: [0]}), "requirements must not form a circle"),
     "ridge factor": (lambda X, y: solve(X, y, 2, ridge_factor={0: 0.0}), "ridge factor of a column = 0"),
     "method with bounds": (
         lambda X, y: solve(X, y, 2, nonnegative=True, method="omp"),
@@ -232,7 +247,7 @@ def test_bad_input_is_refused_with_a_reason(data, case):
 
 
 def test_constraints_have_the_right_type(data):
-    for wrong in ({"groups": "ab"}, {"groups": 3}, {"bounds": [(0, 1)]}, {"ridge_factor": 2.0}):
+    for wrong in ({"groups": "ab"}, {"groups": 3}, {"bounds": [(0, 1)]}, {"ridge_factor": 2.0}, {"requires": [(0, 1)]}):
         with pytest.raises(TypeError, match="takes a"):
             solve(*data, 2, **wrong)
 

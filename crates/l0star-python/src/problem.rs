@@ -105,7 +105,7 @@ fn duration(seconds: f64) -> Option<Duration> {
 impl Problem {
     #[new]
     #[pyo3(signature = (X, y, *, names, loss, huber_delta, ridge, fit_intercept, include, include_free, exclude, groups,
-                        bounds, ridge_factors, weights=None, offset=None, scale=None))]
+                        bounds, ridge_factors, requires, weights=None, offset=None, scale=None))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
@@ -122,6 +122,7 @@ impl Problem {
         groups: Vec<Vec<usize>>,
         bounds: Vec<(usize, f64, f64)>,
         ridge_factors: Vec<(usize, f64)>,
+        requires: Vec<(usize, Vec<usize>)>,
         weights: Option<PyReadonlyArray1<f64>>,
         offset: Option<PyReadonlyArray1<f64>>,
         scale: Option<PyReadonlyArray1<f64>>,
@@ -160,6 +161,9 @@ impl Problem {
         }
         for (column, factor) in ridge_factors {
             builder = builder.ridge_factor(column, factor);
+        }
+        for (child, parents) in &requires {
+            builder = builder.requires(*child, parents);
         }
         if let Some(weights) = weights {
             builder = builder.weights(vector(weights));
