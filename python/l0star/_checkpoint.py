@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
-import tempfile
 import warnings
 from pathlib import Path
 
@@ -16,6 +17,10 @@ class CheckpointFile:
         if not self._path.absolute().parent.is_dir():
             raise ValueError(f"checkpoint={str(path)!r}: there is no folder {str(self._path.absolute().parent)!r}.")
         self._failed = False
+        # A process that was killed while it wrote leaves a temporary file beside the checkpoint.
+        for leftover in self._path.absolute().parent.glob(f".{glob.escape(self._path.name)}.*.tmp"):
+            with contextlib.suppress(OSError):
+                leftover.unlink()
 
     def write(self, data: bytes) -> None:
         """Replace it. Whether that works or not, the search goes on."""
@@ -31,13 +36,13 @@ class CheckpointFile:
                 )
 
     def _replace(self, data: bytes) -> None:
-        handle, name = tempfile.mkstemp(dir=self._path.absolute().parent, prefix=f".{self._path.name}.", suffix=".tmp")
+        beside = self._path.absolute().with_name(f".{self._path.name}.{os.getpid()}.tmp")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with beside.open("wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(name, self._path)
+            beside.replace(self._path)
         except BaseException:
-            os.unlink(name)
+            beside.unlink(missing_ok=True)
             raise

@@ -334,7 +334,7 @@ class Result(Model):
             ("lower bound", bound),
             ("gap", gap),
             *models,
-            ("k", f"{self.k} of {len(self.names)} features"),
+            ("k", f"{self.k} ({len(self.names)} columns)"),
             ("nodes", f"{self.nodes} ({self.peak_open_nodes} open at most)"),
             ("seconds", f"{self.seconds:.3g}"),
             ("method", self.method),

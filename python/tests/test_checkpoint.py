@@ -20,6 +20,7 @@ def stopped(data, **options):
 
 def test_a_search_goes_on_where_it_was_stopped(data, tmp_path):
     file = tmp_path / "search.ckpt"
+    (tmp_path / ".search.ckpt.123.tmp").write_text("what a killed process left")
     begun = stopped(data, checkpoint=file)
     assert begun.status == "node_limit"
     whole = solve(*data, 8)
