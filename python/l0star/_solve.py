@@ -209,6 +209,11 @@ class Job:
         _raise(stopped_by, [result])
         if result.status.endswith("_limit"):
             warnings.warn(f"{result.headline}; raise the limit or the gap.", ConvergenceWarning, stacklevel=3)
+        stopped = sum(price.status.endswith("_limit") for price in priced or [])
+        if stopped:
+            warnings.warn(
+                f"{stopped} prices were stopped at a limit; their bounds are valid.", ConvergenceWarning, stacklevel=3
+            )
         return result
 
     def path(self, ks: Sequence[int], stop: _core.Stop | None = None) -> list[Result]:

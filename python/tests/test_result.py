@@ -179,6 +179,11 @@ def test_a_limit_warns_and_keeps_a_valid_bound():
     assert stopped.status == "node_limit"
     assert stopped.nodes == 3
     assert stopped.lower_bound <= solve(X, y, 8).objective <= stopped.objective
+    with pytest.warns(ConvergenceWarning) as said:
+        priced = solve(X, y, 8, node_limit=3, prices=True)
+    assert ["prices were stopped at a limit" in str(warning.message) for warning in said] == [False, True]
+    price = next(price for price in priced.prices() if price.status == "node_limit")
+    assert price.cost_bounds[0] <= price.cost <= price.cost_bounds[1]
     with pytest.warns(ConvergenceWarning, match="time limit"):
         model = SparseClassifier(k=8, time_limit=0.0).fit(X, y > 0)
     assert model.status_ == "time_limit"
