@@ -19,6 +19,9 @@ for result in path:
 gains = -(path.objectives[1:] - path.objectives[:-1]) / path.objectives[0]
 print("gain of each feature, in percent:", (100 * gains).round(1))
 
+# %% Information criteria weigh the fit against the size; each is least at the size that it would choose.
+print(path.to_pandas()[["aic", "bic", "ebic"]].idxmin())
+
 # %% Cross-validation asks how well a model predicts patients that it has not seen.
 model = SparseRegressorCV(ks=10, cv=10).fit(X, y)
 for params, score in zip(model.cv_results_["params"], model.cv_results_["mean_test_score"], strict=True):

@@ -21,10 +21,12 @@ from l0star._cv import SparseClassifierCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._path import SparsePath, sparse_path
 from l0star._progress import Progress
-from l0star._result import Result
+from l0star._result import Model, Price, Result
 from l0star._solve import SolveInterrupted, solve
 
 __all__ = [
+    "Model",
+    "Price",
     "Progress",
     "Result",
     "SolveInterrupted",

@@ -1,12 +1,12 @@
 """The bindings: arrays in, numbers out. The package on top of them is what users see."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LABEL_LOSSES", "METHODS", "REAL_LOSSES", "RELAXATIONS", "VERSION", "Problem", "Solution", "Stop"]
+__all__ = ["LABEL_LOSSES", "METHODS", "REAL_LOSSES", "RELAXATIONS", "VERSION", "Price", "Problem", "Solution", "Stop"]
 
 VERSION: str
 REAL_LOSSES: tuple[str, ...]
@@ -26,6 +26,8 @@ class Solution:
     """The best model found, what is proved of it, and how the search went."""
 
     @property
+    def k(self) -> int: ...
+    @property
     def status(self) -> str: ...
     @property
     def objective(self) -> float: ...
@@ -38,6 +40,14 @@ class Solution:
     @property
     def intercept(self) -> float: ...
     @property
+    def solutions(self) -> list[tuple[float, npt.NDArray[np.float64], float, npt.NDArray[np.int64]]]: ...
+    @property
+    def rest_bound(self) -> float | None: ...
+    @property
+    def truncated(self) -> bool: ...
+    @property
+    def criteria(self) -> tuple[float, float, float] | None: ...
+    @property
     def solver_calls(self) -> int: ...
     @property
     def nodes(self) -> int: ...
@@ -47,6 +57,29 @@ class Solution:
     def seconds(self) -> float: ...
     @property
     def trace(self) -> npt.NDArray[np.float64]: ...
+
+@final
+class Price:
+    """What it costs to decide otherwise about one feature."""
+
+    @property
+    def columns(self) -> list[int]: ...
+    @property
+    def chosen(self) -> bool: ...
+    @property
+    def cost(self) -> float: ...
+    @property
+    def cost_bounds(self) -> tuple[float, float]: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def lower_bound(self) -> float: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def support(self) -> list[int]: ...
+
+_Callback = Callable[[str, float, float | None, float | None, int, int, list[int] | None, int], object]
 
 @final
 class Problem:
@@ -65,7 +98,12 @@ class Problem:
         ridge: float,
         fit_intercept: bool,
         include: Sequence[int],
+        include_free: Sequence[int],
         exclude: Sequence[int],
+        groups: Sequence[Sequence[int]],
+        bounds: Sequence[tuple[int, float, float]],
+        ridge_factors: Sequence[tuple[int, float]],
+        requires: Sequence[tuple[int, Sequence[int]]],
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
         scale: npt.NDArray[np.float64] | None = None,
@@ -73,15 +111,23 @@ class Problem:
     def solve(
         self,
         k: int,
+        settings: Mapping[str, object],
         *,
-        method: str,
-        relaxation: str,
-        gap: float,
-        relative_gap: float,
-        threads: int,
-        time_limit: float | None = None,
-        node_limit: int | None = None,
-        memory_limit: int | None = None,
         stop: Stop | None = None,
-        callback: Callable[[str, float, float | None, float | None, int, int, list[int] | None], object] | None = None,
+        callback: _Callback | None = None,
+        save: Callable[[bytes], object] | None = None,
+        save_every: float = 60.0,
+        resume: bytes | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
+    def path(
+        self,
+        first: int,
+        last: int,
+        settings: Mapping[str, object],
+        *,
+        stop: Stop | None = None,
+        callback: _Callback | None = None,
+    ) -> tuple[list[Solution], BaseException | None]: ...
+    def prices(
+        self, solution: Solution, settings: Mapping[str, object], *, stop: Stop | None = None
+    ) -> tuple[list[Price], BaseException | None]: ...

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star._core import LABEL_LOSSES, REAL_LOSSES
+from l0star._docs import documented
 from l0star._input import FLOATS, SPARSE_FORMATS, Data, complete, feature_names, signs, unnamed
 from l0star._options import LOSSES, Options, check_count
 from l0star._progress import Progress
 from l0star._result import Result
 from l0star._solve import Job, SolveInterrupted
+
+Fitted = TypeVar("Fitted", bound="_SparseModel")
 
 
 class _SparseModel(SelectorMixin, BaseEstimator):
@@ -28,9 +30,38 @@ class _SparseModel(SelectorMixin, BaseEstimator):
     #: The losses that make sense for it.
     _losses: tuple[str, ...] = LOSSES
 
+    k: int
+    loss: str
+
+    def _keep(self, parameters: dict[str, Any]) -> None:
+        """Keep the parameters of ``__init__`` (its ``locals()``) as they are, as scikit-learn asks for."""
+        for name in self._get_param_names():
+            setattr(self, name, parameters[name])
+
+    @documented
+    def fit(self: Fitted, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Fitted:
+        """Find the best model.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,)
+            The target: numbers, or for a classifier labels of any type, two different ones.
+        offset : array of shape (n_samples,), default=None
+            A number added to the prediction of each row during the fit; add it to what ``predict`` or
+            ``decision_function`` gives.
+
+        Returns
+        -------
+        SparseRegressor or SparseClassifier
+            Itself.
+        """
+        options = self._options()
+        check_count(type(self).__name__, "k", self.k)
+        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
+        return self
+
     def _options(self, **changes: Any) -> Options:
-        given = {field.name: getattr(self, field.name) for field in fields(Options) if hasattr(self, field.name)}
-        options = Options(**{**given, **changes})
+        options = Options.of(vars(self), **changes)
         options.check(type(self).__name__, self._losses)
         return options
 
@@ -63,6 +94,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self.lower_bound_ = result.lower_bound
         self.gap_ = result.gap
         self.status_ = result.status
+        self.solutions_ = result.solutions
         self.n_nodes_ = result.nodes
         self.n_solver_calls_ = result.solver_calls
 
@@ -85,6 +117,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         return tags
 
 
+@documented
 class SparseRegressor(RegressorMixin, _SparseModel):
     """The provably best linear regression with at most ``k`` features.
 
@@ -93,43 +126,8 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
     Parameters
     ----------
-    k : int, default=5
-        At most this many features. More than there are means all of them.
     loss : {"quadratic", "huber"}, default="quadratic"
         Half the squared residual, or the same that becomes linear at ``huber_delta``.
-    huber_delta : float, default=1.0
-        Where Huber's loss becomes linear.
-    ridge : float, default=1e-3
-        Weight of the ridge, greater than 0.
-    gap : float, default=0.0
-        Absolute error allowed in the objective. 0 means exact up to floating point.
-    relative_gap : float, default=0.0
-        The same as a share of the objective, less than 1; the larger of the two counts.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept; it is neither penalised nor counted in ``k``.
-    standardize : bool, default=False
-        Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
-        ``coef_`` belongs to the data as given; ``objective_`` is that of the scaled problem.
-    method : str, default="best-first"
-        Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
-    relaxation : {"pdal", "sga"}, default="pdal"
-        How ``method="paper"`` bounds a node.
-    include : str, int or list of these, default=None
-        Features that are in every model, by name or index; they are counted in ``k``.
-    exclude : str, int or list of these, default=None
-        Features that are in no model.
-    time_limit : float, default=None
-        Seconds. A limit that ends the search gives a ConvergenceWarning and the best model so far.
-    node_limit : int, default=None
-        Nodes of the search tree.
-    memory_limit : int, default=None
-        Bytes of open nodes.
-    n_jobs : int, default=None
-        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
-    callback : callable, default=None
-        Called with a :class:`Progress` during the search; a true answer stops it.
-    verbose : int, default=0
-        1 shows a progress bar while the search runs, 2 leaves it there.
 
     Attributes
     ----------
@@ -137,26 +135,6 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         Coefficients, zero outside the support.
     intercept_ : float
         0 when it is off.
-    support_ : ndarray of int
-        Indices of the features of the model, in column order; ``get_support()`` gives a mask.
-    objective_ : float
-        Of the model.
-    lower_bound_ : float or None
-        Certified: no model with at most ``k`` features is below it. None for an inexact method.
-    gap_ : float or None
-        ``objective_ - lower_bound_``.
-    status_ : str
-        "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
-    n_nodes_ : int
-        Nodes looked at.
-    n_solver_calls_ : int
-        Relaxations and restricted problems solved.
-    result_ : Result
-        All of this, to look at and to draw.
-    n_features_in_ : int
-        Features seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where X has names.
 
     See Also
     --------
@@ -193,7 +171,15 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         method: str = "best-first",
         relaxation: str = "pdal",
         include: Any = None,
+        include_free: Any = None,
         exclude: Any = None,
+        groups: Any = None,
+        bounds: Any = None,
+        nonnegative: Any = False,
+        ridge_factor: Any = None,
+        requires: Any = None,
+        top: int | None = None,
+        within: float | None = None,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
@@ -201,48 +187,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.k = k
-        self.loss = loss
-        self.huber_delta = huber_delta
-        self.ridge = ridge
-        self.gap = gap
-        self.relative_gap = relative_gap
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.method = method
-        self.relaxation = relaxation
-        self.include = include
-        self.exclude = exclude
-        self.time_limit = time_limit
-        self.node_limit = node_limit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseRegressor:
-        """Find the best model.
-
-        Parameters
-        ----------
-        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix stays sparse.
-        y : array of shape (n_samples,)
-            The target.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
-        offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fit; add it to what ``predict`` gives.
-
-        Returns
-        -------
-        SparseRegressor
-            Itself.
-        """
-        options = self._options()
-        check_count(type(self).__name__, "k", self.k)
-        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
-        return self
+        self._keep(locals())
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict.
@@ -266,6 +211,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
+@documented
 class SparseClassifier(ClassifierMixin, _SparseModel):
     """The provably best linear classifier of two classes with at most ``k`` features.
 
@@ -275,41 +221,8 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
     Parameters
     ----------
-    k : int, default=5
-        At most this many features. More than there are means all of them.
     loss : {"logistic", "squared-hinge"}, default="logistic"
         ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``.
-    ridge : float, default=1e-3
-        Weight of the ridge, greater than 0.
-    gap : float, default=0.0
-        Absolute error allowed in the objective. 0 means exact up to floating point.
-    relative_gap : float, default=0.0
-        The same as a share of the objective, less than 1; the larger of the two counts.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept; it is neither penalised nor counted in ``k``.
-    standardize : bool, default=False
-        Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
-        ``coef_`` belongs to the data as given; ``objective_`` is that of the scaled problem.
-    method : str, default="best-first"
-        Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
-    relaxation : {"pdal", "sga"}, default="pdal"
-        How ``method="paper"`` bounds a node.
-    include : str, int or list of these, default=None
-        Features that are in every model, by name or index; they are counted in ``k``.
-    exclude : str, int or list of these, default=None
-        Features that are in no model.
-    time_limit : float, default=None
-        Seconds. A limit that ends the search gives a ConvergenceWarning and the best model so far.
-    node_limit : int, default=None
-        Nodes of the search tree.
-    memory_limit : int, default=None
-        Bytes of open nodes.
-    n_jobs : int, default=None
-        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
-    callback : callable, default=None
-        Called with a :class:`Progress` during the search; a true answer stops it.
-    verbose : int, default=0
-        1 shows a progress bar while the search runs, 2 leaves it there.
 
     Attributes
     ----------
@@ -319,26 +232,6 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         Coefficients, zero outside the support.
     intercept_ : ndarray of shape (1,)
         0 when it is off.
-    support_ : ndarray of int
-        Indices of the features of the model, in column order; ``get_support()`` gives a mask.
-    objective_ : float
-        Of the model.
-    lower_bound_ : float or None
-        Certified: no model with at most ``k`` features is below it. None for an inexact method.
-    gap_ : float or None
-        ``objective_ - lower_bound_``.
-    status_ : str
-        "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
-    n_nodes_ : int
-        Nodes looked at.
-    n_solver_calls_ : int
-        Relaxations and restricted problems solved.
-    result_ : Result
-        All of this, to look at and to draw.
-    n_features_in_ : int
-        Features seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where X has names.
 
     See Also
     --------
@@ -372,7 +265,15 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         method: str = "best-first",
         relaxation: str = "pdal",
         include: Any = None,
+        include_free: Any = None,
         exclude: Any = None,
+        groups: Any = None,
+        bounds: Any = None,
+        nonnegative: Any = False,
+        ridge_factor: Any = None,
+        requires: Any = None,
+        top: int | None = None,
+        within: float | None = None,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
@@ -380,48 +281,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.k = k
-        self.loss = loss
-        self.ridge = ridge
-        self.gap = gap
-        self.relative_gap = relative_gap
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.method = method
-        self.relaxation = relaxation
-        self.include = include
-        self.exclude = exclude
-        self.time_limit = time_limit
-        self.node_limit = node_limit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> SparseClassifier:
-        """Find the best model.
-
-        Parameters
-        ----------
-        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-            The data; a sparse matrix stays sparse.
-        y : array of shape (n_samples,)
-            Labels of any type, two different ones.
-        sample_weight : array of shape (n_samples,), default=None
-            Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
-        offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fit; add it to what ``decision_function`` gives.
-
-        Returns
-        -------
-        SparseClassifier
-            Itself.
-        """
-        options = self._options()
-        check_count(type(self).__name__, "k", self.k)
-        data = self._read(X, y, sample_weight, offset)
-        self._solve(Job(data, options), self.k)
-        return self
+        self._keep(locals())
 
     def _adopt(self, result: Result) -> None:
         super()._adopt(result)

@@ -122,10 +122,11 @@ def columns(which: Any, names: list[str], parameter: str) -> list[int]:
         return []
     if isinstance(which, (str, Integral)) or not isinstance(which, Iterable):
         which = [which]
-    return sorted({_column(item, names, parameter) for item in which})
+    return sorted({column(item, names, parameter) for item in which})
 
 
-def _column(item: Any, names: list[str], parameter: str) -> int:
+def column(item: Any, names: list[str], parameter: str) -> int:
+    """Find one column, by name or by index."""
     if isinstance(item, str):
         if names.count(item) > 1:
             raise ValueError(f"{parameter}: there are {names.count(item)} features {item!r}; use their indices.")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any
+
+from joblib import effective_n_jobs
 
 from l0star._core import LABEL_LOSSES, METHODS, REAL_LOSSES, RELAXATIONS
 from l0star._progress import Progress
 
 LOSSES = (*REAL_LOSSES, *LABEL_LOSSES)
+
+#: The methods that prove what they find.
+EXACT = ("best-first", "paper", "exhaustive")
 
 #: The largest count that the engine can hold.
 _MOST = 2**63 - 1
@@ -31,13 +36,43 @@ class Options:
     method: str = "best-first"
     relaxation: str = "pdal"
     include: Any = None
+    include_free: Any = None
     exclude: Any = None
+    groups: Any = None
+    bounds: Any = None
+    nonnegative: Any = False
+    ridge_factor: Any = None
+    requires: Any = None
+    top: int | None = None
+    within: float | None = None
     time_limit: float | None = None
     node_limit: int | None = None
     memory_limit: int | None = None
     n_jobs: int | None = None
     callback: Callable[[Progress], object] | None = None
     verbose: int = 0
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **changes: Any) -> Options:
+        """Take what is an option from the parameters of a function (``locals()``) or an estimator (``vars(self)``)."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{**{name: value for name, value in given.items() if name in names}, **changes})
+
+    def settings(self) -> dict[str, Any]:
+        """Give what the bindings want to know about a search."""
+        limit = self.time_limit
+        return {
+            "method": self.method,
+            "relaxation": self.relaxation,
+            "gap": float(self.gap),
+            "relative_gap": float(self.relative_gap),
+            "threads": effective_n_jobs(self.n_jobs),
+            "top": self.top,
+            "within": self.within,
+            "time_limit": None if limit is None else float(limit),
+            "node_limit": self.node_limit,
+            "memory_limit": self.memory_limit,
+        }
 
     def check(self, owner: str, losses: tuple[str, ...] = LOSSES) -> None:
         """Refuse what is out of range, in scikit-learn's words."""
@@ -52,6 +87,10 @@ class Options:
         check_real(owner, "relative_gap", self.relative_gap, least=0.0)
         if self.time_limit is not None:
             check_real(owner, "time_limit", self.time_limit, least=0.0, finite=False)
+        if self.within is not None:
+            check_real(owner, "within", self.within, least=0.0)
+        if self.top is not None:
+            check_count(owner, "top", self.top, least=1)
         for name in ("node_limit", "memory_limit"):
             if getattr(self, name) is not None:
                 check_count(owner, name, getattr(self, name))
@@ -61,10 +100,10 @@ class Options:
             _refuse(owner, "callback", self.callback, "a callable or None")
 
 
-def check_count(owner: str, name: str, value: object) -> None:
-    """Refuse what is not a whole number from 0 on."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) <= _MOST:
-        _refuse(owner, name, value, "an int in the range [0, inf)")
+def check_count(owner: str, name: str, value: object, *, least: int = 0) -> None:
+    """Refuse what is not a whole number from ``least`` on."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= _MOST:
+        _refuse(owner, name, value, f"an int in the range [{least}, inf)")
 
 
 def check_real(

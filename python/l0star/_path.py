@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from l0star import _core
+from l0star._constraints import Constraints
 from l0star._core import LABEL_LOSSES
+from l0star._docs import documented
 from l0star._input import read
 from l0star._options import Options, check_count
 from l0star._progress import Progress, bar
 from l0star._result import Result
-from l0star._solve import Job, SolveInterrupted
+from l0star._solve import Job
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +65,7 @@ class SparsePath(Sequence[Result]):
         return iter(self.results)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a size: status, objective, bound, gap, and the coefficient of every feature that occurs.
+        """One row a size: status, objective, bound, gap, information criteria, and the coefficients that occur.
 
         Returns
         -------
@@ -72,7 +74,7 @@ class SparsePath(Sequence[Result]):
         """
         import pandas as pd
 
-        facts = ("status", "objective", "lower_bound", "gap", "nodes", "seconds", "intercept")
+        facts = ("status", "objective", "lower_bound", "gap", "aic", "bic", "ebic", "nodes", "seconds", "intercept")
         rows = [{name: getattr(result, name) for name in facts} for result in self]
         frame = pd.DataFrame(rows, index=pd.Index(self.ks, name="k"))
         coefs, used = self.coefs, self._used()
@@ -114,6 +116,7 @@ class SparsePath(Sequence[Result]):
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
+@documented
 def sparse_path(
     X: Any,
     y: Any,
@@ -129,7 +132,13 @@ def sparse_path(
     method: str = "best-first",
     relaxation: str = "pdal",
     include: Any = None,
+    include_free: Any = None,
     exclude: Any = None,
+    groups: Any = None,
+    bounds: Any = None,
+    nonnegative: Any = False,
+    ridge_factor: Any = None,
+    requires: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
     time_limit: float | None = None,
@@ -141,18 +150,25 @@ def sparse_path(
 ) -> SparsePath:
     """Find the best model of every size up to ``k_max``.
 
+    One run, which shares its work between the sizes.
+
     Parameters
     ----------
-    X, y
-        As for :func:`solve`.
     k_max : int, default=None
-        The largest size; by default 10, or the number of features where that is less.
-    loss, huber_delta, ridge, gap, relative_gap, fit_intercept, standardize, method, relaxation
-        As for :func:`solve`.
-    include, exclude, sample_weight, offset
-        As for :func:`solve`; with ``include`` the path begins at the number of these features.
-    time_limit, node_limit, memory_limit, n_jobs, callback
-        As for :func:`solve`, for each size.
+        The largest size; by default 10, or the number of features where that is less. With ``include`` the path begins
+        at the number of these features.
+    time_limit : float, default=None
+        Seconds, for the whole path: every size gets an equal share of what is left. A limit that ends a search gives a
+        ConvergenceWarning and the best model so far.
+    node_limit : int, default=None
+        Nodes of the search tree, for each size.
+    memory_limit : int, default=None
+        Bytes of open nodes, for each size.
+    n_jobs : int, default=None
+        Threads, as joblib counts them: None means 1, -1 all. With several, sizes are solved side by side, unless a
+        callback or a progress bar follows them.
+    callback : callable, default=None
+        Called with a :class:`Progress`, as for :func:`solve`; a true answer stops the path.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -170,50 +186,22 @@ def sparse_path(
     >>> [result.features for result in path]
     [[], ['bmi'], ['bmi', 's5'], ['bmi', 'bp', 's5']]
     """
-    options = Options(
-        loss=loss,
-        huber_delta=huber_delta,
-        ridge=ridge,
-        gap=gap,
-        relative_gap=relative_gap,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        method=method,
-        relaxation=relaxation,
-        include=include,
-        exclude=exclude,
-        time_limit=time_limit,
-        node_limit=node_limit,
-        memory_limit=memory_limit,
-        n_jobs=n_jobs,
-        callback=callback,
-    )
+    options = Options.of(locals())
     options.check("sparse_path")
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
+    asked = Constraints.read(options, data.names)
     if k_max is None:
-        k_max = min(10, data.X.shape[1])
+        k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)
-    job = Job(data, options)
-    ks: Iterable[int] = range(min(job.included, k_max), k_max + 1)
+    ks = range(min(asked.n_included, k_max), k_max + 1)
     if not verbose:
-        return SparsePath(solve_each(job, ks))
-    with bar(k_max + 1 - job.included, "path") as shown:
-        return SparsePath(solve_each(job, ks, done=shown.update))
+        return SparsePath(Job(data, options).path(ks))
+    with bar(len(ks), "path") as shown:
 
+        def follow(progress: Progress) -> object:
+            shown.update(progress.k - ks.start - shown.n)
+            return callback is not None and callback(progress)
 
-def solve_each(
-    job: Job, ks: Iterable[int], stop: _core.Stop | None = None, done: Callable[[], object] | None = None
-) -> list[Result]:
-    """Solve one problem for several k: all paths, of the function and of cross-validation, go through here."""
-    results: list[Result] = []
-    try:
-        for k in ks:
-            results.append(job.run(k, stop))
-            if done is not None:
-                done()
-    except KeyboardInterrupt as stopped:
-        begun = stopped.results if isinstance(stopped, SolveInterrupted) else []
-        if results or begun:
-            raise SolveInterrupted([*results, *begun]) from stopped
-        raise
-    return results
+        path = SparsePath(Job(data, replace(options, callback=follow)).path(ks))
+        shown.update(len(ks) - shown.n)
+        return path

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 
 from tqdm.auto import tqdm
 
+from l0star._core import Solution
+
 logger = logging.getLogger("l0star")
 logger.addHandler(logging.NullHandler())
 
-#: What the bindings call: kind, seconds, objective, lower bound, nodes, open nodes, support.
-Listener = Callable[[str, float, "float | None", "float | None", int, int, "list[int] | None"], object]
+#: What the bindings call: kind, seconds, objective, lower bound, nodes, open nodes, support, k.
+Listener = Callable[[str, float, "float | None", "float | None", int, int, "list[int] | None", int], object]
 
 
 class Progress(NamedTuple):
@@ -32,7 +34,9 @@ class Progress(NamedTuple):
     nodes, open_nodes : int
         Nodes looked at and nodes still open.
     support : list of int or None
-        The features of the best model so far (without those of ``include``).
+        The features of the best model so far, groups by their first columns (without those of ``include``).
+    k : int
+        The size in hand, on a path.
     """
 
     kind: str
@@ -42,6 +46,7 @@ class Progress(NamedTuple):
     nodes: int
     open_nodes: int
     support: list[int] | None
+    k: int
 
     @property
     def gap(self) -> float | None:
@@ -84,10 +89,11 @@ class Telling:
             return None
         return self._tell
 
-    def finish(self, objective: float, lower_bound: float | None, nodes: int, seconds: float) -> None:
+    def finish(self, found: Solution) -> None:
         """Draw the end: what the last event said is not all that the search found out."""
         if self._bar is not None:
-            self._draw(self._bar, Progress("tick", seconds, objective, lower_bound, nodes, 0, None), last=True)
+            facts = (found.seconds, found.objective, found.lower_bound, found.nodes)
+            self._draw(self._bar, Progress("tick", *facts, open_nodes=0, support=None, k=found.k), last=True)
             self._bar.refresh()
 
     def _tell(self, *state: Any) -> bool:

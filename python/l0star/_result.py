@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,105 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from l0star import _core
+
 _BAR = 30
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Result:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Model:
+    """A set of features with its best coefficients.
+
+    Attributes
+    ----------
+    objective : float
+        The least value that the set of features allows.
+    coef : ndarray of shape (n_features,)
+        Coefficients, zero outside the support.
+    intercept : float
+        0 when it is off.
+    support : ndarray of int
+        Indices of the features of the model, in column order: whole groups, and all that is included; a coefficient
+        may happen to be 0.
+    names : list of str
+        Names of all features.
+    """
+
+    objective: float
+    coef: npt.NDArray[np.float64]
+    intercept: float
+    support: npt.NDArray[np.int64]
+    names: list[str]
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the features of the model, in column order."""
+        return [self.names[j] for j in self.support]
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """Name → coefficient, for the features of the model."""
+        return {self.names[j]: float(self.coef[j]) for j in self.support}
+
+    def __repr__(self) -> str:
+        return f"Model(objective={self.objective:.6g}, features={self.features})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What it costs to decide otherwise about one feature.
+
+    Attributes
+    ----------
+    feature : str
+        The feature; a group by its first column.
+    columns : list of str
+        Its columns: more than one for a group.
+    chosen : bool
+        Whether the model has it: then the price is that of doing without it, else that of having it (counted in k).
+    cost : float
+        How much the objective rises.
+    cost_bounds : tuple of float
+        A certified lower and a certified upper bound of that rise.
+    objective : float
+        The least objective with the other decision; infinite when no model can have the feature.
+    lower_bound : float
+        A certified lower bound of that objective.
+    status : str
+        What is known of it.
+    features : list of str
+        The features of the best model with the other decision.
+    """
+
+    feature: str
+    columns: list[str]
+    chosen: bool
+    cost: float
+    cost_bounds: tuple[float, float]
+    objective: float
+    lower_bound: float
+    status: str
+    features: list[str]
+
+    @classmethod
+    def of(cls, price: _core.Price, names: list[str]) -> Price:
+        """Name what the engine numbers."""
+        columns = [names[j] for j in price.columns]
+        return cls(
+            feature=columns[0],
+            columns=columns,
+            chosen=price.chosen,
+            cost=price.cost,
+            cost_bounds=price.cost_bounds,
+            objective=price.objective,
+            lower_bound=price.lower_bound,
+            status=price.status,
+            features=[names[j] for j in price.support],
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Result(Model):
     """The best model found and what is proved of it.
 
     Attributes
@@ -38,11 +132,22 @@ class Result:
     intercept : float
         0 when it is off.
     support : ndarray of int
-        Indices of the features of the model, in column order.
+        Indices of the features of the model, in column order: those with a non-zero coefficient, whole groups, and all
+        that is included.
     names : list of str
         Names of all features.
     classes : ndarray or None
         The two labels, for a loss on labels; the second one counts as positive.
+    solutions : list of Model
+        The best models, best first: this one, and with ``top`` or ``within`` others.
+    rest_bound : float or None
+        With ``top`` or ``within``: a certified lower bound of every model that is not in ``solutions``; None when there
+        is no other.
+    truncated : bool
+        With ``within``: there are more such models than ``top`` has room for.
+    aic, bic, ebic : float or None
+        Information criteria, the smaller the better: Akaike's, the Bayesian and the extended Bayesian. Huber's loss
+        stands in for a likelihood; None for the squared hinge loss, which is none.
     solver_calls, nodes, peak_open_nodes : int
         Relaxations and restricted problems solved; nodes looked at; most nodes open at any time.
     seconds : float
@@ -51,26 +156,30 @@ class Result:
         How the search went: seconds, objective, lower bound.
     fit_intercept : bool
         Whether there is an intercept.
+    priced : list of Price or None
+        See :meth:`prices`.
     """
 
     status: str
-    objective: float
     lower_bound: float | None
     k: int
     loss: str
     ridge: float
     method: str
-    coef: npt.NDArray[np.float64]
-    intercept: float
-    support: npt.NDArray[np.int64]
-    names: list[str]
     classes: npt.NDArray[Any] | None
+    solutions: list[Model]
+    rest_bound: float | None
+    truncated: bool
+    aic: float | None
+    bic: float | None
+    ebic: float | None
     solver_calls: int
     nodes: int
     peak_open_nodes: int
     seconds: float
-    trace: npt.NDArray[np.float64] = field(compare=False)
+    trace: npt.NDArray[np.float64]
     fit_intercept: bool
+    priced: list[Price] | None = None
 
     @property
     def gap(self) -> float | None:
@@ -81,16 +190,6 @@ class Result:
     def relative_gap(self) -> float | None:
         """The gap divided by the objective."""
         return None if self.gap is None else self.gap / max(self.objective, 1e-12)
-
-    @property
-    def features(self) -> list[str]:
-        """Names of the features of the model, in column order."""
-        return [self.names[j] for j in self.support]
-
-    @property
-    def coefficients(self) -> dict[str, float]:
-        """Name → coefficient, for the features of the model."""
-        return {self.names[j]: float(self.coef[j]) for j in self.support}
 
     @property
     def headline(self) -> str:
@@ -127,6 +226,12 @@ class Result:
             "seconds": self.seconds,
             "method": self.method,
         }
+        if self._is_list:
+            fields["solutions"] = [
+                {"objective": model.objective, "support": model.features, "coefficients": model.coefficients}
+                for model in self.solutions
+            ]
+            fields["rest_bound"], fields["truncated"] = self.rest_bound, self.truncated
         if self.classes is not None:
             positive = self.classes[1]
             fields["positive_label"] = positive.item() if isinstance(positive, np.generic) else positive
@@ -145,6 +250,53 @@ class Result:
         rows = self._rows()
         index = pd.Index([name for name, _, _ in rows], name="feature", dtype=object)
         return pd.DataFrame({"coefficient": [value for _, value, _ in rows]}, index=index, dtype=float)
+
+    def prices(self) -> list[Price]:
+        """Say what every other decision about a feature would cost, for ``solve(…, prices=True)``.
+
+        Returns
+        -------
+        list of Price
+            In column order: for each feature of the model the cost of doing without it, for each other one the cost of
+            having it. Included and excluded features have none.
+        """
+        if self.priced is None:
+            raise ValueError("There are no prices, each of which is a search of its own: solve with prices=True.")
+        return self.priced
+
+    def plot_prices(self, ax: Axes | None = None, *, most: int = 30) -> Axes:
+        """Draw what every other decision would cost. Needs matplotlib and ``solve(…, prices=True)``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure if None.
+        most : int, default=30
+            At most so many features: those of the model, and the cheapest of the others.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from l0star._plot import plot_prices
+
+        return plot_prices(self.prices(), ax, most)
+
+    def plot_models(self, ax: Axes | None = None) -> Axes:
+        """Draw which features the best models have, one column a model. Needs matplotlib; for ``top`` and ``within``.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from l0star._plot import plot_models
+
+        return plot_models(self.solutions, ax)
 
     def plot_gap(self, ax: Axes | None = None) -> Axes:
         """Draw how objective and lower bound met. Needs matplotlib.
@@ -168,14 +320,21 @@ class Result:
         rows = [(self.names[j], float(self.coef[j]), float(abs(self.coef[j])) / largest) for j in self.support]
         return [*rows, ("(intercept)", self.intercept, 0.0)] if self.fit_intercept else rows
 
+    @property
+    def _is_list(self) -> bool:
+        return len(self.solutions) > 1 or self.rest_bound is not None
+
     def _facts(self) -> list[tuple[str, str]]:
         bound = "none" if self.lower_bound is None else f"{self.lower_bound:.10g}"
         gap = "none" if self.gap is None else f"{self.gap:.3g} ({100 * (self.relative_gap or 0.0):.2g} %)"
+        others = "there is no other" if self.rest_bound is None else f"no other is below {self.rest_bound:.10g}"
+        models = [("models", f"{len(self.solutions)} listed; {others}")] if self._is_list else []
         return [
             ("objective", f"{self.objective:.10g}"),
             ("lower bound", bound),
             ("gap", gap),
-            ("k", f"{self.k} of {len(self.names)} features"),
+            *models,
+            ("k", f"{self.k} ({len(self.names)} columns)"),
             ("nodes", f"{self.nodes} ({self.peak_open_nodes} open at most)"),
             ("seconds", f"{self.seconds:.3g}"),
             ("method", self.method),

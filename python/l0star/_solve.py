@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from l0star import _core
+from l0star._checkpoint import CheckpointFile
+from l0star._constraints import Constraints
 from l0star._core import LABEL_LOSSES
-from l0star._input import Data, columns, matrix, read
-from l0star._options import Options, check_count
+from l0star._docs import documented
+from l0star._input import Data, matrix, read
+from l0star._options import EXACT, Options, check_count, check_real
 from l0star._progress import Progress, Telling, logger
-from l0star._result import Result
+from l0star._result import Model, Price, Result
 
 
 class SolveInterrupted(KeyboardInterrupt):
@@ -40,6 +45,7 @@ class SolveInterrupted(KeyboardInterrupt):
         return self.results[-1]
 
 
+@documented
 def solve(
     X: Any,
     y: Any,
@@ -55,9 +61,21 @@ def solve(
     method: str = "best-first",
     relaxation: str = "pdal",
     include: Any = None,
+    include_free: Any = None,
     exclude: Any = None,
+    groups: Any = None,
+    bounds: Any = None,
+    nonnegative: Any = False,
+    ridge_factor: Any = None,
+    requires: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
+    top: int | None = None,
+    within: float | None = None,
+    prices: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
@@ -72,54 +90,21 @@ def solve(
 
     Parameters
     ----------
-    X : array, frame, table or sparse matrix of shape (n_samples, n_features)
-        NumPy, pandas, polars, Arrow or SciPy; names of columns are kept. Numbers are copied once, whatever their order
-        in memory; a sparse matrix stays sparse.
-    y : array of shape (n_samples,)
-        Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones.
     k : int
         At most this many features. More than there are means all of them.
-    loss : {"quadratic", "huber", "logistic", "squared-hinge"}, default="quadratic"
-        The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
-        ``log(1 + exp(-m))`` for the margin ``m``; ``max(0, 1 - m)**2 / 2``.
-    huber_delta : float, default=1.0
-        Where Huber's loss becomes linear.
-    ridge : float, default=1e-3
-        Weight of the ridge, greater than 0.
-    gap : float, default=0.0
-        Absolute error allowed in the objective. 0 means exact up to floating point.
-    relative_gap : float, default=0.0
-        The same as a share of the objective, less than 1; the larger of the two counts.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept.
-    standardize : bool, default=False
-        Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
-        Coefficients are those of the data as given; the objective is that of the scaled problem.
-    method : str, default="best-first"
-        Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
-    relaxation : {"pdal", "sga"}, default="pdal"
-        How ``method="paper"`` bounds a node.
-    include : str, int or list of these, default=None
-        Features that are in every model, by name or index; they are counted in ``k``.
-    exclude : str, int or list of these, default=None
-        Features that are in no model.
-    sample_weight : array of shape (n_samples,), default=None
-        Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
-    offset : array of shape (n_samples,), default=None
-        A number added to the prediction of each row.
     time_limit : float, default=None
-        Seconds.
-    node_limit : int, default=None
-        Nodes of the search tree.
-    memory_limit : int, default=None
-        Bytes of open nodes.
-    n_jobs : int, default=None
-        Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
-    callback : callable, default=None
-        Called with a :class:`Progress` for every better model and every rise of the bound, and every 50 ms at least; a
-        true answer stops the search.
-    verbose : int, default=0
-        1 shows a progress bar while the search runs, 2 leaves it there.
+        Seconds, for the search; and as many again for all prices together.
+    prices : bool, default=False
+        Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is an
+        exact search by itself.
+    checkpoint : str or path, default=None
+        A file for the state of the search, so that another process can go on with it: written while the search runs,
+        and at its end, whatever ends it.
+    checkpoint_every : float, default=60.0
+        Seconds between two checkpoints.
+    resume : str or path, default=None
+        A checkpoint of the same data and settings to go on from; further ones go there too, if ``checkpoint`` names no
+        other file. Limits are those of this call.
 
     Returns
     -------
@@ -147,29 +132,19 @@ def solve(
     >>> result.features
     ['bmi', 'bp', 's5']
     """
-    options = Options(
-        loss=loss,
-        huber_delta=huber_delta,
-        ridge=ridge,
-        gap=gap,
-        relative_gap=relative_gap,
-        fit_intercept=fit_intercept,
-        standardize=standardize,
-        method=method,
-        relaxation=relaxation,
-        include=include,
-        exclude=exclude,
-        time_limit=time_limit,
-        node_limit=node_limit,
-        memory_limit=memory_limit,
-        n_jobs=n_jobs,
-        callback=callback,
-        verbose=verbose,
-    )
+    options = Options.of(locals())
     options.check("solve")
     check_count("solve", "k", k)
+    check_real("solve", "checkpoint_every", checkpoint_every, above=0.0)
+    if prices and method not in EXACT:
+        raise ValueError(f"prices need an exact method: {', '.join(EXACT)}; got method={method!r}.")
+    if method != "best-first" and (checkpoint is not None or resume is not None):
+        raise ValueError(f"checkpoints belong to method='best-first'; got method={method!r}.")
+    file = checkpoint if checkpoint is not None else resume
+    save = None if file is None else CheckpointFile(file).write
+    state = None if resume is None else Path(resume).read_bytes()
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
-    return Job(data, options).run(k)
+    return Job(data, options).run(k, prices=prices, save=save, save_every=float(checkpoint_every), resume=state)
 
 
 class Job:
@@ -179,9 +154,8 @@ class Job:
         self._options = options
         self._names = data.names
         self._classes = data.classes
-        include = columns(options.include, data.names, "include")
-        #: How many features are in every model.
-        self.included = len(include)
+        #: What a model may look like.
+        self.constraints = asked = Constraints.read(options, data.names)
         scale = None
         if options.standardize:
             # Without centring: the intercept does that, and a sparse matrix stays sparse.
@@ -195,56 +169,129 @@ class Job:
             huber_delta=float(options.huber_delta),
             ridge=float(options.ridge),
             fit_intercept=bool(options.fit_intercept),
-            include=include,
-            exclude=columns(options.exclude, data.names, "exclude"),
+            include=asked.include,
+            include_free=asked.include_free,
+            exclude=asked.exclude,
+            groups=asked.groups,
+            bounds=asked.bounds,
+            ridge_factors=asked.ridge_factors,
+            requires=asked.requires,
             weights=data.weights,
             offset=data.offset,
             scale=scale,
         )
 
-    def run(self, k: int, stop: _core.Stop | None = None) -> Result:
+    def run(
+        self,
+        k: int,
+        *,
+        prices: bool = False,
+        save: Callable[[bytes], object] | None = None,
+        save_every: float = 60.0,
+        resume: bytes | None = None,
+    ) -> Result:
         """Solve it, and tell whoever listens."""
         options = self._options
         with Telling(options.callback, options.verbose) as telling:
             solution, stopped_by = self._problem.solve(
                 int(k),
-                method=options.method,
-                relaxation=options.relaxation,
-                gap=float(options.gap),
-                relative_gap=float(options.relative_gap),
-                threads=effective_n_jobs(options.n_jobs),
-                time_limit=None if options.time_limit is None else float(options.time_limit),
-                node_limit=None if options.node_limit is None else int(options.node_limit),
-                memory_limit=None if options.memory_limit is None else int(options.memory_limit),
-                stop=stop,
+                options.settings(),
                 callback=telling.listener,
+                save=save,
+                save_every=save_every,
+                resume=resume,
             )
-            telling.finish(solution.objective, solution.lower_bound, solution.nodes, solution.seconds)
+            telling.finish(solution)
+        priced = None
+        if prices and solution.status != "interrupted":
+            priced, stopped_by = self._problem.prices(solution, options.settings())
+        result = self._result(solution, priced)
+        _raise(stopped_by, [result])
+        if result.status.endswith("_limit"):
+            warnings.warn(f"{result.headline}; raise the limit or the gap.", ConvergenceWarning, stacklevel=3)
+        stopped = sum(price.status.endswith("_limit") for price in priced or [])
+        if stopped:
+            warnings.warn(
+                f"{stopped} prices were stopped at a limit; their bounds are valid.", ConvergenceWarning, stacklevel=3
+            )
+        return result
+
+    def path(self, ks: Sequence[int], stop: _core.Stop | None = None) -> list[Result]:
+        """Solve it for several k in increasing order; those that follow each other share their work.
+
+        A time limit is for all of them, and a true answer of the callback stops them all.
+        """
+        limit = self._options.time_limit
+        results: list[Result] = []
+        for first, last in _runs(ks):
+            share = (last + 1 - first) / len(ks)
+            options = replace(self._options, time_limit=None if limit is None else limit * share)
+            with Telling(options.callback, 0) as telling:
+                solutions, stopped_by = self._problem.path(
+                    first, last, options.settings(), stop=stop, callback=telling.listener
+                )
+            results += [self._result(solution) for solution in solutions]
+            _raise(stopped_by, results)
+        stopped = [result for result in results if result.status.endswith("_limit")]
+        if stopped:
+            warnings.warn(
+                f"{len(stopped)} of {len(results)} sizes were stopped at a limit, the first at k={stopped[0].k}; raise "
+                "the limit or the gap.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return results
+
+    def _result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
+        options, names = self._options, self._names
+        aic, bic, ebic = solution.criteria or (None, None, None)
         result = Result(
             status=solution.status,
             objective=solution.objective,
             lower_bound=solution.lower_bound,
-            k=int(k),
+            k=solution.k,
             loss=options.loss,
             ridge=float(options.ridge),
             method=options.method,
             coef=solution.coefficients,
             intercept=solution.intercept,
             support=solution.support,
-            names=self._names,
+            names=names,
             classes=self._classes,
+            solutions=[
+                Model(objective=objective, coef=coef, intercept=intercept, support=support, names=names)
+                for objective, coef, intercept, support in solution.solutions
+            ],
+            rest_bound=solution.rest_bound,
+            truncated=solution.truncated,
+            aic=aic,
+            bic=bic,
+            ebic=ebic,
             solver_calls=solution.solver_calls,
             nodes=solution.nodes,
             peak_open_nodes=solution.peak_open_nodes,
             seconds=solution.seconds,
             trace=solution.trace,
             fit_intercept=bool(options.fit_intercept),
+            priced=None if priced is None else [Price.of(price, names) for price in priced],
         )
         logger.info("%s", result.headline)
-        if isinstance(stopped_by, KeyboardInterrupt):
-            raise SolveInterrupted([result]) from stopped_by
-        if stopped_by is not None:
-            raise stopped_by
-        if result.status.endswith("_limit"):
-            warnings.warn(f"{result.headline}; raise the limit or the gap.", ConvergenceWarning, stacklevel=3)
         return result
+
+
+def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:
+    """Raise what stopped a search; Ctrl-C with the results up to the one that it stopped."""
+    if isinstance(stopped_by, KeyboardInterrupt):
+        ends = [at for at, result in enumerate(results) if result.status == "interrupted"]
+        raise SolveInterrupted(results[: ends[0] + 1] if ends else results) from stopped_by
+    if stopped_by is not None:
+        raise stopped_by
+
+
+def _runs(ks: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the first and the last of each run of numbers that follow each other."""
+    start = 0
+    for at in range(1, len(ks) + 1):
+        if at == len(ks) or ks[at] != ks[at - 1] + 1:
+            yield int(ks[start]), int(ks[at - 1])
+            start = at

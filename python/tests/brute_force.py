@@ -1,14 +1,18 @@
 """Best subsets by brute force in NumPy: written from the formulas alone, slow and independent of the engine."""
 
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations, product
 
 import numpy as np
 
 
 @dataclass
 class Instance:
-    """``mean(loss) + ridge / 2 * |x|²`` over at most k features, all of ``include`` among them, none of ``exclude``."""
+    """``mean(loss) + ridge / 2 * sum(factor * x**2)`` over at most k features, of which groups of columns are one each.
+
+    All of ``include`` are among them, none of ``exclude``; ``free`` columns are in every model outside k. What
+    ``requires`` others is in no model without them.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -21,37 +25,91 @@ class Instance:
     offset: np.ndarray | None = None
     include: list[int] = field(default_factory=list)
     exclude: list[int] = field(default_factory=list)
+    free: list[int] = field(default_factory=list)
+    groups: list[list[int]] = field(default_factory=list)
+    bounds: dict[int, tuple[float, float]] = field(default_factory=dict)
+    factors: dict[int, float] = field(default_factory=dict)
+    requires: dict[int, list[int]] = field(default_factory=dict)
 
     def shares(self) -> np.ndarray:
         weights = np.ones(len(self.y)) if self.weights is None else self.weights
         return weights / weights.sum()
 
+    def penalties(self) -> np.ndarray:
+        return self.ridge * np.array([self.factors.get(j, 1.0) for j in range(self.X.shape[1])])
+
+    def predict(self, coef: np.ndarray, intercept: float) -> np.ndarray:
+        return self.X @ coef + intercept + (0.0 if self.offset is None else self.offset)
+
+    def mean_loss(self, coef: np.ndarray, intercept: float) -> float:
+        return float(self.shares() @ losses(self.loss, self.predict(coef, intercept), self.y, self.delta)[0])
+
     def objective(self, coef: np.ndarray, intercept: float) -> float:
-        z = self.X @ coef + intercept + (0.0 if self.offset is None else self.offset)
-        value, _, _ = losses(self.loss, z, self.y, self.delta)
-        return float(self.shares() @ value + self.ridge / 2 * coef @ coef)
+        return self.mean_loss(coef, intercept) + float(self.penalties() @ coef**2 / 2)
+
+    def features(self) -> list[list[int]]:
+        """The columns of each feature that k counts."""
+        grouped = {j for group in self.groups for j in group}
+        parts = [*self.groups, *([j] for j in range(self.X.shape[1]) if j not in grouped | set(self.free))]
+        parts = [[j for j in part if j not in self.exclude] for part in parts]
+        return sorted(sorted(part) for part in parts if part)
+
+    def included(self) -> list[list[int]]:
+        """The features of ``include``, and what they and the free columns require."""
+        parts = self.features()
+        wanted = set(self.include)
+        for _ in self.requires:
+            inside = {j for part in parts if set(part) & wanted for j in part} | set(self.free)
+            wanted |= {parent for child in inside for parent in self.requires.get(child, [])}
+        return [part for part in parts if set(part) & wanted]
+
+    def is_allowed(self, support: list[int]) -> bool:
+        return all(set(self.requires.get(j, [])) <= set(support) for j in support)
+
+    def models(self, sizes: range | None = None) -> list[float]:
+        """The objectives of all models, best first; or of those of some sizes."""
+        always = self.included()
+        others = [part for part in self.features() if part not in always]
+        room = min(self.k - len(always), len(others))
+        chosen = (chosen for size in sizes or range(room + 1) for chosen in combinations(others, size))
+        supports = ([*self.free, *chain(*always, *parts)] for parts in chosen)
+        return sorted(self.restricted(support) for support in supports if self.is_allowed(support))
 
     def best(self) -> float:
         """The smallest objective."""
-        others = [j for j in range(self.X.shape[1]) if j not in self.include and j not in self.exclude]
-        size = min(self.k - len(self.include), len(others))
-        supports = combinations(others, size)
-        return min(self.restricted([*self.include, *support]) for support in supports)
+        room = min(self.k - len(self.included()), len(self.features()) - len(self.included()))
+        # A larger set is never worse, but with requirements there may be none of the largest size.
+        return self.models(None if self.requires else range(room, room + 1))[0]
 
     def restricted(self, support: list[int]) -> float:
-        """Newton's method with a line search over the coefficients of one support and the intercept."""
+        """The least objective of one support: each coefficient is free, or at one of its bounds."""
+        choices = [[None, *(x for x in self.bounds.get(j, ()) if np.isfinite(x))] for j in support]
+        values = []
+        for choice in product(*choices):
+            fixed = {j: x for j, x in zip(support, choice, strict=True) if x is not None}
+            loose = [j for j in support if j not in fixed]
+            value, found = self.minimum(loose, fixed)
+            limits = [self.bounds.get(j, (-np.inf, np.inf)) for j in loose]
+            if all(low <= x <= high for x, (low, high) in zip(found, limits, strict=True)):
+                values.append(value)
+        return min(values)
+
+    def minimum(self, support: list[int], fixed: dict[int, float]) -> tuple[float, np.ndarray]:
+        """Newton's method with a line search over some coefficients and the intercept, others being fixed."""
         columns = [self.X[:, support]] + ([np.ones((len(self.y), 1))] if self.intercept else [])
         A = np.hstack(columns)
-        penalty = np.r_[np.full(len(support), self.ridge), np.zeros(int(self.intercept))]
-        offset = 0.0 if self.offset is None else self.offset
+        penalty = np.r_[self.penalties()[support], np.zeros(int(self.intercept))]
+        rest = np.zeros(self.X.shape[1])
+        rest[list(fixed)] = list(fixed.values())
+        offset, paid = self.predict(rest, 0.0), float(self.penalties() @ rest**2 / 2)
         p = self.shares()
 
         def value(x: np.ndarray) -> float:
-            return float(p @ losses(self.loss, A @ x + offset, self.y, self.delta)[0] + penalty @ x**2 / 2)
+            return float(p @ losses(self.loss, A @ x + offset, self.y, self.delta)[0] + penalty @ x**2 / 2) + paid
 
         x = np.zeros(A.shape[1])
         if not len(x):
-            return value(x)
+            return value(x), x
         for _ in range(500):
             _, slope, curvature = losses(self.loss, A @ x + offset, self.y, self.delta)
             gradient = A.T @ (p * slope) + penalty * x
@@ -60,7 +118,7 @@ class Instance:
             step = -np.linalg.solve(hessian + 1e-9 * np.eye(len(x)), gradient)
             length, here = 1.0, value(x)
             if -gradient @ step < 1e-14 * max(here, 1e-3):
-                return here
+                return here, x[: len(support)]
             while value(x + length * step) > here + 1e-4 * length * (gradient @ step) and length > 1e-12:
                 length /= 2
             x = x + length * step

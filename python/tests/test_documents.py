@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "python" / "guide").glob("*.py"))
-DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "docs" / "guide" / "constraints.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

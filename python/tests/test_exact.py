@@ -1,5 +1,8 @@
 """The engine against brute force in NumPy."""
 
+from dataclasses import replace
+from math import comb
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,17 +10,17 @@ from brute_force import Instance
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from l0star import solve
+from l0star import solve, sparse_path
 
 LABELS = ("logistic", "squared-hinge")
 EXACT = ("best-first", "paper", "exhaustive")
 
 
 @st.composite
-def instances(draw):
+def instances(draw, fewest=1, most=6):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     loss = draw(st.sampled_from(["quadratic", "huber", *LABELS]))
-    rows, columns = draw(st.integers(3, 14)), draw(st.integers(1, 6))
+    rows, columns = draw(st.integers(3, 14)), draw(st.integers(fewest, most))
     X = rng.normal(size=(rows, columns)) * 10.0 ** draw(st.integers(-1, 1))
     if draw(st.booleans()):
         X = np.round(X)  # ties, constant columns, columns of zeros
@@ -46,11 +49,33 @@ def instances(draw):
     )
 
 
-def solve_instance(instance, make=np.asarray, **options):
-    return solve(
+@st.composite
+def constrained(draw):
+    """With groups, bounds, free columns, ridge factors and heredity, and with fewer features allowed than there are."""
+    instance = draw(instances(fewest=3, most=7))
+    # From a seed: what hypothesis draws is mostly as small as can be.
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    columns = np.arange(instance.X.shape[1])
+    labels = rng.choice([0, 0, 1, 2], size=len(columns))
+    instance.groups = [group for group in (columns[labels == i].tolist() for i in (1, 2)) if group]
+    loose = [j for j in columns[labels == 0].tolist() if j not in (*instance.include, *instance.exclude)]
+    instance.free = rng.permutation(loose)[: rng.integers(2)].tolist()
+    for j in rng.permutation(columns)[: rng.integers(4)].tolist():
+        instance.bounds[j] = (-rng.choice([0.0, 0.02, 0.3, np.inf]), rng.choice([0.0, 0.02, 0.3, np.inf]))
+    for j in rng.permutation(columns)[: rng.integers(3)].tolist():
+        instance.factors[j] = rng.choice([0.1, 5.0])
+    there = [j for j in rng.permutation(columns).tolist() if j not in instance.exclude]
+    if rng.integers(2) and len(there) > 1:
+        instance.requires = {there[0]: there[1 : 2 + rng.integers(2)]}
+    others = len(instance.features()) - len(instance.included())
+    instance.k = len(instance.included()) + int(rng.integers(max(others, 1)))
+    return instance
+
+
+def call_with(instance, function, make=np.asarray, **options):
+    return function(
         make(instance.X),
         instance.y,
-        instance.k,
         loss=instance.loss,
         huber_delta=instance.delta,
         ridge=instance.ridge,
@@ -59,8 +84,20 @@ def solve_instance(instance, make=np.asarray, **options):
         offset=instance.offset,
         include=instance.include,
         exclude=instance.exclude,
+        include_free=instance.free,
+        groups=instance.groups,
+        bounds=instance.bounds,
+        ridge_factor=instance.factors,
+        requires=instance.requires,
         **options,
     )
+
+
+def solve_instance(instance, make=np.asarray, **options):
+    return call_with(instance, solve, make, k=instance.k, **options)
+
+
+few = settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 @settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -73,8 +110,122 @@ def test_exact_methods_find_the_optimum_and_bound_it(instance, method, make):
     assert result.lower_bound <= best + 1e-9 * max(best, 1e-12)
     assert result.objective == pytest.approx(instance.objective(result.coef, result.intercept), rel=1e-9, abs=1e-12)
     assert len(result.support) <= instance.k
-    assert set(np.flatnonzero(result.coef)) == set(result.support)
+    # What is included is in the model, even with a coefficient of 0.
+    assert set(np.flatnonzero(result.coef)) | set(instance.include) == set(result.support)
     assert not set(result.support) & set(instance.exclude)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(constrained(), st.sampled_from(["best-first", "exhaustive"]), st.sampled_from([np.asarray, sp.csr_array]))
+def test_constraints_hold_and_the_model_is_the_best_that_meets_them(instance, method, make):
+    result = solve_instance(instance, make, method=method)
+    best = instance.best()
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(best, rel=1e-8, abs=1e-12)
+    assert result.lower_bound <= best + 1e-9 * max(best, 1e-12)
+    assert result.objective == pytest.approx(instance.objective(result.coef, result.intercept), rel=1e-9, abs=1e-12)
+    support = set(result.support)
+    counted = [part for part in instance.features() if support & set(part)]
+    assert support == set(instance.free).union(*counted)
+    assert len(counted) <= instance.k
+    assert set(np.flatnonzero(result.coef)) <= support
+    assert instance.is_allowed(result.support.tolist())
+    for j, (low, high) in instance.bounds.items():
+        assert low <= result.coef[j] <= high
+
+
+@few
+@given(constrained())
+def test_bounds_are_those_of_the_data_when_columns_are_scaled(instance):
+    result = solve_instance(instance, standardize=True)
+    for j, (low, high) in instance.bounds.items():
+        assert low <= result.coef[j] <= high
+    p = instance.shares()
+    scale = np.sqrt(p @ (instance.X - p @ instance.X) ** 2)
+    scale[scale < 1e-12] = 1.0
+    instance.X = instance.X / scale
+    instance.bounds = {j: (low * scale[j], high * scale[j]) for j, (low, high) in instance.bounds.items()}
+    assert result.objective == pytest.approx(instance.best(), rel=1e-7, abs=1e-12)
+
+
+@few
+@given(constrained(), st.integers(2, 8))
+def test_top_lists_the_best_models_in_order(instance, top):
+    result = solve_instance(instance, top=top)
+    models = instance.models()
+    found = [model.objective for model in result.solutions]
+    assert found == pytest.approx(models[:top], rel=1e-7, abs=1e-11)
+    assert len({tuple(model.support) for model in result.solutions}) == len(found)
+    for model in result.solutions:
+        assert model.objective == pytest.approx(instance.objective(model.coef, model.intercept), rel=1e-9, abs=1e-12)
+    if len(models) > top:
+        assert result.rest_bound <= models[top] + 1e-9 * max(models[top], 1e-12)
+    else:
+        assert result.rest_bound is None
+
+
+def test_within_lists_all_models_near_the_best():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(40, 7))
+    instance = Instance(X, X[:, 0] + rng.normal(size=40), k=3)
+    models = instance.models()
+    result = solve_instance(instance, within=0.2)
+    near = [objective for objective in models if objective <= 1.2 * models[0]]
+    assert 1 < len(near) < len(models)
+    assert [model.objective for model in result.solutions] == pytest.approx(near)
+    assert not result.truncated
+    assert solve_instance(instance, within=0.2, top=2).truncated
+
+
+@few
+@given(constrained(), st.sampled_from([1, 2]))
+def test_a_path_has_the_best_model_of_every_size(instance, n_jobs):
+    path = call_with(instance, sparse_path, k_max=instance.k, n_jobs=n_jobs)
+    assert path.ks.tolist() == list(range(len(instance.included()), instance.k + 1))
+    for result in path:
+        instance.k = result.k
+        assert result.status == "optimal"
+        assert result.objective == pytest.approx(instance.best(), rel=1e-8, abs=1e-12)
+        assert result.trace[-1, 1:].tolist() == [result.objective, result.lower_bound]
+
+
+@few
+@given(constrained())
+def test_prices_are_what_the_other_decision_costs(instance):
+    result = solve_instance(instance, prices=True)
+    best = instance.best()
+    always = instance.included()
+    names = [[f"x{j}" for j in part] for part in instance.features() if part not in always]
+    assert [price.columns for price in result.prices()] == names
+    for price in result.prices():
+        part = [result.names.index(name) for name in price.columns]
+        assert price.chosen == (part[0] in result.support)
+        if price.chosen:
+            other = replace(instance, exclude=[*instance.exclude, *part])
+        else:
+            other = replace(instance, include=[*instance.include, *part])
+        if len(other.included()) > instance.k:
+            assert price.cost == np.inf
+            continue
+        cost = other.best() - best
+        slack = 1e-7 * max(best, 1e-5)
+        assert price.cost == pytest.approx(max(cost, 0.0), abs=slack)
+        assert price.cost_bounds[0] - slack <= cost <= price.cost_bounds[1] + slack
+
+
+@pytest.mark.parametrize("loss", ["quadratic", "huber", "logistic"])
+def test_information_criteria(loss):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 6))
+    y = X[:, 0] + rng.normal(size=50)
+    instance = Instance(X, np.sign(y) if loss == "logistic" else y, k=3, loss=loss)
+    for result in call_with(instance, sparse_path, k_max=3):
+        mean = instance.mean_loss(result.coef, result.intercept)
+        deviance = 100 * mean if loss == "logistic" else 50 * np.log(2 * mean)
+        assert result.aic == pytest.approx(deviance + 2 * (result.k + 1))
+        assert result.bic == pytest.approx(deviance + np.log(50) * (result.k + 1))
+        assert result.ebic == pytest.approx(result.bic + 2 * np.log(comb(6, result.k)))
+    assert solve(X, y > 0, 1, loss="squared-hinge").aic is None
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -125,6 +125,59 @@ def test_include_counts_in_k(data):
     assert [result.features for result in path] == [["x1", "x3"], ["x0", "x1", "x3"]]
 
 
+def test_groups_by_lists_or_by_labels(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES)
+    expected = solve(X, y, 1, groups=[[0, 2], [1, 3]])
+    assert list(expected.support) == [0, 2]
+    for groups in (
+        [["a", "c"], ["d", "b"]],
+        [("a", 2), np.array([1, 3])],
+        ["one", "two", "one", "two", "three"],
+        np.array([5, 6, 5, 6, 7]),
+        [1.0, 2.0, 1.0, 2.0, np.nan],
+        [1, 2, 1, 2, None],
+        pd.Series(["u", "v", "u", "v", None]),
+    ):
+        found = solve(table, y, 1, groups=groups)
+        assert found.features == ["a", "c"]
+        assert found.objective == expected.objective
+    assert len(sparse_path(X, y, groups=[[0, 2], [1, 3]])) == 4
+    assert [r.k for r in sparse_path(X, y, groups=[[0, 2], [1, 3]], include=[0, 2])] == [1, 2, 3]
+
+
+def test_bounds_by_name_or_index(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES)
+    assert solve(table, y, 2, bounds={"a": (0, 2.5), 2: (-1, None)}).coefficients == pytest.approx({"a": 2.5, "c": -1})
+    for nonnegative in (True, ["c"], "c", [2]):
+        assert solve(table, y, 2, nonnegative=nonnegative).features == ["a", "e"]
+    assert solve(table, y, 2, nonnegative=False).features == ["a", "c"]
+    assert solve(table, y, 2, ridge_factor={"c": 1e6}).features == ["a", "e"]
+
+
+def test_free_features_are_in_the_model_and_not_in_k(data):
+    X, y = data
+    result = solve(X, y, 1, include_free=["x1"])
+    assert list(result.support) == [0, 1]
+    assert [list(model.support) for model in solve(X, y, 1, include_free=1, top=2).solutions] == [[0, 1], [1, 2]]
+    assert [len(result.support) for result in sparse_path(X, y, include_free=1)] == [1, 2, 3, 4, 5]
+
+
+def test_features_that_require_others(data):
+    X, y = data
+    table = pd.DataFrame(X, columns=NAMES)
+    assert solve(table, y, 1, requires={"a": "b"}).features == ["c"]
+    assert solve(table, y, 2, requires={"a": ["b"], "c": ["d"]}).features == ["a", "b"]
+    # What is needed for what is included is included, what needs something excluded is out.
+    path = sparse_path(table, y, include="c", requires={"c": "d", "d": ["e"]})
+    assert path[0].features == ["c", "d", "e"]
+    assert path.ks.tolist() == [3, 4, 5]
+    path = sparse_path(table, y, exclude="b", requires={"a": "b", "d": "a"})
+    assert path.ks.tolist() == [0, 1, 2]
+    assert path[-1].features == ["c", "e"]
+
+
 BAD_INPUT = {
     "nan": (lambda X, y: solve(np.where(X > 0, np.nan, X), y, 2), "Input X contains NaN"),
     "infinite target": (lambda X, y: solve(X, np.append(y[1:], np.inf), 2), "Input y contains"),
@@ -142,6 +195,27 @@ BAD_INPUT = {
         lambda X, y: solve(pd.DataFrame(X, columns=list("abbcd")), y, 2, exclude="b"),
         "there are 2 features 'b'; use their indices|'b' 2 times",
     ),
+    "labels of groups": (lambda X, y: solve(X, y, 2, groups=[0, 0, 1]), "groups has 3 labels, but X has 5 features"),
+    "name in a group": (lambda X, y: solve(X, y, 2, groups=[["x0", "x7"]]), "groups: there is no feature 'x7'"),
+    "two groups": (lambda X, y: solve(X, y, 2, groups=[[0, 1], [1, 2]]), "groups must be disjoint"),
+    "free in a group": (lambda X, y: solve(X, y, 2, groups=[[0, 1]], include_free=0), "always in by itself"),
+    "bounds without zero": (lambda X, y: solve(X, y, 2, bounds={"x1": (1, 2)}), "'x1' has the bounds 1 to 2"),
+    "bounds that are nan": (lambda X, y: solve(X, y, 2, bounds={1: (np.nan, 2)}), "'x1' has the bounds NaN to 2"),
+    "one bound": (lambda X, y: solve(X, y, 2, bounds={"x1": 3.0}), r"bounds\['x1'\] must be a pair"),
+    "text as bound": (lambda X, y: solve(X, y, 2, bounds={0: (0, "1")}), r"bounds\[0\] must be a number. Got '1'"),
+    "bounds twice": (lambda X, y: solve(X, y, 2, bounds={0: (0, 1), "x0": (0, 2)}), "the same feature twice"),
+    "circle": (lambda X, y: solve(X, y, 2, requires={0: 1, 1: [0]}), "requirements must not form a circle"),
+    "ridge factor": (lambda X, y: solve(X, y, 2, ridge_factor={0: 0.0}), "ridge factor of a column = 0"),
+    "method with bounds": (
+        lambda X, y: solve(X, y, 2, nonnegative=True, method="omp"),
+        "method 'omp' cannot solve problems with bounds",
+    ),
+    "top": (lambda X, y: solve(X, y, 2, top=0), r"'top' parameter of solve must be an int in the range \[1"),
+    "within": (lambda X, y: solve(X, y, 2, within=-0.1), "'within' parameter of solve must be a float"),
+    "list with a gap": (lambda X, y: solve(X, y, 2, top=2, gap=0.1), "exact and takes no gap"),
+    "list of another method": (lambda X, y: solve(X, y, 2, top=2, method="paper"), "best-first or exhaustive"),
+    "prices of a heuristic": (lambda X, y: solve(X, y, 2, prices=True, method="omp"), "prices need an exact method"),
+    "no prices": (lambda X, y: solve(X, y, 2).prices(), "solve with prices=True"),
     "k": (lambda X, y: solve(X, y, -1), "'k' parameter of solve must be an int in the range"),
     "k as float": (lambda X, y: solve(X, y, 2.0), "'k' parameter of solve must be an int"),
     "ridge": (lambda X, y: solve(X, y, 2, ridge=0.0), r"'ridge' parameter of solve must be a float in the range \(0.0"),
@@ -170,6 +244,12 @@ def test_bad_input_is_refused_with_a_reason(data, case):
     call, reason = BAD_INPUT[case]
     with pytest.raises(ValueError, match=reason):
         call(*data)
+
+
+def test_constraints_have_the_right_type(data):
+    for wrong in ({"groups": "ab"}, {"groups": 3}, {"bounds": [(0, 1)]}, {"ridge_factor": 2.0}, {"requires": [(0, 1)]}):
+        with pytest.raises(TypeError, match="takes a"):
+            solve(*data, 2, **wrong)
 
 
 def test_features_are_names_or_indices(data):

@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 
 from l0star import SolveInterrupted, SparseRegressor, SparseRegressorCV, solve, sparse_path
+from l0star._input import read
+from l0star._options import Options
+from l0star._solve import Job
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
@@ -117,6 +120,39 @@ def test_an_interrupted_path_keeps_what_is_finished():
     assert [result.k for result in results] == list(range(len(results)))
     assert stopped.value.result.status == "interrupted"
     assert results[0].status == "optimal"
+
+
+def test_a_callback_follows_a_path_and_stops_it():
+    seen = []
+
+    def callback(progress):
+        seen.append(progress.k)
+        return progress.nodes > 10
+
+    path = sparse_path(*hard(), k_max=20, callback=callback)
+    assert seen == sorted(seen)
+    assert path.ks.tolist() == list(range(21))
+    assert path[0].status == "optimal"
+    assert {result.status for result in path[seen[-1] :]} == {"interrupted"}
+    assert all(result.lower_bound <= result.objective for result in path)
+
+
+@linux
+def test_ctrl_c_ends_prices_with_what_is_known():
+    job = Job(read(*hard(), labels=False), Options())
+    solution, _ = job._problem.solve(20, Options(node_limit=1).settings())
+
+    def press():
+        while not searches():
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(press)
+        prices, stopped_by = job._problem.prices(solution, Options().settings())
+    assert isinstance(stopped_by, KeyboardInterrupt)
+    assert {price.status for price in prices} == {"interrupted"}
+    assert all(price.cost_bounds[0] <= price.cost <= price.cost_bounds[1] for price in prices)
 
 
 @linux
@@ -264,5 +300,7 @@ def test_silent_unless_asked(capfd):
     assert capfd.readouterr() == ("", "")
     solve(X, y, 3, verbose=2)
     assert "gap closed: 100%" in capfd.readouterr().err
+    sparse_path(X, y, k_max=3, verbose=1)
+    assert "path: 100%" in capfd.readouterr().err
     SparseRegressorCV(ks=2, verbose=1).fit(X, y)
     assert "folds: 100%" in capfd.readouterr().err

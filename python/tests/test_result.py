@@ -90,6 +90,48 @@ def test_path(diabetes):
     assert isinstance(frame, pd.DataFrame)
 
 
+def test_path_has_information_criteria(diabetes):
+    frame = sparse_path(*diabetes, k_max=6).to_pandas()
+    assert frame["bic"].idxmin() == 5
+    assert (frame["aic"] < frame["bic"]).all()
+    assert (frame["bic"] <= frame["ebic"]).all()
+
+
+def test_a_time_limit_is_for_the_whole_path():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 300)), rng.normal(size=120)
+    with pytest.warns(ConvergenceWarning, match=r"of 13 sizes were stopped at a limit, the first at k=") as said:
+        path = sparse_path(X, y, k_max=12, time_limit=0.0)
+    assert len(said) == 1
+    assert path.ks.tolist() == list(range(13))
+    assert (np.diff(path.objectives) <= 0).all()
+    assert all(result.lower_bound <= result.objective for result in path)
+    # What is proved of one size holds for every smaller one.
+    assert (np.diff([result.lower_bound for result in path]) <= 0).all()
+
+
+def test_a_list_of_models(diabetes):
+    result = solve(*diabetes, 3, top=4)
+    assert result.solutions[0].features == result.features == ["bmi", "bp", "s5"]
+    assert repr(result.solutions[1]).startswith("Model(objective=")
+    fields = json.loads(json.dumps(result.to_dict()))
+    assert [set(model) for model in fields["solutions"]] == [{"objective", "support", "coefficients"}] * 4
+    assert fields["solutions"][0]["coefficients"] == result.coefficients
+    assert fields["rest_bound"] >= fields["solutions"][-1]["objective"] * (1 - 1e-9)
+    assert "4 listed; no other is below" in str(result)
+    assert [model.features for model in solve(*diabetes, 0, top=4).solutions] == [[]]
+
+
+def test_prices(diabetes):
+    result = solve(*diabetes, 3, prices=True)
+    prices = {price.feature: price for price in result.prices()}
+    assert list(prices) == list(diabetes[0].columns)
+    assert {name for name, price in prices.items() if price.chosen} == set(result.features)
+    without = solve(*diabetes, 3, exclude="bmi")
+    assert prices["bmi"].cost == pytest.approx(without.objective - result.objective)
+    assert prices["bmi"].features == without.features
+
+
 def test_path_defaults_to_ten_sizes_at_most(diabetes):
     X, y = diabetes
     assert len(sparse_path(X, y)) == 11
@@ -117,6 +159,15 @@ def test_plots(diabetes, result):
     ax = sparse_path(*diabetes, k_max=3).plot_path()
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"bmi", "bp", "s5"}
     assert len(solve(*diabetes, 2, method="omp").plot_gap().get_lines()) == 1
+    ax = solve(*diabetes, 3, top=5).plot_models()
+    features = [text.get_text() for text in ax.get_yticklabels()]
+    assert features[:2] == ["bmi", "s5"]
+    assert ax.images[0].get_array().shape == (len(features), 5)
+    assert ax.images[0].get_array()[features.index("s5")].count() == 5
+    ax = solve(*diabetes, 3, prices=True).plot_prices(most=5)
+    assert [text.get_text() for text in ax.get_yticklabels()][:3] == ["bmi", "s5", "bp"]
+    assert sum(len(bars) for bars in ax.containers if hasattr(bars, "patches")) == 5
+    assert solve(*diabetes, 0, prices=True).plot_prices() is not None
     plt.close("all")
 
 
@@ -128,6 +179,11 @@ def test_a_limit_warns_and_keeps_a_valid_bound():
     assert stopped.status == "node_limit"
     assert stopped.nodes == 3
     assert stopped.lower_bound <= solve(X, y, 8).objective <= stopped.objective
+    with pytest.warns(ConvergenceWarning) as said:
+        priced = solve(X, y, 8, node_limit=3, prices=True)
+    assert ["prices were stopped at a limit" in str(warning.message) for warning in said] == [False, True]
+    price = next(price for price in priced.prices() if price.status == "node_limit")
+    assert price.cost_bounds[0] <= price.cost <= price.cost_bounds[1]
     with pytest.warns(ConvergenceWarning, match="time limit"):
         model = SparseClassifier(k=8, time_limit=0.0).fit(X, y > 0)
     assert model.status_ == "time_limit"

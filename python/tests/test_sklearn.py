@@ -1,6 +1,8 @@
 """scikit-learn's conventions."""
 
+import inspect
 import pickle
+import re
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from l0star import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV
+from l0star import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, solve, sparse_path
 
 CHECKED = [
     SparseRegressor(),
@@ -87,6 +89,44 @@ def test_clone_keeps_parameters_and_nothing_else(diabetes):
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "coef_")
+
+
+def test_constraints_and_lists(diabetes):
+    X, y = diabetes
+    constraints = {
+        "groups": [["s1", "s2", "s3", "s4"]],
+        "bounds": {"bmi": (0, 300)},
+        "nonnegative": ["s5"],
+        "ridge_factor": {"bp": 2.0},
+        "include_free": "sex",
+        "top": 3,
+    }
+    model = clone(SparseRegressor(k=3, **constraints)).fit(X, y)
+    result = solve(X, y, 3, **constraints)
+    np.testing.assert_array_equal(model.coef_, result.coef)
+    assert model.coef_[2] == 300
+    assert [found.features for found in model.solutions_] == [found.features for found in result.solutions]
+    assert len(model.solutions_) == 3
+    chosen = SparseRegressorCV(ks=4, **constraints).fit(X, y)
+    assert chosen.coef_[2] <= 300
+    assert len(chosen.solutions_) == 3
+    assert len(SparseRegressor(k=2).fit(X, y).solutions_) == 1
+    # Six columns stand alone, one of them free; four are one feature.
+    assert SparseRegressorCV(ks=99, **constraints).fit(X, y).cv_results_["param_k"].tolist() == list(range(7))
+
+
+def test_classifiers_know_constraints(cancer):
+    X, y = cancer
+    model = SparseClassifier(k=2, standardize=True, nonnegative=True, within=0.1).fit(X, y)
+    assert (model.coef_ >= 0).all()
+    best = model.solutions_[0].objective
+    assert all(found.objective <= 1.1 * best * (1 + 1e-9) for found in model.solutions_)
+
+
+def test_every_parameter_is_described():
+    for thing in (SparseRegressor, SparseClassifier, SparseRegressorCV, SparseClassifierCV, solve, sparse_path):
+        section = inspect.getdoc(thing).split("Parameters\n----------\n")[1].split("\n\n")[0]
+        assert re.findall(r"^(\w+) : ", section, flags=re.MULTILINE) == list(inspect.signature(thing).parameters)
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (0, 1), (-1, 1), (3.0, 7.0), ("b", "a")])

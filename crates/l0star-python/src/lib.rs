@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
-//! | `run` | one solve beside a live interpreter: signals, callbacks, panics |
+//! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
+//! | `solution` | what comes back |
 
 mod design;
 mod problem;
 mod run;
+mod solution;
 
 use pyo3::pymodule;
 
@@ -19,7 +21,9 @@ mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::run::{Solution, Stop};
+    use crate::run::Stop;
+    #[pymodule_export]
+    use crate::solution::{Price, Solution};
 
     use l0star::loss::{self, ResponseKind};
     use l0star::{Method, RelaxationKind};

@@ -1,14 +1,18 @@
 //! The class `Problem`.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use l0star::loss;
+use l0star::{Checkpoint, loss};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::design;
-use crate::run::{Asked, Solution, Stop, guarded, run};
+use crate::run::{self, Listeners, Stop, guarded, run};
+use crate::solution::{Price, Solution};
 
 /// An error of the engine as Python's.
 pub fn refuse(error: l0star::Error) -> PyErr {
@@ -19,16 +23,89 @@ pub fn refuse(error: l0star::Error) -> PyErr {
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Problem {
     problem: l0star::Problem,
-    /// Columns that are in every model, counted in k.
-    include: Vec<usize>,
+    scales: Scales,
+}
+
+/// From coefficients of scaled columns to those of the data.
+pub struct Scales {
     scale: Option<Vec<f64>>,
+    /// As they were asked for: what is scaled to and fro may come back with an ulp more.
+    bounds: Vec<(usize, f64, f64)>,
+    /// Columns that are in every model and that k does not count: part of what users call the support.
+    free: Vec<usize>,
+}
+
+impl Scales {
+    /// What users see of a model: its coefficients as those of the data, all its columns in its support.
+    pub fn restore(&self, coefficients: &mut [f64], support: &mut Vec<usize>) {
+        if let Some(scale) = &self.scale {
+            for (coefficient, scale) in coefficients.iter_mut().zip(scale) {
+                *coefficient /= scale;
+            }
+            for (column, lower, upper) in &self.bounds {
+                let coefficient = &mut coefficients[*column];
+                *coefficient = coefficient.max(*lower).min(*upper);
+            }
+        }
+        self.complete(support);
+    }
+
+    /// All columns of a model, from those that k counts.
+    pub fn complete(&self, support: &mut Vec<usize>) {
+        support.extend_from_slice(&self.free);
+        support.sort_unstable();
+        support.dedup();
+    }
+}
+
+/// How to solve, in the engine's words: the fields of `l0star::Settings` that Python knows.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Settings {
+    method: String,
+    relaxation: String,
+    gap: f64,
+    relative_gap: f64,
+    threads: usize,
+    top: Option<usize>,
+    within: Option<f64>,
+    time_limit: Option<f64>,
+    node_limit: Option<u64>,
+    memory_limit: Option<u64>,
+}
+
+impl Settings {
+    /// For the engine, with the flag that stops it.
+    fn ready(self, stop: Option<&Stop>) -> PyResult<(l0star::Settings, Arc<AtomicBool>)> {
+        let flag = stop.map(Stop::flag).unwrap_or_default();
+        let settings = l0star::Settings {
+            method: self.method.parse().map_err(refuse)?,
+            relaxation: self.relaxation.parse().map_err(refuse)?,
+            gap: self.gap,
+            relative_gap: self.relative_gap,
+            threads: NonZeroUsize::new(self.threads),
+            top: self.top.and_then(NonZeroUsize::new),
+            within: self.within,
+            // A limit too long for a duration is no limit.
+            time_limit: self.time_limit.and_then(duration),
+            node_limit: self.node_limit,
+            memory_limit: self.memory_limit,
+            interrupt: Some(Arc::clone(&flag)),
+            ..l0star::Settings::default()
+        };
+        Ok((settings, flag))
+    }
+}
+
+fn duration(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (X, y, *, names, loss, huber_delta, ridge, fit_intercept, include, exclude, weights=None,
-                        offset=None, scale=None))]
+    #[pyo3(signature = (X, y, *, names, loss, huber_delta, ridge, fit_intercept, include, include_free, exclude, groups,
+                        bounds, ridge_factors, requires, weights=None, offset=None, scale=None))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
@@ -40,7 +117,12 @@ impl Problem {
         ridge: f64,
         fit_intercept: bool,
         include: Vec<usize>,
+        include_free: Vec<usize>,
         exclude: Vec<usize>,
+        groups: Vec<Vec<usize>>,
+        bounds: Vec<(usize, f64, f64)>,
+        ridge_factors: Vec<(usize, f64)>,
+        requires: Vec<(usize, Vec<usize>)>,
         weights: Option<PyReadonlyArray1<f64>>,
         offset: Option<PyReadonlyArray1<f64>>,
         scale: Option<PyReadonlyArray1<f64>>,
@@ -54,16 +136,34 @@ impl Problem {
             design = design.with_view(centres, factors).map_err(refuse)?;
         }
         let loss = loss::by_name(loss, huber_delta).map_err(refuse)?;
+        // Every k is asked for later; here none must be too small for what is included.
         let mut builder = l0star::Problem::builder(design, vector(y))
+            .k(names.len())
             .names(names)
             .loss(loss)
             .ridge(ridge)
-            .intercept(fit_intercept);
-        for column in &include {
-            builder = builder.always_in(*column, ridge);
+            .intercept(fit_intercept)
+            .groups(groups);
+        for column in include {
+            builder = builder.include(column);
+        }
+        for column in &include_free {
+            builder = builder.include_free(*column);
         }
         for column in exclude {
             builder = builder.exclude(column);
+        }
+        for (column, lower, upper) in &bounds {
+            // Of a column divided by s the coefficient is s times as large.
+            let scale = scale.as_ref().and_then(|scale| scale.get(*column));
+            let scale = scale.copied().unwrap_or(1.0);
+            builder = builder.bounds(*column, lower * scale, upper * scale);
+        }
+        for (column, factor) in ridge_factors {
+            builder = builder.ridge_factor(column, factor);
+        }
+        for (child, parents) in &requires {
+            builder = builder.requires(*child, parents);
         }
         if let Some(weights) = weights {
             builder = builder.weights(vector(weights));
@@ -74,61 +174,89 @@ impl Problem {
         let problem = py.detach(|| guarded(|| builder.build()))?;
         Ok(Self {
             problem: problem.map_err(refuse)?,
-            include,
-            scale,
+            scales: Scales {
+                scale,
+                bounds,
+                free: include_free,
+            },
         })
     }
 
     /// Solves it, and says what exception stopped the search, if one did.
     ///
-    /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support)` is called on the calling thread
-    /// while the search waits; a true answer stops it.
-    #[pyo3(signature = (k, *, method, relaxation, gap, relative_gap, threads, time_limit=None, node_limit=None,
-                        memory_limit=None, stop=None, callback=None))]
+    /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the calling thread
+    /// while the search waits; a true answer stops it. `save(bytes)` takes checkpoints there, every so many seconds and
+    /// at the end; `resume` has the bytes of one.
+    #[pyo3(signature = (k, settings, *, stop=None, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
         py: Python<'_>,
         k: usize,
-        method: &str,
-        relaxation: &str,
-        gap: f64,
-        relative_gap: f64,
-        threads: usize,
-        time_limit: Option<f64>,
-        node_limit: Option<u64>,
-        memory_limit: Option<u64>,
+        settings: Settings,
         stop: Option<&Stop>,
         callback: Option<Py<PyAny>>,
+        save: Option<Py<PyAny>>,
+        save_every: f64,
+        resume: Option<&[u8]>,
     ) -> PyResult<(Solution, Option<PyErr>)> {
-        let free = k.checked_sub(self.include.len()).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "{} features are included, more than k = {k} allows",
-                self.include.len()
-            ))
-        })?;
-        let asked = Asked {
-            settings: l0star::Settings {
-                method: method.parse().map_err(refuse)?,
-                relaxation: relaxation.parse().map_err(refuse)?,
-                gap,
-                relative_gap,
-                threads: NonZeroUsize::new(threads),
-                // A limit too long for a duration is no limit.
-                time_limit: time_limit
-                    .and_then(|limit| std::time::Duration::try_from_secs_f64(limit).ok()),
-                node_limit,
-                memory_limit,
-                interrupt: Some(stop.map(Stop::flag).unwrap_or_default()),
-                ..l0star::Settings::default()
-            },
-            callback,
+        let resume = resume.map(Checkpoint::decode).transpose().map_err(refuse)?;
+        let every = duration(save_every).unwrap_or(Duration::MAX);
+        let (settings, flag) = settings.ready(stop)?;
+        let search = |events| {
+            let problem = self.problem.with_k(k)?;
+            run::solve(&problem, &settings, &events, every, resume)
         };
-        let (mut solution, stopped_by) = run(py, &self.problem, free, asked)?;
-        solution.include(&self.include);
-        if let Some(scale) = &self.scale {
-            solution.unscale(scale);
-        }
+        let listeners = Listeners { k, callback, save };
+        let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
+        solution.restore(&self.scales);
         Ok((solution, stopped_by))
+    }
+
+    /// Solves it for every k from one number to another, which share their work; a time limit is for all of them.
+    #[pyo3(signature = (first, last, settings, *, stop=None, callback=None))]
+    fn path(
+        &self,
+        py: Python<'_>,
+        first: usize,
+        last: usize,
+        settings: Settings,
+        stop: Option<&Stop>,
+        callback: Option<Py<PyAny>>,
+    ) -> PyResult<(Vec<Solution>, Option<PyErr>)> {
+        let (settings, flag) = settings.ready(stop)?;
+        let search = |events| run::path(&self.problem, &settings, &events, first..=last);
+        let listeners = Listeners {
+            k: first,
+            callback,
+            save: None,
+        };
+        let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
+        for solution in &mut solutions {
+            solution.restore(&self.scales);
+        }
+        Ok((solutions, stopped_by))
+    }
+
+    /// What it costs to decide otherwise about each feature; a time limit is for all of them.
+    #[pyo3(signature = (solution, settings, *, stop=None))]
+    fn prices(
+        &self,
+        py: Python<'_>,
+        solution: &Solution,
+        settings: Settings,
+        stop: Option<&Stop>,
+    ) -> PyResult<(Vec<Price>, Option<PyErr>)> {
+        let (settings, flag) = settings.ready(stop)?;
+        let search = |_| {
+            let problem = self.problem.with_k(solution.k)?;
+            l0star::prices(&problem, &settings, &solution.engine, None)
+        };
+        let (prices, stopped_by) = run(py, &flag, Listeners::default(), search)?;
+        let price = |mut price: l0star::Price| {
+            self.scales.complete(&mut price.support);
+            Price(price)
+        };
+        Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
 }

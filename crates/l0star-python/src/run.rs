@@ -1,9 +1,10 @@
-//! One solve beside a live interpreter.
+//! One search beside a live interpreter.
 //!
 //! The search runs on a thread of its own. The calling thread waits for it without the GIL, and wakes up for events (to
 //! call back, while the search waits for the answer) and for signals (so that Ctrl-C works).
 
 use std::any::Any;
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,14 +12,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use l0star::path::{Criteria, Point};
 use l0star::search::{Event, News};
-use l0star::{Problem, Settings};
-use numpy::{PyArray1, PyArray2};
+use l0star::{Checkpoint, PathRun, Problem, Run, Settings};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyType};
 
 use crate::problem::refuse;
+use crate::solution::Solution;
 
 /// Signals are looked at, and a callback is called, at least this often.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -61,99 +63,21 @@ impl Stop {
     }
 }
 
-/// How to solve, and whom to tell.
-pub struct Asked {
-    pub settings: Settings,
+/// Who is told what, on the calling thread.
+#[derive(Default)]
+pub struct Listeners {
+    /// The size that comes first.
+    pub k: usize,
+    /// States of the search; a true answer stops it.
     pub callback: Option<Py<PyAny>>,
-}
-
-/// The best model found, what is proved of it, and how the search went.
-#[pyclass(frozen, module = "l0star._core")]
-pub struct Solution {
-    solution: l0star::Solution,
-    trace: Vec<[f64; 3]>,
-}
-
-#[pymethods]
-impl Solution {
-    #[getter]
-    fn status(&self) -> &'static str {
-        self.solution.status.as_str()
-    }
-
-    #[getter]
-    fn objective(&self) -> f64 {
-        self.solution.objective
-    }
-
-    #[getter]
-    fn lower_bound(&self) -> Option<f64> {
-        self.solution.lower_bound
-    }
-
-    #[getter]
-    fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        PyArray1::from_iter(py, self.solution.support.iter().map(|j| *j as i64))
-    }
-
-    #[getter]
-    fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.solution.coefficients)
-    }
-
-    #[getter]
-    fn intercept(&self) -> f64 {
-        self.solution.intercept
-    }
-
-    #[getter]
-    fn solver_calls(&self) -> u64 {
-        self.solution.solver_calls
-    }
-
-    #[getter]
-    fn nodes(&self) -> u64 {
-        self.solution.nodes
-    }
-
-    #[getter]
-    fn peak_open_nodes(&self) -> u64 {
-        self.solution.peak_open_nodes
-    }
-
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.solution.seconds
-    }
-
-    /// Rows of (seconds, objective, lower bound), NaN where there is none yet.
-    #[getter]
-    fn trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        let rows: Vec<Vec<f64>> = self.trace.iter().map(|row| row.to_vec()).collect();
-        PyArray2::from_vec2(py, &rows).unwrap_or_else(|_| PyArray2::zeros(py, [0, 3], false))
-    }
-}
-
-impl Solution {
-    /// The engine lists selectable features only; what was forced in is part of the support too.
-    pub fn include(&mut self, columns: &[usize]) {
-        let coefficients = &self.solution.coefficients;
-        let non_zero = columns.iter().filter(|j| coefficients[**j] != 0.0);
-        self.solution.support.extend(non_zero);
-        self.solution.support.sort_unstable();
-    }
-
-    /// From coefficients of scaled columns to those of the data.
-    pub fn unscale(&mut self, scale: &[f64]) {
-        for (coefficient, scale) in self.solution.coefficients.iter_mut().zip(scale) {
-            *coefficient /= scale;
-        }
-    }
+    /// Checkpoints, as bytes.
+    pub save: Option<Py<PyAny>>,
 }
 
 /// What a callback is told.
 #[derive(Clone)]
 struct State {
+    k: usize,
     kind: &'static str,
     seconds: f64,
     objective: Option<f64>,
@@ -165,8 +89,9 @@ struct State {
 
 impl State {
     /// Nothing is known yet.
-    fn new() -> Self {
+    fn new(k: usize) -> Self {
         Self {
+            k,
             kind: "tick",
             seconds: 0.0,
             objective: None,
@@ -184,13 +109,9 @@ impl State {
         }
     }
 
-    fn point(&self) -> [f64; 3] {
+    fn point(&self, seconds: f64) -> [f64; 3] {
         let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        [
-            self.seconds,
-            number(self.objective),
-            number(self.lower_bound),
-        ]
+        [seconds, number(self.objective), number(self.lower_bound)]
     }
 
     fn tell(&self, py: Python<'_>, callback: &Py<PyAny>) -> PyResult<bool> {
@@ -202,6 +123,7 @@ impl State {
             self.nodes,
             self.open,
             self.support.clone(),
+            self.k,
         );
         callback.bind(py).call1(arguments)?.is_truthy()
     }
@@ -209,6 +131,9 @@ impl State {
 
 /// Follows the events of a search, on the thread of the search.
 struct Follower {
+    /// Of the call, for callbacks.
+    origin: Instant,
+    /// Of the search for this k, for the trace.
     start: Instant,
     state: State,
     trace: Vec<[f64; 3]>,
@@ -216,10 +141,11 @@ struct Follower {
 }
 
 impl Follower {
-    fn new() -> Self {
+    fn new(k: usize, origin: Instant) -> Self {
         Self {
+            origin,
             start: Instant::now(),
-            state: State::new(),
+            state: State::new(k),
             trace: Vec::new(),
             last_gap: f64::INFINITY,
         }
@@ -227,7 +153,7 @@ impl Follower {
 
     fn note(&mut self, event: &Event) {
         let state = &mut self.state;
-        state.seconds = self.start.elapsed().as_secs_f64();
+        state.seconds = self.origin.elapsed().as_secs_f64();
         state.kind = match event.news {
             News::Incumbent { support } => {
                 state.support = Some(support.to_vec());
@@ -242,87 +168,148 @@ impl Follower {
         (state.open, state.nodes) = (event.open, event.nodes);
         let gap = state.gap();
         if state.kind == "incumbent" || gap < WORTH_A_POINT * self.last_gap {
-            self.trace.push(state.point());
+            let seconds = self.start.elapsed().as_secs_f64();
+            self.trace.push(state.point(seconds));
             self.last_gap = gap;
         }
     }
 }
 
-/// What the thread of the search sends: a state, and what it waits for to be dropped.
-type Message = (State, Sender<()>);
+/// What the thread of the search sends, and what it waits for to be dropped.
+type Message = (Told, Sender<()>);
 
-/// Solves `problem` with at most `k` selectable features; also says what exception stopped the search.
-pub fn run(
+/// What happened.
+enum Told {
+    State(State),
+    Checkpoint(Vec<u8>),
+}
+
+/// Sends, and waits until it has been looked at.
+fn tell(events: &Events, told: Told) {
+    let (held, until_dropped) = channel();
+    if events.sender.send((told, held)).is_ok() {
+        let _ = until_dropped.recv();
+    }
+}
+
+/// Where a search sends what happens, and what is listened to.
+pub struct Events {
+    sender: Sender<Message>,
+    states: bool,
+    checkpoints: bool,
+}
+
+/// Runs `search` on a thread of its own; also says what exception stopped it. The flag is what stops it.
+pub fn run<T: Send>(
     py: Python<'_>,
-    problem: &Problem,
-    k: usize,
-    asked: Asked,
-) -> PyResult<(Solution, Option<PyErr>)> {
-    let Asked { settings, callback } = asked;
-    let flag = settings.interrupt.clone().unwrap_or_default();
+    flag: &AtomicBool,
+    listeners: Listeners,
+    search: impl FnOnce(Events) -> l0star::Result<T> + Send,
+) -> PyResult<(T, Option<PyErr>)> {
     let (sender, messages) = channel();
-    let events = callback.is_some().then(|| sender.clone());
-    let (solution, stopped_by) = py.detach(move || {
+    let events = Events {
+        sender: sender.clone(),
+        states: listeners.callback.is_some(),
+        checkpoints: listeners.save.is_some(),
+    };
+    let (found, stopped_by) = py.detach(move || {
         thread::scope(|scope| {
-            let settings = &settings;
             let search = thread::Builder::new()
                 .name("l0star".to_owned())
                 .stack_size(STACK)
                 .spawn_scoped(scope, move || {
-                    // Held until the end, whether there is a callback or not: the waiting thread ends when it is gone.
+                    // Held until the end, whether anyone is told or not: the waiting thread ends when it is gone.
                     let _open = sender;
-                    guarded(|| search(problem, k, settings, events))
+                    guarded(|| search(events))
                 })?;
-            let stopped_by = wait(messages, callback.as_ref(), &flag);
-            let solution = search.join().map_err(broken)?;
-            Ok::<_, PyErr>((solution, stopped_by))
+            let stopped_by = wait(messages, &listeners, flag);
+            let found = search.join().map_err(broken)?;
+            Ok::<_, PyErr>((found, stopped_by))
         })
     })?;
-    Ok((solution?.map_err(refuse)?, stopped_by))
+    Ok((found?.map_err(refuse)?, stopped_by))
 }
 
-/// The thread of the search.
-fn search(
+/// The best model of one size: the thread of a search.
+pub fn solve(
     problem: &Problem,
-    k: usize,
     settings: &Settings,
-    events: Option<Sender<Message>>,
+    events: &Events,
+    save_every: Duration,
+    resume: Option<Checkpoint>,
 ) -> l0star::Result<Solution> {
-    let problem = problem.with_k(k)?;
-    let mut follower = Follower::new();
-    let observer = Box::new(|event: &Event| {
+    let mut follower = Follower::new(problem.k(), Instant::now());
+    let mut run = Run::new(problem, settings).observe(Box::new(|event: &Event| {
         follower.note(event);
-        if let Some(events) = &events {
-            let (held, until_dropped) = channel();
-            if events.send((follower.state.clone(), held)).is_ok() {
-                let _ = until_dropped.recv();
-            }
+        if events.states {
+            tell(events, Told::State(follower.state.clone()));
         }
-    });
-    let solution = l0star::solve_observed(&problem, settings, observer)?;
-    let mut trace = follower.trace;
-    trace.push([
-        follower.start.elapsed().as_secs_f64(),
-        solution.objective,
-        solution.lower_bound.unwrap_or(f64::NAN),
-    ]);
-    Ok(Solution { solution, trace })
+    }));
+    if events.checkpoints {
+        let sink = |checkpoint: &Checkpoint| tell(events, Told::Checkpoint(checkpoint.encode()));
+        run = run.save(save_every, Box::new(sink));
+    }
+    if let Some(checkpoint) = resume {
+        run = run.resume(checkpoint);
+    }
+    let solution = run.solve()?;
+    let criteria = Criteria::new(problem, &solution);
+    Ok(Solution::new(
+        problem.k(),
+        solution,
+        criteria,
+        follower.trace,
+    ))
+}
+
+/// The best model of every size from one to another: the thread of a search.
+pub fn path(
+    problem: &Problem,
+    settings: &Settings,
+    events: &Events,
+    sizes: RangeInclusive<usize>,
+) -> l0star::Result<Vec<Solution>> {
+    let origin = Instant::now();
+    let mut followers: Vec<Follower> = Vec::new();
+    let mut run = PathRun::new(problem, settings, sizes);
+    // Whoever is followed is solved one after the other; with several threads and nobody to tell, sizes go side by side.
+    if events.states || settings.thread_count() == 1 {
+        run = run.observe(Box::new(|k, event| {
+            if followers.last().is_none_or(|last| last.state.k != k) {
+                followers.push(Follower::new(k, origin));
+            }
+            if let Some(follower) = followers.last_mut() {
+                follower.note(event);
+                if events.states {
+                    tell(events, Told::State(follower.state.clone()));
+                }
+            }
+        }));
+    }
+    let points = run.solve()?;
+    let mut followers = followers.into_iter().peekable();
+    let solution = |point: Point| {
+        let follower = followers.next_if(|follower| follower.state.k == point.k);
+        let trace = follower.map(|follower| follower.trace).unwrap_or_default();
+        Solution::new(point.k, point.solution, point.criteria, trace)
+    };
+    Ok(points.into_iter().map(solution).collect())
 }
 
 /// The calling thread: returns when the search is over, with the exception that stopped it.
-fn wait(
-    messages: Receiver<Message>,
-    callback: Option<&Py<PyAny>>,
-    flag: &AtomicBool,
-) -> Option<PyErr> {
+fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -> Option<PyErr> {
     let start = Instant::now();
     let mut stopped_by = None;
-    let mut latest = State::new();
+    let mut latest = State::new(listeners.k);
     let mut looked = start;
     loop {
+        let mut bytes = None;
         let held = match messages.recv_timeout(PATIENCE.saturating_sub(looked.elapsed())) {
-            Ok((state, held)) => {
-                latest = state;
+            Ok((told, held)) => {
+                match told {
+                    Told::State(state) => latest = state,
+                    Told::Checkpoint(checkpoint) => bytes = Some(checkpoint),
+                }
                 Some(held)
             }
             Err(RecvTimeoutError::Timeout) => None,
@@ -332,17 +319,26 @@ fn wait(
         if is_time {
             looked = Instant::now();
         }
-        if stopped_by.is_some() || (held.is_none() && !is_time) {
+        // What was stopped is still to be saved, and nothing else.
+        let is_over = stopped_by.is_some();
+        if bytes.is_none() && (is_over || (held.is_none() && !is_time)) {
             continue;
         }
         let answer = Python::attach(|py| {
-            if is_time {
+            if let (Some(bytes), Some(save)) = (&bytes, &listeners.save) {
+                save.bind(py).call1((PyBytes::new(py, bytes),))?;
+            }
+            if is_time && !is_over {
                 py.check_signals()?;
+            }
+            if bytes.is_some() || is_over {
+                return Ok(false);
             }
             if held.is_none() {
                 latest.kind = "tick";
                 latest.seconds = start.elapsed().as_secs_f64();
             }
+            let callback = listeners.callback.as_ref();
             callback.map_or(Ok(false), |callback| latest.tell(py, callback))
         });
         match answer {
@@ -350,7 +346,7 @@ fn wait(
             Ok(true) => flag.store(true, Ordering::Relaxed),
             Err(error) => {
                 flag.store(true, Ordering::Relaxed);
-                stopped_by = Some(error);
+                stopped_by = stopped_by.or(Some(error));
             }
         }
     }

@@ -1,0 +1,178 @@
+"""The parameters that entry points share, described once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+
+_SHARED = """
+X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+    NumPy, pandas, polars, Arrow or SciPy; names of columns are kept. Numbers are copied once, whatever their order
+    in memory; a sparse matrix stays sparse.
+y : array of shape (n_samples,)
+    Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones.
+k : int, default=5
+    At most this many features. More than there are means all of them.
+loss : {"quadratic", "huber", "logistic", "squared-hinge"}, default="quadratic"
+    The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
+    ``log(1 + exp(-m))`` for the margin ``m``; ``max(0, 1 - m)**2 / 2``.
+huber_delta : float, default=1.0
+    Where Huber's loss becomes linear.
+ridge : float, default=1e-3
+    Weight of the ridge, greater than 0.
+gap : float, default=0.0
+    Absolute error allowed in the objective. 0 means exact up to floating point.
+relative_gap : float, default=0.0
+    The same as a share of the objective, less than 1; the larger of the two counts.
+fit_intercept : bool, default=True
+    Whether to fit an intercept; it is neither penalised nor counted in ``k``.
+standardize : bool, default=False
+    Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
+    Coefficients and their bounds are those of the data as given; the objective is that of the scaled problem.
+method : str, default="best-first"
+    Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
+relaxation : {"pdal", "sga"}, default="pdal"
+    How ``method="paper"`` bounds a node.
+include : str, int or list of these, default=None
+    Features that are in every model, by name or index; they are counted in ``k``. A column stands for its group.
+include_free : str, int or list of these, default=None
+    Features that are in every model, with their ridge, and that ``k`` does not count.
+exclude : str, int or list of these, default=None
+    Features that are in no model.
+groups : list of lists, or one label for each column, default=None
+    Groups of columns (by name or index) that are in or out as a whole and count as one feature; columns in no group
+    are features of their own. Or an array of labels: columns of one label are a group, those of None or NaN in none.
+bounds : dict, default=None
+    Name or index → ``(lower, upper)``, between which the coefficient has to be; ``lower <= 0 <= upper``, None for no
+    bound.
+nonnegative : bool, str, int or list of these, default=False
+    True for all columns, or those whose coefficients must not be below 0.
+ridge_factor : dict, default=None
+    Name or index → a factor greater than 0 by which the ridge of that column is multiplied.
+requires : dict, default=None
+    Name or index → the features, one or a list, without which that one cannot be in a model, such as the factors of an
+    interaction. They are counted in ``k``; what an included feature requires is included too.
+sample_weight : array of shape (n_samples,), default=None
+    Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
+offset : array of shape (n_samples,), default=None
+    A number added to the prediction of each row.
+top : int, default=None
+    How many models are wanted, the best ones in order. A model is a set of at most ``k`` features.
+within : float, default=None
+    All models up to ``1 + within`` times the best objective are wanted, at most ``top`` of them (1000 by default).
+time_limit : float, default=None
+    Seconds. A limit that ends the search gives a ConvergenceWarning and the best model so far.
+node_limit : int, default=None
+    Nodes of the search tree.
+memory_limit : int, default=None
+    Bytes of open nodes.
+n_jobs : int, default=None
+    Threads of the search, as joblib counts them: None means 1, -1 all. With one it is repeatable bit for bit.
+callback : callable, default=None
+    Called with a :class:`Progress` for every better model and every rise of the bound, and every 50 ms at least; a
+    true answer stops the search.
+verbose : int, default=0
+    1 shows a progress bar while the search runs, 2 leaves it there.
+"""
+
+#: Where they mean something else for cross-validation, and what it has besides.
+_CHOOSING = """
+ks : int or list of int, default=10
+    The sizes to try; a number means 0, 1, … up to it.
+ridges : float or list of float, default=1e-3
+    The weights of the ridge to try.
+one_standard_error : bool, default=True
+    Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
+n_jobs : int, default=None
+    Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
+top : int, default=None
+    How many models are wanted of the last fit, the best ones in order.
+within : float, default=None
+    All models up to ``1 + within`` times the best objective are wanted of the last fit.
+time_limit : float, default=None
+    Seconds, for all sizes on one fold, and again for the last fit.
+node_limit : int, default=None
+    Nodes of the search tree, for each size.
+memory_limit : int, default=None
+    Bytes of open nodes, for each size.
+verbose : int, default=0
+    1 shows a progress bar over the folds.
+"""
+
+_SHARED_ATTRIBUTES = """
+support_ : ndarray of int
+    Indices of the features of the model, in column order; ``get_support()`` gives a mask.
+objective_ : float
+    Of the model.
+lower_bound_ : float or None
+    Certified: no model with at most ``k`` features is below it. None for an inexact method.
+gap_ : float or None
+    ``objective_ - lower_bound_``.
+status_ : str
+    "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
+solutions_ : list of Model
+    The best models, best first: one, or with ``top`` or ``within`` more.
+n_nodes_ : int
+    Nodes looked at.
+n_solver_calls_ : int
+    Relaxations and restricted problems solved.
+result_ : Result
+    All of this, to look at and to draw.
+n_features_in_ : int
+    Features seen during fit.
+feature_names_in_ : ndarray of str
+    Their names, where X has names.
+"""
+
+_CHOSEN_ATTRIBUTES = """
+k_ : int
+    The size chosen.
+ridge_ : float
+    The ridge chosen.
+cv_results_ : dict
+    As in :class:`sklearn.model_selection.GridSearchCV`: ``params``, ``mean_test_score``, ….
+best_index_ : int
+    Where the choice is in ``cv_results_``.
+best_score_ : float
+    Its mean score.
+"""
+
+_HEADING = re.compile(r"\n\n(?=\w[\w ]*\n-{3,}\n)")
+
+
+def _entries(text: str) -> dict[str, str]:
+    """Name → its entry, with the lines that belong to it."""
+    parts = re.split(r"\n(?=\S)", text.strip("\n"))
+    return {part.split(" : ")[0]: part.rstrip() for part in parts if part}
+
+
+def documented(thing: Thing) -> Thing:
+    """Complete the docstring of a function or an estimator.
+
+    Parameters that it does not describe itself are described here, all in the order of the signature; what the
+    attributes of estimators have in common follows their own.
+    """
+    if thing.__doc__ is None:  # python -OO
+        return thing
+    text = inspect.cleandoc(thing.__doc__)
+    names = [name for name in inspect.signature(thing).parameters if name != "self"]  # type: ignore[arg-type]
+    chooses = "ks" in names
+    known = {**_entries(_SHARED), **_entries(_CHOOSING if chooses else "")}
+    text = _complete(text, "Parameters", lambda own: [{**known, **own}[name] for name in names])
+    if isinstance(thing, type):
+        more = (_CHOSEN_ATTRIBUTES if chooses else "") + _SHARED_ATTRIBUTES
+        text = _complete(text, "Attributes", lambda own: list({**own, **_entries(more)}.values()))
+    thing.__doc__ = text
+    return thing
+
+
+def _complete(text: str, section: str, entries: Callable[[dict[str, str]], list[str]]) -> str:
+    """Replace what stands in one section."""
+    head = f"{section}\n{'-' * len(section)}\n"
+    before, rest = text.split(head, 1)
+    own, *after = _HEADING.split(rest, maxsplit=1)
+    return "\n\n".join([before + head + "\n".join(entries(_entries(own))), *after])
