@@ -234,7 +234,7 @@ mod tests {
     fn what_is_no_category_is_refused() {
         for (cells, rare, words) in [
             (vec!["1", "2", "high", "4"], 1, "'high' is not a number"),
-            (vec!["1", "2", "3,5x", "\"4,5\""], 1, "is not a number"),
+            (vec!["1", "2", "3x", "\"4,5\""], 1, "is not a number"),
             (vec!["a", "b", "c"], 2, "lower --rare"),
         ] {
             let error = table(&cells).levels("city", rare).unwrap_err().to_string();
