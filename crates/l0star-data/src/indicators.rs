@@ -19,6 +19,9 @@ pub const MISSING: &str = "(missing)";
 /// A column with more levels is refused.
 pub const MOST_LEVELS: usize = 100;
 
+/// Different texts, and which of them each row has.
+type Texts<'a> = (Cow<'a, [String]>, Cow<'a, [u32]>);
+
 /// A level of a column of text, and what its indicator column is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Indicator {
@@ -147,7 +150,7 @@ impl RawTable {
     }
 
     /// The different texts of a column and which of them each row has; numbers as they are written.
-    fn texts(&self, column: &str) -> Result<(Cow<'_, [String]>, Cow<'_, [u32]>), DataError> {
+    fn texts(&self, column: &str) -> Result<Texts<'_>, DataError> {
         let column = self.column(column)?;
         if let RawColumn::Text { levels, codes } = column {
             return Ok((levels.into(), codes.into()));
@@ -231,7 +234,7 @@ mod tests {
     fn what_is_no_category_is_refused() {
         for (cells, rare, words) in [
             (vec!["1", "2", "high", "4"], 1, "'high' is not a number"),
-            (vec!["1", "2", "3,5x", "\"4,5\""], 1, "is not a number"),
+            (vec!["1", "2", "3x", "\"4,5\""], 1, "is not a number"),
             (vec!["a", "b", "c"], 2, "lower --rare"),
         ] {
             let error = table(&cells).levels("city", rare).unwrap_err().to_string();

@@ -268,6 +268,9 @@ pub struct DataStamp {
     pub hash: String,
 }
 
+/// Columns of text, and in how many rows they have a text that a model has never seen.
+pub type Unseen = Vec<(String, usize)>;
+
 /// A product of two columns of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Product {
@@ -472,10 +475,7 @@ impl Model {
 
     /// The same, with the columns of text in which rows have a text that the model has never seen, and how many have: these
     /// are predicted as rows of none of its levels.
-    pub fn predict_seen(
-        &self,
-        table: &RawTable,
-    ) -> Result<(Vec<f64>, Vec<(String, usize)>), DataError> {
+    pub fn predict_seen(&self, table: &RawTable) -> Result<(Vec<f64>, Unseen), DataError> {
         let mut table = self.with_columns(table)?;
         let unseen = self.add_indicators(&mut table)?;
         let mut sums = vec![self.fitted.intercept; table.rows()];
@@ -512,7 +512,7 @@ impl Model {
     }
 
     /// The indicator columns that a prediction needs; the columns with texts of no level, and how many rows have them.
-    fn add_indicators(&self, table: &mut RawTable) -> Result<Vec<(String, usize)>, DataError> {
+    fn add_indicators(&self, table: &mut RawTable) -> Result<Unseen, DataError> {
         let mut unseen = Vec::new();
         let needed = &self.fitted.coefficients;
         for column in self.columns() {

@@ -347,8 +347,9 @@ impl Builder {
                 Kind::Selectable => included[leaders[*column]] = true,
             }
         }
-        // What is in needs its parents, what needs something excluded is out.
-        for _ in 0..columns {
+        // What is in needs its parents, what needs something excluded is out; until nothing new follows.
+        let mut is_open = !self.required.is_empty();
+        while std::mem::take(&mut is_open) {
             for (child, needed) in parents.iter().enumerate() {
                 let is_in = included[child] || kinds[child] == Kind::AlwaysIn;
                 for parent in needed {
@@ -356,8 +357,10 @@ impl Builder {
                         if is_in {
                             return Err(conflict(*parent));
                         }
+                        is_open |= kinds[child] != Kind::Excluded;
                         kinds[child] = Kind::Excluded;
                     } else if is_in && kinds[*parent] == Kind::Selectable {
+                        is_open |= !included[*parent];
                         included[*parent] = true;
                     }
                 }
