@@ -85,7 +85,7 @@ struct Work {
 }
 
 impl Pdal {
-    /// For one problem; `epsilon` is the paper's ε, usually that of [`epsilon`].
+    /// For one problem; `epsilon` is the paper's ε, usually [`EPSILON`].
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
         Self::within(problem, epsilon, &Limits::none())
     }
