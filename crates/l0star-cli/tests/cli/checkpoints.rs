@@ -97,6 +97,46 @@ fn killed_with_constraints_it_finds_the_same_optimum() {
     survives(&ruled(), RULED, "5ms", 10);
 }
 
+const WIDE: &str = "fit a.csv --target b -k 3 --ridge 0.05 --json";
+
+#[test]
+fn killed_while_wide_data_are_screened_it_goes_on_there() {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate ar -d 3100 -k 3 -n 60 --out a.csv");
+    let truth = sandbox.json(WIDE);
+    let (mut known, mut bound) = (Vec::new(), 0.0);
+    let mut source = "--checkpoint";
+    // The first steps of the ascent prove nothing: one that began anew every time would stay there.
+    for kills in 0.. {
+        assert!(kills < 50, "no progress");
+        let fit = format!("{WIDE} {source} c --checkpoint-every 1ms");
+        let command = &mut sandbox.command(&fit);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // The first may have a model alone.
+        assert!((0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        source = "--resume";
+        let kept = format!("{WIDE} --resume c --checkpoint d --time-limit 0");
+        let kept = sandbox.run(&kept);
+        assert_eq!(kept.code, Some(4), "{kept:?}");
+        let low = number(&kept.json(), "lower_bound");
+        assert!(low >= bound, "{low} after {bound}");
+        bound = low;
+        if bound > 0.0 {
+            break;
+        }
+    }
+    for from in ["c", "d"] {
+        let found = sandbox.json(&format!("{WIDE} --resume {from}"));
+        assert_eq!(found["status"], "optimal");
+        assert_eq!(support(&found), support(&truth));
+        let objective = number(&truth, "objective");
+        assert_close(number(&found, "objective"), objective, 1e-12);
+        assert!(number(&found, "lower_bound") <= objective);
+    }
+}
+
 #[test]
 fn resumed_with_constraints_it_keeps_them() {
     let sandbox = ruled();
