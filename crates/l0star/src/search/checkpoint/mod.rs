@@ -3,6 +3,14 @@
 //! It says which problem and settings it belongs to. Nodes are in the problem's own columns, so that any tree
 //! can take them up: nothing of a frame or of a Gram matrix is kept but which columns it had. A node's bound holds for
 //! models no worse than the incumbents of its time, and so for those no worse than the incumbent that is kept.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | `draft` | nodes on their way in |
+//! | `prepared` | what there is before there are nodes |
+//! | `format` | bytes, and back |
+//! | `origin` | which problem and settings it belongs to |
+//! | `fault` | what it cannot hold |
 
 mod draft;
 mod fault;
