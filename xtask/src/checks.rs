@@ -2,10 +2,8 @@
 
 use std::process::Command;
 
-use crate::step::{cargo, root, run};
-use crate::{python, report};
-
-const DENY_VERSION: &str = "0.20.2";
+use crate::step::{cargo, run};
+use crate::{python, report, tools};
 
 /// Format, lints, documentation, tests, licences; the same of the Python package.
 pub fn test() -> Result<(), String> {
@@ -38,27 +36,9 @@ pub fn test() -> Result<(), String> {
 /// Advisories are not checked: they come from a database on the network that changes by the day, so that the same
 /// commit could pass in the morning and fail in the evening.
 pub fn deny() -> Result<(), String> {
-    let tools = root().join("target").join("tools");
-    let program = tools
-        .join("bin")
-        .join(format!("cargo-deny{}", std::env::consts::EXE_SUFFIX));
-    if !program.is_file() {
-        run(
-            &format!("install cargo-deny {DENY_VERSION} (once)"),
-            cargo(&[
-                "install",
-                "cargo-deny",
-                "--version",
-                DENY_VERSION,
-                "--locked",
-                "--root",
-            ])
-            .arg(&tools),
-        )?;
-    }
     run(
         "licences and sources",
-        Command::new(program).args([
+        Command::new(tools::cargo_deny()?).args([
             "--log-level",
             "error",
             "--locked",

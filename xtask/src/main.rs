@@ -8,6 +8,7 @@ mod report;
 mod results;
 mod soak;
 mod step;
+mod tools;
 
 use std::process::ExitCode;
 

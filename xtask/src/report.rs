@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::step::{cargo, root, run};
+use crate::tools;
 
 /// Where the pages go, from the root: they show the names of their files.
 const FOLDER: &str = "target/report";
@@ -65,7 +66,7 @@ const PICTURES: [(&str, &str, &str, bool); 3] = [
 
 /// Makes the pages, checks them and writes the pictures.
 pub fn pictures() -> Result<(), String> {
-    let browser = browser().ok_or("there is no Chromium; install it, or name it in CHROMIUM")?;
+    let browser = tools::chromium()?;
     let folder = pages(&browser)?;
     for (picture, page, size, is_dark) in PICTURES {
         let file = root().join("docs").join(picture);
@@ -84,12 +85,13 @@ pub fn pictures() -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the pages where there is a browser to do it with.
+/// Checks the pages. A developer who may not install a browser is told that they are not; elsewhere nothing is left out.
 pub fn check() -> Result<(), String> {
-    match browser() {
-        Some(browser) => pages(&browser).map(|_| ()),
-        None => {
-            eprintln!("==> no Chromium: the report is not looked at");
+    match tools::chromium() {
+        Ok(browser) => pages(&browser).map(|_| ()),
+        Err(why) if tools::is_ci() => Err(why),
+        Err(why) => {
+            eprintln!("==> the report is not looked at: {why}");
             Ok(())
         }
     }
@@ -169,17 +171,4 @@ fn browser_command(browser: &Path, folder: &Path) -> Command {
             folder.join("browser").display()
         ));
     command
-}
-
-/// `CHROMIUM`, or the first of the usual names on the path.
-fn browser() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CHROMIUM") {
-        return Some(named.into());
-    }
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    ["chromium", "chromium-browser", "google-chrome"]
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
-        .find(|program| program.is_file())
 }

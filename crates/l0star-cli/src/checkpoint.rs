@@ -16,6 +16,8 @@ use crate::output;
 #[derive(Debug)]
 pub struct Checkpoints {
     pub resume: Option<Checkpoint>,
+    /// Where `resume` is from.
+    pub source: Option<PathBuf>,
     file: Option<PathBuf>,
     pub every: Duration,
     failed: bool,
@@ -43,6 +45,7 @@ impl Checkpoints {
         }
         Ok(Self {
             resume,
+            source: args.resume.clone(),
             file: file.cloned(),
             every: args.checkpoint_every.unwrap_or(Duration::from_secs(60)),
             failed: false,
@@ -66,6 +69,17 @@ impl Checkpoints {
         {
             eprintln!("warning: {error}; the search goes on without this checkpoint");
         }
+    }
+}
+
+/// Why a search cannot be, with the file to resume where it is to blame.
+pub fn explain(source: Option<PathBuf>, error: l0star::Error) -> Failure {
+    match (source, error) {
+        (
+            Some(file),
+            reason @ (l0star::Error::Checkpoint { .. } | l0star::Error::OtherSearch { .. }),
+        ) => Failure::Resume { file, reason },
+        (_, error) => error.into(),
     }
 }
 

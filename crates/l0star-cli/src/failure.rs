@@ -1,5 +1,6 @@
 //! One error type, with its exit code.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use l0star_data::DataError;
@@ -29,6 +30,12 @@ pub enum Failure {
     /// The engine refuses.
     #[error(transparent)]
     Engine(#[from] l0star::Error),
+    /// A checkpoint of something else.
+    #[error("{}: {reason}", file.display())]
+    Resume {
+        file: PathBuf,
+        reason: l0star::Error,
+    },
     /// A result that cannot be written.
     #[error("cannot write {what}: {reason}; {advice}")]
     Output {
@@ -39,6 +46,14 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The same failure, naming the file that it is about, if it does not yet.
+    pub fn in_file(self, file: &Path) -> Self {
+        match self {
+            Self::Data(error) => Self::Data(error.in_file(file)),
+            other => other,
+        }
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Output { .. } => USAGE,
@@ -52,7 +67,7 @@ impl Failure {
                 } => USAGE,
                 _ => BAD_DATA,
             },
-            Self::Engine(error) => match error {
+            Self::Engine(error) | Self::Resume { reason: error, .. } => match error {
                 l0star::Error::Setting { .. }
                 | l0star::Error::Unknown { .. }
                 | l0star::Error::Conflict { .. }

@@ -14,7 +14,7 @@ use crate::ready::Job;
 use crate::report::{Page, Trace};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
-use crate::{interrupt, prices, report, table};
+use crate::{checkpoint, interrupt, prices, report, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
@@ -80,6 +80,7 @@ fn solve(
     mut listener: Listener,
     mut trace: Option<&mut Trace>,
 ) -> Result<Solution, Failure> {
+    let source = checkpoints.source.take();
     let mut run = Run::new(job.problem(), &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
         run = run.resume(checkpoint);
@@ -99,7 +100,7 @@ fn solve(
     }
     let solution = run.solve();
     listener.finish();
-    let mut solution = solution?;
+    let mut solution = solution.map_err(|error| checkpoint::explain(source, error))?;
     if let Some(trace) = trace {
         let Solution {
             seconds,

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::INTERRUPTED;
 
-/// A flag that the first signal sets; a second one ends the process at once.
+/// A flag that the first signal sets; a second one ends the process at once, without a file that is half written.
 pub fn flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
     // Where no handler can be installed, the signal ends the process, as it does everywhere else.
     let _ = ctrlc::set_handler(move || {
         if seen.swap(true, Ordering::SeqCst) {
+            l0star_data::quit_writing();
             std::process::exit(i32::from(INTERRUPTED));
         }
     });

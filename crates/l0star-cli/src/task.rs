@@ -191,7 +191,12 @@ impl Task {
     pub fn read(args: &TaskArgs) -> Result<Self, Failure> {
         let loss = loss::by_name(&args.loss, args.huber_delta)?;
         args.check_roles()?;
-        let mut raw = args.input.load(&args.data)?;
+        let raw = args.input.load(&args.data)?;
+        let file = raw.file().to_path_buf();
+        Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
+    }
+
+    fn of(args: &TaskArgs, loss: Arc<dyn Loss>, mut raw: RawTable) -> Result<Self, Failure> {
         for (_, name) in args.roles() {
             raw.column(name)?;
         }

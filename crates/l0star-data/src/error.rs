@@ -158,10 +158,13 @@ pub enum DataError {
 
     /// A name that no column has.
     #[error(
-        "there is no column '{name}'{}; the columns are {available}",
+        "{}there is no column '{name}'{}; the columns are {available}",
+        prefix(file),
         did_you_mean(close)
     )]
     NoSuchColumn {
+        /// The file, when there is one.
+        file: Option<PathBuf>,
         /// The name that was asked for.
         name: String,
         /// The nearest names, best first.
@@ -171,8 +174,13 @@ pub enum DataError {
     },
 
     /// A pattern or number that means no column.
-    #[error("'{item}' chooses no column: {why}; see the columns with l0star inspect")]
+    #[error(
+        "{}'{item}' chooses no column: {why}; see the columns with l0star inspect",
+        prefix(file)
+    )]
     NoMatch {
+        /// The file, when there is one.
+        file: Option<PathBuf>,
         /// What was asked for.
         item: String,
         /// Why nothing fits it.
@@ -181,9 +189,12 @@ pub enum DataError {
 
     /// A binary target that never varies.
     #[error(
-        "column '{column}' has the single label '{label}'; a classifier needs a target with two labels"
+        "{}column '{column}' has the single label '{label}'; a classifier needs a target with two labels",
+        prefix(file)
     )]
     OneLabel {
+        /// The file, when there is one.
+        file: Option<PathBuf>,
         /// The target.
         column: String,
         /// Its only label.
@@ -192,9 +203,12 @@ pub enum DataError {
 
     /// A target of more than two labels.
     #[error(
-        "column '{column}' has {count} labels ({first}); a classifier needs exactly two, so merge some or choose a regression loss"
+        "{}column '{column}' has {count} labels ({first}); a classifier needs exactly two, so merge some or choose a regression loss",
+        prefix(file)
     )]
     ManyLabels {
+        /// The file, when there is one.
+        file: Option<PathBuf>,
         /// The target.
         column: String,
         /// How many labels there are.
@@ -205,7 +219,7 @@ pub enum DataError {
 
     /// A label that a model does not know.
     #[error(
-        "{place}: '{value}' is neither '{}' nor '{}', the labels of the model",
+        "{place}: '{value}' is neither '{}' nor '{}', the labels of the model; correct it, or drop the row",
         labels[0],
         labels[1]
     )]
@@ -329,15 +343,21 @@ impl DataError {
         }
     }
 
-    /// The same error, naming the file in which it happened.
-    pub(crate) fn in_file(mut self, path: &Path) -> DataError {
+    /// The same error, naming the file in which it happened, if it does not yet.
+    pub fn in_file(mut self, path: &Path) -> DataError {
         match &mut self {
             DataError::NotFinite {
                 place: Place { file, .. },
                 ..
             }
             | DataError::EmptyName { file, .. }
-            | DataError::DuplicateName { file, .. } => *file = Some(path.to_path_buf()),
+            | DataError::DuplicateName { file, .. }
+            | DataError::NoSuchColumn { file, .. }
+            | DataError::NoMatch { file, .. }
+            | DataError::OneLabel { file, .. }
+            | DataError::ManyLabels { file, .. } => {
+                file.get_or_insert_with(|| path.to_path_buf());
+            }
             _ => {}
         }
         self

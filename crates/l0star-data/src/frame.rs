@@ -6,9 +6,9 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
+use crate::atomic::write_atomically;
 use crate::csv::{quoted, write_float};
 use crate::error::DataError;
-use crate::file::write_atomically;
 use crate::format::{Format, extension};
 use crate::table::Table;
 use crate::{arrow, libsvm, npy, npz};

@@ -40,6 +40,7 @@
 //! ```
 
 mod arrow;
+mod atomic;
 pub mod column;
 pub mod csv;
 pub mod error;
@@ -65,11 +66,12 @@ mod suggest;
 pub mod summary;
 pub mod table;
 
+pub use atomic::{quit_writing, write_atomically};
 pub use column::RawColumn;
 pub use csv::{parse_csv, read_csv, write_csv};
 pub use error::DataError;
 pub use expand::{factors, interactions, paper_expansion, unit_norm};
-pub use file::{ReadOptions, load, load_with, parse, write_atomically};
+pub use file::{ReadOptions, load, load_with, parse};
 pub use fingerprint::Fingerprint;
 pub use format::Format;
 pub use frame::{Frame, save, save_frame};

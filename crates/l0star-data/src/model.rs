@@ -13,8 +13,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use crate::atomic::write_atomically;
 use crate::error::DataError;
-use crate::file::write_atomically;
 use crate::frame::Values;
 use crate::indicators::{Indicator, MISSING};
 use crate::place::clip;

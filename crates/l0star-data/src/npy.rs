@@ -7,9 +7,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::atomic::write_atomically;
 use crate::column::RawColumn;
 use crate::error::DataError;
-use crate::file::write_atomically;
 use crate::format::Format;
 use crate::raw::RawTable;
 use crate::source::Source;

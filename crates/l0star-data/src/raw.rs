@@ -113,7 +113,7 @@ impl RawTable {
 
     /// The error for a column that does not exist.
     pub(crate) fn unknown(&self, name: &str) -> DataError {
-        let mut error = no_such_column(name, &self.names);
+        let mut error = no_such_column(name, &self.names).in_file(&self.file);
         if let (DataError::NoSuchColumn { available, .. }, false) = (&mut error, self.has_names) {
             *available += " (the file has no names)";
         }
@@ -204,7 +204,12 @@ impl RawTable {
         if let RawColumn::Text { levels, codes } = &self.columns[j] {
             let mut sorted: Vec<&String> = levels.iter().collect();
             sorted.sort_unstable();
-            let names = two_labels(column, sorted.len(), &mut sorted.iter().copied().cloned())?;
+            let names = two_labels(
+                &self.file,
+                column,
+                sorted.len(),
+                &mut sorted.iter().copied().cloned(),
+            )?;
             let positive = levels.iter().position(|level| *level == names[1]);
             let is_positive = |code: &u32| Some(*code as usize) == positive;
             let signs = codes.iter().map(|code| sign(is_positive(code))).collect();
@@ -213,7 +218,7 @@ impl RawTable {
         let values = self.number(column)?;
         let distinct = distinct(&values);
         let mut shown = distinct.iter().map(|value| (value + 0.0).to_string());
-        let names = two_labels(column, distinct.len(), &mut shown)?;
+        let names = two_labels(&self.file, column, distinct.len(), &mut shown)?;
         let signs = values.iter().map(|value| sign(*value == distinct[1]));
         Ok((signs.collect(), names))
     }
@@ -404,6 +409,7 @@ fn distinct(values: &[f64]) -> Vec<f64> {
 }
 
 fn two_labels(
+    file: &Path,
     column: &str,
     count: usize,
     labels: &mut dyn Iterator<Item = String>,
@@ -413,6 +419,7 @@ fn two_labels(
     match (count, first.as_mut_slice()) {
         (2, [negative, positive]) => Ok([std::mem::take(negative), std::mem::take(positive)]),
         (0 | 1, _) => Err(DataError::OneLabel {
+            file: Some(file.to_path_buf()),
             column: clip(column),
             label: first.first().map_or(String::new(), |label| clip(label)),
         }),
@@ -422,6 +429,7 @@ fn two_labels(
                 shown.push("…".into());
             }
             Err(DataError::ManyLabels {
+                file: Some(file.to_path_buf()),
                 column: clip(column),
                 count,
                 first: shown.join(", "),

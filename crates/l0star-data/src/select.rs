@@ -110,6 +110,7 @@ impl Item {
         }
         let refuse = |why: &str| {
             Err(DataError::NoMatch {
+                file: Some(table.file().to_path_buf()),
                 item: clip(&self.text),
                 why: why.to_string(),
             })
@@ -212,7 +213,10 @@ mod tests {
     fn what_means_nothing_is_an_error() {
         for (list, expected) in [
             ("agee", "did you mean 'age'?"),
-            ("z*", "'z*' chooses no column: no column fits the pattern"),
+            (
+                "z*",
+                "t.csv: 'z*' chooses no column: no column fits the pattern",
+            ),
             ("0", "numbered from 1 to 9"),
             ("10", "numbered from 1 to 9"),
             ("3-20", "numbered from 1 to 9"),

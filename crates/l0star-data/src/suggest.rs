@@ -5,13 +5,14 @@ use crate::place::clip;
 
 const SHOWN: usize = 10;
 
-/// The error for a column that does not exist: near names first, then the first of all names.
+/// The error for a column that does not exist, of no file yet: near names first, then the first of all names.
 pub fn no_such_column(name: &str, names: &[String]) -> DataError {
     let mut available: Vec<String> = names.iter().take(SHOWN).map(|name| clip(name)).collect();
     if names.len() > SHOWN {
         available.push(format!("… ({} in all)", names.len()));
     }
     DataError::NoSuchColumn {
+        file: None,
         name: clip(name),
         close: close_names(name, names),
         available: available.join(", "),

@@ -334,7 +334,7 @@ fn unknown_columns_get_a_suggestion() {
     let message = raw.number("taget").unwrap_err().to_string();
     assert_eq!(
         message,
-        "there is no column 'taget' (did you mean 'target'?); the columns are age, target"
+        "data.csv: there is no column 'taget' (did you mean 'target'?); the columns are age, target"
     );
 }
 

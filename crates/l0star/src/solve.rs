@@ -102,8 +102,9 @@ impl<'p> Run<'p> {
         self
     }
 
-    /// Hands out a checkpoint so often, and one at the end, however that comes (`method=best-first`). The first comes when
-    /// the search has nodes: a Gram matrix or a screening that is not finished is not kept.
+    /// Hands out a checkpoint so often, and one at the end, however that comes (`method=best-first`); also during the
+    /// screening of wide data, once there is a model, and ahead of a Gram matrix that takes long. The Gram matrix itself, and
+    /// the relaxation of the root, are not kept.
     pub fn save(mut self, every: Duration, sink: Sink<'p>) -> Self {
         self.sink = Some((every, sink));
         self
@@ -166,9 +167,9 @@ impl<'p> Run<'p> {
             context.try_support(&support);
         }
         let sink = self.sink.zip(stamp);
-        let saver = sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink));
+        context.save_to(sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink)));
         match settings.method {
-            Method::BestFirst => Ok(best_first(context, settings, saver, resumed, common)),
+            Method::BestFirst => Ok(best_first(context, settings, resumed, common)),
             Method::Paper => Ok(paper(context, settings)),
             Method::Exhaustive => {
                 context.enter(Phase::Search);
@@ -185,21 +186,18 @@ impl<'p> Run<'p> {
 fn best_first(
     mut context: Context,
     settings: &Settings,
-    mut saver: Option<Saver>,
     resumed: Option<State>,
     common: &mut Common,
 ) -> Solution {
     let problem = context.problem;
-    // Before there were nodes there is nothing to go on from but the incumbent.
+    // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
     let started = resumed.filter(|state| state.started);
     let cut = context.cut();
     if let Some(state) = &started
         && state.open.iter().all(|node| node.low >= cut)
     {
         let bound = state.lower_bound();
-        if let Some(saver) = &mut saver {
-            saver.save(context.saved(started.unwrap_or_default()));
-        }
+        context.save(context.saved(started.unwrap_or_default()));
         return context.solution(settings, None, Some(bound));
     }
     let alive = started.as_ref().map(State::alive);
@@ -207,9 +205,9 @@ fn best_first(
     let given = started.is_none() && context.incumbent().is_some();
     if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
         match started.as_ref().map(|state| tree.restore(state)) {
-            None => return run(Search::new(context, tree), settings, saver),
+            None => return run(Search::new(context, tree), settings),
             Some(Some(nodes)) => {
-                return run(Search::resumed(context, tree, nodes), settings, saver);
+                return run(Search::resumed(context, tree, nodes), settings);
             }
             Some(None) => {}
         }
@@ -221,9 +219,7 @@ fn best_first(
     if let Some(status) = context.limits.reached() {
         // What comes next would only be prepared in vain.
         let bound = context.lower_bound(Some(Certified::TRIVIAL));
-        if let Some(saver) = &mut saver {
-            saver.save(context.saved(started.unwrap_or_default()));
-        }
+        context.save(context.saved(started.unwrap_or_default()));
         return context.solution(settings, Some(status), Some(bound));
     }
     // With heredity alone the tree does all the work.
@@ -238,23 +234,23 @@ fn best_first(
         let start = start.unwrap_or_default();
         if let Some(backend) = GramBackend::new(problem, &context) {
             let relaxation = Structured::new(backend, &start);
-            return run(binary(context, relaxation, started), settings, saver);
+            return run(binary(context, relaxation, started), settings);
         }
         let relaxation =
             Structured::new(Rows::new(problem, settings.ideas, &context.limits), &start);
-        return run(binary(context, relaxation, started), settings, saver);
+        return run(binary(context, relaxation, started), settings);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
         let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
-        return run(binary(context, relaxation, started), settings, saver);
+        return run(binary(context, relaxation, started), settings);
     }
     let mut relaxation = NewtonRows::within(problem, settings.ideas, &context.limits);
     if let Some(incumbent) = context.incumbent() {
         relaxation.start_at(&incumbent.fit.x);
     }
-    run(binary(context, relaxation, started), settings, saver)
+    run(binary(context, relaxation, started), settings)
 }
 
 fn binary<R: Relaxation + Clone + Send>(
@@ -279,22 +275,17 @@ fn paper(context: Context, settings: &Settings) -> Solution {
         RelaxationKind::Pdal => {
             let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
             let tree = OrderedTree::new(relaxation, warm, pruning);
-            run(Search::new(context, tree), settings, None)
+            run(Search::new(context, tree), settings)
         }
         RelaxationKind::Sga => {
             let relaxation = Sga::new(problem, heuristic::EPSILON);
             let tree = OrderedTree::new(relaxation, warm, pruning);
-            run(Search::new(context, tree), settings, None)
+            run(Search::new(context, tree), settings)
         }
     }
 }
 
-fn run<'p, T: Tree>(
-    mut search: Search<'p, T>,
-    settings: &Settings,
-    saver: Option<Saver<'p>>,
-) -> Solution {
-    search.save_to(saver);
+fn run<T: Tree>(mut search: Search<T>, settings: &Settings) -> Solution {
     let stopped = match search.run(settings) {
         Progress::Stopped(status) => Some(status),
         Progress::Running | Progress::Done => None,

@@ -88,6 +88,54 @@ fn random_problems_in_pieces_equal_brute_force() {
     }
 }
 
+/// More columns than a Gram matrix may have, few of which matter.
+fn wide() -> Problem {
+    let (rows, columns) = (40, 3100);
+    let mut random = Random::new(3);
+    let values: Vec<f64> = (0..rows * columns).map(|_| random.normal()).collect();
+    let column = |j: usize| &values[j * rows..(j + 1) * rows];
+    let response = (0..rows)
+        .map(|i| 4.0 * column(10)[i] - 3.0 * column(2000)[i] + 0.1 * random.normal())
+        .collect();
+    let design = Design::dense(rows, columns, values.clone()).unwrap();
+    let builder = Problem::builder(design, response).k(2).ridge(0.5);
+    builder.intercept(true).build().unwrap()
+}
+
+#[test]
+fn wide_data_go_on_from_the_middle_of_their_screening() {
+    let problem = wide();
+    let truth = solve(&problem, &Settings::default()).unwrap();
+    assert_eq!(truth.status, Status::Optimal);
+    let mut saved = Vec::new();
+    let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
+    let first = Run::new(&problem, &Settings::default()).save(Duration::ZERO, sink);
+    // To be saved changes nothing.
+    assert_eq!(first.solve().unwrap().solver_calls, truth.solver_calls);
+    let count = saved.len();
+    assert!(count > 10, "{count} checkpoints");
+    let stopped = Settings {
+        time_limit: Some(Duration::ZERO),
+        ..Settings::default()
+    };
+    let mut bound = 0.0;
+    for bytes in saved.iter().step_by(count / 8 + 1) {
+        // Stopped again at once, nothing is lost: the model, its bound, the features that are left.
+        let (again, left) = run(&problem, &stopped, Some(bytes));
+        assert!(again.objective.is_finite());
+        assert!(again.lower_bound.unwrap() >= bound);
+        bound = again.lower_bound.unwrap();
+        for bytes in [bytes, &left] {
+            let (found, _) = run(&problem, &Settings::default(), Some(bytes));
+            assert_eq!(found.status, Status::Optimal);
+            assert_eq!(found.support, truth.support);
+            assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);
+            assert!(found.lower_bound.unwrap() <= truth.objective);
+        }
+    }
+    assert!(bound > 0.0, "no bound was kept");
+}
+
 #[test]
 fn a_checkpoint_of_every_step_is_a_place_to_go_on_from() {
     for (name, threads) in [("quadratic", 1), ("huber", 1), ("logistic", 2)] {
@@ -299,10 +347,10 @@ fn another_search_is_refused_by_name() {
 #[test]
 fn a_newer_version_is_refused_as_such() {
     let (_, mut saved) = run(&hard("quadratic"), &limited(0, 1), None);
-    saved[8] = 3;
+    saved[8] = 4;
     let message = Checkpoint::decode(&saved).unwrap_err().to_string();
     assert!(
-        message.contains("version is 3") && message.contains("version 2"),
+        message.contains("version is 4") && message.contains("version 3"),
         "{message}"
     );
     let message = Checkpoint::decode(b"a,b,c\n1,2,3\n")

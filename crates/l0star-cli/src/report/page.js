@@ -41,9 +41,18 @@ function ticks([low, high], count) {
 function padded(values, zero) {
   let [low, high] = zero ? [0, 0] : [Infinity, -Infinity];
   for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
-  if (!(low < high)) { const room = Math.abs(low) * 0.1 || 1; return [low - room, high + room]; }
+  // Numbers that differ by rounding alone are one number.
+  if (!(high - low > 1e-12 * Math.max(Math.abs(low), Math.abs(high)))) { const room = Math.abs(low) * 0.1 || 1; return [low - room, high + room]; }
   const room = 0.05 * (high - low);
   return [zero && low === 0 ? 0 : low - room, high + room];
+}
+
+// As many digits as tell one tick from the next.
+function labels(at) {
+  const step = at.length > 1 ? at[1] - at[0] : 1;
+  const largest = Math.max(...at.map(Math.abs));
+  const digits = Math.min(15, Math.max(6, 1 + Math.ceil(Math.log10(largest / step) || 0)));
+  return at.map((value) => number(value, digits));
 }
 
 // Axes, and the maps from numbers to pixels.
@@ -51,7 +60,8 @@ function frame(element, { x, y, xName, yName, height = 280, title }) {
   element.replaceChildren();
   const width = Math.max(240, element.clientWidth);
   const yTicks = ticks(y, 5);
-  const left = 16 + 7 * Math.max(...yTicks.map((at) => number(at, 6).length));
+  const yLabels = labels(yTicks);
+  const left = 16 + 7 * Math.max(...yLabels.map((label) => label.length));
   const [right, top, bottom] = [24, 22, 38];
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -60,10 +70,10 @@ function frame(element, { x, y, xName, yName, height = 280, title }) {
   element.append(root);
   const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (width - left - right);
   const toY = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0])) * (height - top - bottom);
-  for (const at of yTicks) {
+  yTicks.forEach((at, i) => {
     node(root, "line", { class: "axis", x1: left, x2: width - right, y1: toY(at), y2: toY(at) });
-    node(root, "text", { x: left - 6, y: toY(at) + 4, "text-anchor": "end" }, number(at, 6));
-  }
+    node(root, "text", { x: left - 6, y: toY(at) + 4, "text-anchor": "end" }, yLabels[i]);
+  });
   for (const at of ticks(x, width < 400 ? 3 : 6)) {
     node(root, "line", { class: "axis", x1: toX(at), x2: toX(at), y1: height - bottom, y2: height - bottom + 4 });
     node(root, "text", { x: toX(at), y: height - bottom + 17, "text-anchor": "middle" }, number(at, 6));
@@ -110,14 +120,19 @@ function drawTrace(section, trace) {
     return i === 0 ? `M${at}` : `H${plot.toX(point.seconds)}L${at}`;
   }).join("") + `H${plot.right}`;
   node(plot.root, "path", { class: "line minus-line", d: steps(trace, (point) => point.objective) });
-  if (known.length) node(plot.root, "path", { class: "line plus-line", d: steps(known, (point) => point.lower_bound) });
+  if (known.length) {
+    node(plot.root, "path", { class: "line plus-line", d: steps(known, (point) => point.lower_bound) });
+    // A bound that is known at the end alone is a point.
+    const end = known[known.length - 1];
+    node(plot.root, "circle", { class: "plus-fill", cx: plot.toX(end.seconds), cy: plot.toY(end.lower_bound), r: 3 });
+  }
   node(plot.root, "text", { class: "minus-text", x: plot.right, y: plot.top - 8, "text-anchor": "end" }, "best model");
   node(plot.root, "text", { class: "plus-text", x: plot.right - 80, y: plot.top - 8, "text-anchor": "end" }, "lower bound");
   const cursor = node(plot.root, "line", { class: "cursor", y1: plot.top, y2: plot.bottom, visibility: "hidden" });
   const points = trace.map((point) => ({ ...point, px: plot.toX(point.seconds) }));
   hover(plot, points, (point) => {
     const gap = 100 * (point.objective - point.lower_bound) / Math.max(Math.abs(point.objective), 1e-12);
-    return `${number(point.seconds)} s, ${point.nodes} nodes\nbest model ${number(point.objective, 8)}\nlower bound ${number(point.lower_bound, 8)}\ngap ${number(gap, 3)} %`;
+    return `${number(point.seconds)} s, ${point.nodes} ${point.nodes === 1 ? "node" : "nodes"}\nbest model ${number(point.objective, 8)}\nlower bound ${number(point.lower_bound, 8)}\ngap ${number(gap, 3)} %`;
   }, (point) => {
     cursor.setAttribute("visibility", point ? "visible" : "hidden");
     if (point) { cursor.setAttribute("x1", point.px); cursor.setAttribute("x2", point.px); }
@@ -196,7 +211,7 @@ function drawModels(section, { models, features }) {
   chart.replaceChildren();
   const cell = models.length > 60 ? 12 : 18;
   const names = 8 * Math.min(28, Math.max(...features.map((name) => name.length))) + 12;
-  const [width, height] = [names + cell * models.length + 4, cell * features.length + 22];
+  const [width, height] = [names + cell * models.length + 12, cell * features.length + 22];
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.setAttribute("role", "img");

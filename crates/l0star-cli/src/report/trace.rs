@@ -3,6 +3,8 @@
 use l0star::search::Event;
 use serde::Serialize;
 
+use crate::explain::counted;
+
 /// More points than a chart can show.
 const MOST: usize = 1000;
 
@@ -78,8 +80,8 @@ impl Trace {
     pub fn note(&self) -> String {
         match self.points.last() {
             Some(last) => format!(
-                "The proof is complete when the two lines meet. {} nodes in all.",
-                last.nodes
+                "The proof is complete when the two lines meet. {} in all.",
+                counted(last.nodes, "node")
             ),
             None => String::new(),
         }

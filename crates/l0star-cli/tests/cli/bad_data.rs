@@ -56,7 +56,11 @@ fn a_target_that_is_not_there() {
     Sandbox::with("d.csv", text).refuses(
         "fit d.csv --target weight -k 1",
         3,
-        &["'weight'", "did you mean 'Weight'", "age, height, Weight"],
+        &[
+            "d.csv: there is no column 'weight'",
+            "did you mean 'Weight'",
+            "age, height, Weight",
+        ],
     );
 }
 
@@ -87,7 +91,7 @@ fn a_target_that_varies_only_where_the_weight_is_zero() {
 fn one_label() {
     refuses_labels(
         "a,y\n1,yes\n2,yes\n3,yes\n",
-        &["'y'", "'yes'", "two labels"],
+        &["d.csv: column 'y'", "'yes'", "two labels"],
     );
 }
 
@@ -105,7 +109,7 @@ fn one_label_where_the_weight_is_positive() {
 fn three_labels() {
     refuses_labels(
         "a,y\n1,red\n2,blue\n3,green\n",
-        &["'y'", "3 labels", "blue, green, red"],
+        &["d.csv: column 'y'", "3 labels", "blue, green, red"],
     );
 }
 
@@ -187,12 +191,16 @@ fn columns_of_weights_offset_and_exclusions_that_are_not_there() {
         "--exclude a,wt",
     ] {
         let arguments = format!("fit d.csv --target y -k 1 {option}");
-        sandbox.refuses(&arguments, 3, &["no column 'wt'", "a, b, y"]);
+        sandbox.refuses(
+            &arguments,
+            3,
+            &["d.csv: there is no column 'wt'", "a, b, y"],
+        );
     }
     sandbox.refuses(
         "fit d.csv --target y -k 1 --interactions --exclude a:c",
         3,
-        &["no column 'a:c'", "a:b"],
+        &["d.csv: there is no column 'a:c'", "a:b"],
     );
 }
 
@@ -203,6 +211,6 @@ fn numbers_that_overflow() {
     Sandbox::with("d.csv", text).refuses(
         "fit d.csv --target y -k 1 --interactions",
         3,
-        &["'a:b'", "row 1", "'inf'"],
+        &["d.csv: column 'a:b'", "row 1", "'inf'"],
     );
 }

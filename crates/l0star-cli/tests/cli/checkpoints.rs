@@ -44,17 +44,15 @@ fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) ->
     }
 }
 
-#[test]
-fn killed_again_and_again_it_finds_the_same_optimum() {
-    let sandbox = seconds();
-    let truth = sandbox.json(FIT);
-    let mut kills = 0;
+/// Kills a search so many times in the middle and lets it go on: it finds what it would have found.
+fn survives(sandbox: &Sandbox, fit: &str, every: &str, kills: usize) {
+    let truth = sandbox.json(fit);
     let mut known = Vec::new();
     let mut source = "--checkpoint";
-    while kills < 22 {
+    for kill in 0..kills {
         // One thread and two in turn.
-        let threads = 1 + kills % 2;
-        let fit = format!("{FIT} {source} c --checkpoint-every 20ms --threads {threads}");
+        let threads = 1 + kill % 2;
+        let fit = format!("{fit} {source} c --checkpoint-every {every} --threads {threads}");
         let mut child = sandbox
             .command(&fit)
             .stdout(Stdio::piped())
@@ -62,14 +60,13 @@ fn killed_again_and_again_it_finds_the_same_optimum() {
             .spawn()
             .unwrap();
         // The first may have been made before anything was searched, the second has not.
-        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
-        assert!(alive, "it was over after {kills} kills");
+        let alive = (0..2).all(|_| wait_for_change(sandbox, &mut child, &mut known));
+        assert!(alive, "it was over after {kill} kills");
         child.kill().unwrap();
         child.wait().unwrap();
-        kills += 1;
         source = "--resume";
     }
-    let found = sandbox.json(&format!("{FIT} --resume c"));
+    let found = sandbox.json(&format!("{fit} --resume c"));
     assert_eq!(found["status"], "optimal");
     assert_eq!(support(&found), support(&truth));
     let objective = number(&truth, "objective");
@@ -77,6 +74,98 @@ fn killed_again_and_again_it_finds_the_same_optimum() {
     assert!(number(&found, "lower_bound") <= objective);
     // What a kill in the middle of writing left behind is gone.
     assert_eq!(sandbox.files(), ["a.csv", "c"]);
+}
+
+#[test]
+fn killed_again_and_again_it_finds_the_same_optimum() {
+    survives(&seconds(), FIT, "20ms", 22);
+}
+
+/// Products with their factors, a group, bounds, and a feature that is in.
+fn ruled() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 12 -k 3 -n 60 --rho 0.7 --snr 1 --out a.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+const RULED: &str = "fit a.csv --target b -k 6 --interactions --heredity --include x2 --group g=x3,x4 \
+                     --bounds x1=-1:1 --nonnegative x5 --json";
+
+#[test]
+fn killed_with_constraints_it_finds_the_same_optimum() {
+    survives(&ruled(), RULED, "5ms", 10);
+}
+
+const WIDE: &str = "fit a.csv --target b -k 3 --ridge 0.05 --json";
+
+#[test]
+fn killed_while_wide_data_are_screened_it_goes_on_there() {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate ar -d 3100 -k 3 -n 60 --out a.csv");
+    let truth = sandbox.json(WIDE);
+    let (mut known, mut bound) = (Vec::new(), 0.0);
+    let mut source = "--checkpoint";
+    // The first steps of the ascent prove nothing: one that began anew every time would stay there.
+    for kills in 0.. {
+        assert!(kills < 50, "no progress");
+        let fit = format!("{WIDE} {source} c --checkpoint-every 1ms");
+        let command = &mut sandbox.command(&fit);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // The first may have a model alone.
+        assert!((0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        source = "--resume";
+        let kept = format!("{WIDE} --resume c --checkpoint d --time-limit 0");
+        let kept = sandbox.run(&kept);
+        assert_eq!(kept.code, Some(4), "{kept:?}");
+        let low = number(&kept.json(), "lower_bound");
+        assert!(low >= bound, "{low} after {bound}");
+        bound = low;
+        if bound > 0.0 {
+            break;
+        }
+    }
+    for from in ["c", "d"] {
+        let found = sandbox.json(&format!("{WIDE} --resume {from}"));
+        assert_eq!(found["status"], "optimal");
+        assert_eq!(support(&found), support(&truth));
+        let objective = number(&truth, "objective");
+        assert_close(number(&found, "objective"), objective, 1e-12);
+        assert!(number(&found, "lower_bound") <= objective);
+    }
+}
+
+#[test]
+fn resumed_with_constraints_it_keeps_them() {
+    let sandbox = ruled();
+    let whole = sandbox.json(&format!("{RULED} --threads 1"));
+    let names = support(&whole);
+    assert!(names.contains(&"x2"), "{names:?}");
+    let fit = format!("{RULED} --threads 1 --node-limit 40");
+    assert_eq!(sandbox.run(&format!("{fit} --checkpoint c")).code, Some(4));
+    assert_eq!(sandbox.run(&format!("{fit} --resume c")).code, Some(4));
+    let found = sandbox.json(&format!("{RULED} --threads 1 --resume c"));
+    assert!(number(&found, "nodes") > 80.0);
+    for field in ["status", "support", "coefficients", "objective"] {
+        assert_eq!(found[field], whole[field], "{field}");
+    }
+    // The same file under other rules is another search.
+    for (rule, other) in [
+        ("--heredity", ""),
+        ("--include x2", "--include x6"),
+        ("--group g=x3,x4", "--group g=x3,x5"),
+        ("--bounds x1=-1:1", "--bounds x1=-1:2"),
+        ("--nonnegative x5", ""),
+    ] {
+        let fit = RULED.replace(rule, other);
+        sandbox.refuses(
+            &format!("{fit} --resume c"),
+            3,
+            &["c: the checkpoint", "other"],
+        );
+    }
 }
 
 #[test]
@@ -141,9 +230,17 @@ fn another_search_is_refused() {
     sandbox.write("o.csv", other);
     sandbox.run("generate ar -d 31 -k 5 -n 30 --out w.csv");
     for (fit, code, words) in [
-        ("fit o.csv --target b -k 5", 3, ["checkpoint", "other data"]),
+        (
+            "fit o.csv --target b -k 5",
+            3,
+            ["c: the checkpoint", "other data"],
+        ),
         ("fit w.csv --target b -k 5", 2, ["columns = 30", "it is 31"]),
-        ("fit s.csv --target b -k 6", 2, ["k = 5", "it is 6"]),
+        (
+            "fit s.csv --target b -k 6",
+            2,
+            ["c: the checkpoint was made with k = 5", "it is 6"],
+        ),
         (
             "fit s.csv --target b -k 5 --ridge 0.1",
             3,
@@ -212,10 +309,7 @@ fn an_interrupt_leaves_a_checkpoint() {
         .unwrap();
     let mut known = Vec::new();
     assert!(wait_for_change(&sandbox, &mut child, &mut known));
-    let sent = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
+    crate::common::signal(&child, "INT");
     let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
     assert_eq!(outcome.code, Some(130), "{outcome:?}");
     let stopped: Value = outcome.json();

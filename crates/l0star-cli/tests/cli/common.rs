@@ -117,6 +117,16 @@ impl From<Output> for Outcome {
     }
 }
 
+/// Sends a signal to a command.
+#[cfg(target_os = "linux")]
+pub fn signal(child: &std::process::Child, name: &str) {
+    let status = Command::new("kill")
+        .args([format!("-{name}"), child.id().to_string()])
+        .status()
+        .expect("run kill");
+    assert!(status.success());
+}
+
 /// A number of a JSON object.
 pub fn number(json: &Value, field: &str) -> f64 {
     json[field]

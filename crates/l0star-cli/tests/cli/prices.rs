@@ -104,6 +104,61 @@ fn a_limit_leaves_bounds() {
 }
 
 #[test]
+fn a_time_limit_leaves_intervals_that_hold_the_truth() {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate ar -d 25 -k 5 -n 40 --rho 0.8 --snr 1 --out s.csv");
+    let fit = format!("{FIT} -k 5 --prices");
+    let truth = sandbox.json(&format!("{fit} --json"));
+    let known = |name: &Value| {
+        let price = prices(&truth).iter().find(|own| own["feature"] == *name);
+        price.expect("the same features")
+    };
+    let objective = number(&truth, "objective");
+    let mut unproved = 0;
+    for limit in ["0", "1ms", "5ms", "20ms"] {
+        let outcome = sandbox.run(&format!("{fit} --json --time-limit {limit}"));
+        let json = outcome.json();
+        let found = number(&json, "objective");
+        let stopped = prices(&json).iter().any(|own| own["status"] != "optimal");
+        let is_early = stopped || json["status"] == "time_limit";
+        assert_eq!(outcome.code, Some(if is_early { 4 } else { 0 }), "{json}");
+        for price in prices(&json) {
+            // What the same choice costs the best model; the model found may be a worse one, or choose otherwise.
+            let own = known(&price["feature"]);
+            let (lower, upper) = (number(price, "cost_lower"), number(price, "cost_upper"));
+            assert!(lower <= upper, "{limit}: {price}");
+            assert!(number(price, "lower_bound") <= number(price, "objective"));
+            if own["chosen"] == price["chosen"] {
+                let best = number(own, "objective");
+                let room = 1e-9 * best;
+                assert!(number(price, "lower_bound") <= best + room, "{price} {own}");
+                assert!(best <= number(price, "objective") + room, "{price} {own}");
+            }
+            if own["chosen"] == price["chosen"] && found <= objective * (1.0 + 1e-9) {
+                let cost = number(own, "cost");
+                let room = 1e-9 * objective;
+                assert!(
+                    lower <= cost + room && cost <= upper + room,
+                    "{price} {own}"
+                );
+            }
+            unproved += usize::from(price["status"] == "time_limit");
+        }
+    }
+    assert!(unproved > 0, "nothing was stopped");
+    let said = sandbox.run(&format!("{fit} --time-limit 0"));
+    assert_eq!(said.code, Some(4), "{said:?}");
+    assert!(
+        said.stdout.contains("stopped before it was proved"),
+        "{said:?}"
+    );
+    assert!(
+        said.stdout.contains("stopped at the time limit"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn heuristics_have_no_prices() {
     sandbox().refuses(
         &format!("{FIT} -k 2 --prices --method omp"),

@@ -270,18 +270,38 @@ fn rules_that_cannot_be() {
         (
             "-k 1 --include x11",
             3,
-            vec!["no column 'x11'", "did you mean 'x1'"],
+            vec!["s.csv: there is no column 'x11'", "did you mean 'x1'"],
         ),
-        ("-k 1 --bounds z=0:1", 3, vec!["no column 'z'"]),
-        ("-k 1 --nonnegative x1,zz", 3, vec!["no column 'zz'"]),
-        ("-k 1 --group g=x1,q", 3, vec!["no column 'q'"]),
-        ("-k 1 --ridge-factor q=2", 3, vec!["no column 'q'"]),
+        (
+            "-k 1 --bounds z=0:1",
+            3,
+            vec!["s.csv: there is no column 'z'"],
+        ),
+        (
+            "-k 1 --nonnegative x1,zz",
+            3,
+            vec!["s.csv: there is no column 'zz'"],
+        ),
+        (
+            "-k 1 --group g=x1,q",
+            3,
+            vec!["s.csv: there is no column 'q'"],
+        ),
+        (
+            "-k 1 --ridge-factor q=2",
+            3,
+            vec!["s.csv: there is no column 'q'"],
+        ),
         (
             "-k 1 --include x1,x2",
             2,
             vec!["2 features are included", "k = 1"],
         ),
-        ("-k 1 --include x1 --exclude x1", 3, vec!["no column 'x1'"]),
+        (
+            "-k 1 --include x1 --exclude x1",
+            3,
+            vec!["s.csv: there is no column 'x1'"],
+        ),
         (
             "-k 1 --include x1 --include-free x1",
             2,

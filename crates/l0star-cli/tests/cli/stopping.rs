@@ -160,33 +160,96 @@ fn a_time_limit_beyond_the_clock_is_no_limit() {
 
 #[cfg(target_os = "linux")]
 mod signals {
-    use std::process::{Child, Command, Stdio};
+    use std::io::{PipeReader, PipeWriter, Write};
+    use std::process::{Child, Stdio};
+
+    use serde_json::Value;
 
     use super::{FIT, hard};
-    use crate::common::{Outcome, number};
+    use crate::common::{Outcome, number, signal};
 
-    fn signal(child: &Child, name: &str) {
-        let status = Command::new("kill")
-            .args([format!("-{name}"), child.id().to_string()])
-            .status()
-            .expect("run kill");
-        assert!(status.success());
+    /// Whether one of the masks in `/proc` has a signal.
+    fn has_signal(child: &Child, mask: &str, signal: u32) -> bool {
+        let path = format!("/proc/{}/status", child.id());
+        let status = std::fs::read_to_string(&path).expect("the command is still running");
+        let mask = status
+            .lines()
+            .find_map(|line| line.strip_prefix(mask)?.strip_prefix(':'))
+            .expect("a mask of signals");
+        let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask in hexadecimal");
+        mask >> (signal - 1) & 1 == 1
     }
 
     /// Returns once the command listens: before, a signal would just kill it.
     fn wait_for_handler(child: &Child, signal: u32) {
-        let path = format!("/proc/{}/status", child.id());
-        loop {
-            let status = std::fs::read_to_string(&path).expect("the command is still running");
-            let caught = status
-                .lines()
-                .find_map(|line| line.strip_prefix("SigCgt:"))
-                .expect("a mask of caught signals");
-            let mask = u64::from_str_radix(caught.trim(), 16).expect("a mask in hexadecimal");
-            if mask >> (signal - 1) & 1 == 1 {
-                return;
-            }
+        while !has_signal(child, "SigCgt", signal) {
             std::thread::yield_now();
+        }
+    }
+
+    /// Sends a signal twice; the second is not merged with the first, since that has been delivered.
+    fn twice(child: &Child, (name, number): (&str, u32)) {
+        wait_for_handler(child, number);
+        signal(child, name);
+        while has_signal(child, "ShdPnd", number) {
+            std::thread::yield_now();
+        }
+        signal(child, name);
+    }
+
+    /// The end of a pipe to write to that has no room left: whoever writes to it waits until the other end is read.
+    fn full() -> (PipeReader, PipeWriter) {
+        const ROOM: usize = 1 << 16;
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(&[b'.'; ROOM]).unwrap();
+        (reader, writer)
+    }
+
+    #[test]
+    fn a_second_signal_does_not_wait_for_a_search_that_is_still_stopping() {
+        for both in [("INT", 2), ("TERM", 15)] {
+            let sandbox = hard();
+            // It waits at the first line of its log, and cannot see that it has been asked to stop.
+            let (_reader, stderr) = full();
+            let mut child = sandbox
+                .command(&format!("{FIT} --log --checkpoint c --out m.json"))
+                .stdout(Stdio::null())
+                .stderr(stderr)
+                .spawn()
+                .unwrap();
+            twice(&child, both);
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{both:?}");
+            assert_eq!(sandbox.files(), ["h.csv"], "{both:?}");
+        }
+    }
+
+    #[test]
+    fn a_second_signal_leaves_what_has_been_written() {
+        for both in [("INT", 2), ("TERM", 15)] {
+            let sandbox = hard();
+            // The search stops at the first signal and its files are written; then it waits for its reader.
+            let (_reader, stdout) = full();
+            let fit = format!("{FIT} --json --checkpoint c --out m.json");
+            let command = &mut sandbox.command(&fit);
+            let mut child = command
+                .stdout(stdout)
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            wait_for_handler(&child, both.1);
+            signal(&child, both.0);
+            while !sandbox.path("m.json").exists() {
+                assert!(child.try_wait().unwrap().is_none());
+                std::thread::yield_now();
+            }
+            signal(&child, both.0);
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{both:?}");
+            assert_eq!(sandbox.files(), ["c", "h.csv", "m.json"], "{both:?}");
+            let model: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+            assert_eq!(model["status"], "interrupted");
+            let resumed = sandbox.run(&format!("{FIT} --resume c --node-limit 0 --json"));
+            assert_eq!(resumed.code, Some(4), "{resumed:?}");
+            assert!(number(&resumed.json(), "objective") <= number(&model, "objective"));
         }
     }
 

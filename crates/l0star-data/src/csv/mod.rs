@@ -11,9 +11,10 @@ mod read;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::atomic::write_atomically;
 use crate::column::Cell;
 use crate::error::DataError;
-use crate::file::{ReadOptions, write_atomically};
+use crate::file::ReadOptions;
 use crate::frame::Frame;
 use crate::raw::RawTable;
 use crate::source::Source;

@@ -65,6 +65,10 @@ impl<'p> GramTree<'p> {
             // A model to return in case that a limit comes before the Gram matrix is there.
             heuristic::first_incumbent(context);
         }
+        if alive.is_none() && work > LONG_PRODUCT {
+            // Nothing of the Gram matrix is kept: what came before it is safe from here on.
+            context.save_preparation();
+        }
         context.enter(Phase::Root);
         let is_whole = alive.is_none() && !wide;
         let root = match &common.root {
@@ -130,6 +134,7 @@ impl<'p> GramTree<'p> {
             },
         );
         context.counters.calls = calls;
+        context.prepared = None;
         if !closed {
             context.rewind(mark);
             context.set_features_left(problem.selectable.len());

@@ -199,6 +199,66 @@ impl Pdal {
         step <= SAFE * self.first_step || step * kernels::norm(&work.change) <= moved
     }
 
+    /// [`Relaxation::solve`]; `watch` sees every iterate with the best bound so far, and changes nothing.
+    pub(crate) fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        mut watch: impl FnMut(&Self, Certified),
+    ) -> (Certified, Exit) {
+        let node = &task.node;
+        let mut best = self.initial_bound(problem, node);
+        self.current.copy_from(&self.start);
+        if best.value() > task.cut {
+            return (best, Exit::Quit);
+        }
+        let mut before = best;
+        let mut theta = 1.0;
+        for iteration in 0..MAX_ITERATIONS {
+            if task.limits.stop() {
+                return (best, Exit::Stopped);
+            }
+            self.dual_step(problem, node);
+            let scratch = &mut self.work.scratch;
+            let bound = self.current.point.bound(problem, node, scratch);
+            best = best.or(bound);
+            if bound.value() > task.cut {
+                return (best, Exit::Quit);
+            }
+            let (tau_before, rho_before) = (self.current.tau, self.current.rho);
+            let rho = rho_before * (1.0 + self.gamma * tau_before);
+            let mut tau = tau_before * (rho_before / rho * (1.0 + theta)).sqrt();
+            let mut accepted = false;
+            for _ in 0..MAX_HALVINGS {
+                if task.limits.stop() {
+                    return (best, Exit::Stopped);
+                }
+                theta = tau / tau_before;
+                if self.primal_try(problem, node, theta, tau, rho) {
+                    accepted = true;
+                    break;
+                }
+                tau *= 0.5;
+            }
+            if !accepted {
+                // Steps below the floating-point floor: nothing more can be gained.
+                return (best, Exit::Converged);
+            }
+            self.accept(tau, rho);
+            watch(self, best);
+            let gain = bound.value() - before.value();
+            before = bound;
+            // The first β hardly moves after a warm start: the parent's y, with which it is made, does not know this node.
+            if iteration > 0
+                && gain <= self.epsilon * task.scale
+                && best.value() - bound.value() <= LEVEL * self.epsilon * task.scale
+            {
+                return (best, Exit::Converged);
+            }
+        }
+        (best, Exit::Converged)
+    }
+
     fn accept(&mut self, tau: f64, rho: f64) {
         let (current, work) = (&mut self.current, &mut self.work);
         for j in &current.support {
@@ -251,56 +311,7 @@ impl Relaxation for Pdal {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        let node = &task.node;
-        let mut best = self.initial_bound(problem, node);
-        self.current.copy_from(&self.start);
-        if best.value() > task.cut {
-            return (best, Exit::Quit);
-        }
-        let mut before = best;
-        let mut theta = 1.0;
-        for iteration in 0..MAX_ITERATIONS {
-            if task.limits.stop() {
-                return (best, Exit::Stopped);
-            }
-            self.dual_step(problem, node);
-            let scratch = &mut self.work.scratch;
-            let bound = self.current.point.bound(problem, node, scratch);
-            best = best.or(bound);
-            if bound.value() > task.cut {
-                return (best, Exit::Quit);
-            }
-            let (tau_before, rho_before) = (self.current.tau, self.current.rho);
-            let rho = rho_before * (1.0 + self.gamma * tau_before);
-            let mut tau = tau_before * (rho_before / rho * (1.0 + theta)).sqrt();
-            let mut accepted = false;
-            for _ in 0..MAX_HALVINGS {
-                if task.limits.stop() {
-                    return (best, Exit::Stopped);
-                }
-                theta = tau / tau_before;
-                if self.primal_try(problem, node, theta, tau, rho) {
-                    accepted = true;
-                    break;
-                }
-                tau *= 0.5;
-            }
-            if !accepted {
-                // Steps below the floating-point floor: nothing more can be gained.
-                return (best, Exit::Converged);
-            }
-            self.accept(tau, rho);
-            let gain = bound.value() - before.value();
-            before = bound;
-            // The first β hardly moves after a warm start: the parent's y, with which it is made, does not know this node.
-            if iteration > 0
-                && gain <= self.epsilon * task.scale
-                && best.value() - bound.value() <= LEVEL * self.epsilon * task.scale
-            {
-                return (best, Exit::Converged);
-            }
-        }
-        (best, Exit::Converged)
+        self.solve_watched(problem, task, |_, _| {})
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {

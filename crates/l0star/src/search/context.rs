@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::checkpoint::State;
+use super::checkpoint::{Prepared, State};
 use super::event::{Event, News, Observer, Phase};
 use super::pool::{Entry, Pool};
+use super::saver::Saver;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -109,6 +110,9 @@ pub struct Context<'p> {
     announced: Announced,
     next_tick: f64,
     observer: Option<Observer<'p>>,
+    saver: Option<Saver<'p>>,
+    /// How far a screening has come.
+    pub(crate) prepared: Option<Prepared>,
 }
 
 /// What an observer was told last.
@@ -148,6 +152,8 @@ impl<'p> Seed<'p> {
             announced: Announced::default(),
             next_tick: 0.0,
             observer: None,
+            saver: None,
+            prepared: None,
         }
     }
 }
@@ -198,6 +204,7 @@ impl<'p> Context<'p> {
         self.announced.nodes = state.nodes;
         self.counters = state.counters();
         self.floor = state.floor();
+        self.prepared.clone_from(&state.prepared);
     }
 
     /// Takes over a model of the same problem with a smaller k.
@@ -212,6 +219,35 @@ impl<'p> Context<'p> {
         self.shared.offer(&known.support, Fit { x, objective });
     }
 
+    /// Checkpoints go there.
+    pub(crate) fn save_to(&mut self, saver: Option<Saver<'p>>) {
+        self.saver = saver;
+    }
+
+    /// Whether anybody wants checkpoints.
+    pub(super) fn saves(&self) -> bool {
+        self.saver.is_some()
+    }
+
+    /// Whether it is time for one.
+    pub(super) fn is_save_due(&self) -> bool {
+        self.saver.as_ref().is_some_and(Saver::is_due)
+    }
+
+    /// Hands out a checkpoint, if someone wants it.
+    pub(crate) fn save(&mut self, state: State) {
+        if let Some(saver) = &mut self.saver {
+            saver.save(state);
+        }
+    }
+
+    /// Hands out what is known before there are nodes: ahead of work of which nothing is kept until it is done.
+    pub(crate) fn save_preparation(&mut self) {
+        if self.saves() {
+            self.save(self.saved(State::default()));
+        }
+    }
+
     /// A state with what it knows: all but the nodes.
     pub(crate) fn saved(&self, mut state: State) -> State {
         state.seconds = self.limits.seconds();
@@ -219,6 +255,7 @@ impl<'p> Context<'p> {
         state.features_left = self.shared.features_left.load(Ordering::Relaxed) as u64;
         state.set_models(&self.shared.pool());
         state.floor = self.floor.map(Certified::value);
+        state.prepared.clone_from(&self.prepared);
         state.set_counters(&self.counters);
         state
     }

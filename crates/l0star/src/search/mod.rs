@@ -13,18 +13,21 @@ mod frontier;
 pub mod paper;
 mod parallel;
 mod pool;
+mod saver;
 pub(crate) mod screening;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::bound::Certified;
 use crate::problem::Problem;
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
-use checkpoint::{Draft, Stamp, State};
+use checkpoint::{Draft, State};
 pub use context::{Context, Incumbent};
 pub use event::{Event, News, Observer, Phase};
 use frontier::{Frontier, Next};
+pub(crate) use saver::Saver;
+pub use saver::Sink;
 
 /// A node of the frontier.
 pub trait Node: Send + Sync {
@@ -102,38 +105,6 @@ pub struct Search<'p, T: Tree> {
     frontier: Frontier<T::Node>,
     children: Vec<T::Node>,
     started: bool,
-    saver: Option<Saver<'p>>,
-}
-
-/// Takes the checkpoints of a search.
-pub type Sink<'p> = Box<dyn FnMut(&Checkpoint) + 'p>;
-
-/// When a checkpoint is due, and who takes it.
-pub(crate) struct Saver<'p> {
-    stamp: Stamp,
-    every: Duration,
-    sink: Sink<'p>,
-    last: Instant,
-}
-
-impl<'p> Saver<'p> {
-    pub(crate) fn new(stamp: Stamp, every: Duration, sink: Sink<'p>) -> Self {
-        Self {
-            stamp,
-            every,
-            sink,
-            last: Instant::now(),
-        }
-    }
-
-    fn is_due(&self) -> bool {
-        self.last.elapsed() >= self.every
-    }
-
-    pub(crate) fn save(&mut self, state: State) {
-        (self.sink)(&Checkpoint::new(&self.stamp, state));
-        self.last = Instant::now();
-    }
 }
 
 impl<'p, T: Tree> Search<'p, T> {
@@ -145,7 +116,6 @@ impl<'p, T: Tree> Search<'p, T> {
             frontier: Frontier::new(),
             children: Vec::new(),
             started: false,
-            saver: None,
         }
     }
 
@@ -161,20 +131,14 @@ impl<'p, T: Tree> Search<'p, T> {
             frontier,
             children,
             started: true,
-            saver: None,
         }
-    }
-
-    /// Checkpoints go there.
-    pub(crate) fn save_to(&mut self, saver: Option<Saver<'p>>) {
-        self.saver = saver;
     }
 
     /// Hands out a checkpoint, if someone wants it. At the end nothing is left that would have to be looked at again.
     pub(crate) fn save(&mut self, done: bool) {
-        let Some(saver) = &mut self.saver else {
+        if !self.context.saves() {
             return;
-        };
+        }
         let mut draft = Draft::new(self.context.saved(State::default()));
         if self.started {
             let problem = self.context.problem;
@@ -184,7 +148,7 @@ impl<'p, T: Tree> Search<'p, T> {
         if done {
             state.close();
         }
-        saver.save(state);
+        self.context.save(state);
     }
 
     /// The incumbent and the limits.
@@ -259,7 +223,7 @@ impl<'p, T: Tree> Search<'p, T> {
         let mut threads = settings.thread_count();
         let start = Instant::now();
         loop {
-            if self.saver.as_ref().is_some_and(Saver::is_due) {
+            if self.context.is_save_due() {
                 self.save(false);
             }
             if threads > 1 && self.started && start.elapsed() >= settings.solo {

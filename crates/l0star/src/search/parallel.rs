@@ -12,7 +12,7 @@ use super::checkpoint::Draft;
 use super::context::{Context, TICK};
 use super::event::News;
 use super::frontier::{Frontier, Next};
-use super::{Phase, Progress, Saver, Search, Tree};
+use super::{Phase, Progress, Search, Tree};
 use crate::bound::Certified;
 
 /// What the threads share.
@@ -68,8 +68,7 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
             started |= spawned.is_ok();
         }
         if started {
-            let Search { context, saver, .. } = search;
-            listen(context, &search.tree, saver.as_mut(), &pool, &mut best);
+            listen(&mut search.context, &search.tree, &pool, &mut best);
         }
         started
     });
@@ -142,25 +141,17 @@ fn announce_incumbent(context: &mut Context, best: &mut f64) {
 }
 
 /// Tells the observer what happens and hands out checkpoints, until it is over.
-fn listen<T: Tree>(
-    context: &mut Context,
-    tree: &T,
-    mut saver: Option<&mut Saver>,
-    pool: &Pool<T::Node>,
-    best: &mut f64,
-) {
+fn listen<T: Tree>(context: &mut Context, tree: &T, pool: &Pool<T::Node>, best: &mut f64) {
     let mut state = pool.lock();
     while state.outcome.is_none() {
         let tick = Duration::from_secs_f64(TICK / 2.0);
         let woken = pool.news.wait_timeout(state, tick);
         state = woken.unwrap_or_else(PoisonError::into_inner).0;
-        if let Some(saver) = &mut saver
-            && saver.is_due()
-        {
+        if context.is_save_due() {
             let mut draft = Draft::new(context.saved(Default::default()));
             state.frontier.save(tree, context.problem, &mut draft);
             drop(state);
-            saver.save(draft.finish());
+            context.save(draft.finish());
             state = pool.lock();
         }
         if !context.is_observed() {

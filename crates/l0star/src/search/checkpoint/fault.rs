@@ -1,0 +1,97 @@
+//! What a checkpoint cannot hold, checksum or not.
+
+use super::{SavedModel, SavedNode, State};
+use crate::problem::Problem;
+
+impl State {
+    /// What no search could have left behind. A checksum keeps accidents out; this keeps out whatever would make us panic,
+    /// and most of what would make us lie.
+    pub(super) fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
+        let evidence = [self.floor, self.evicted].map(|v| v.unwrap_or(0.0));
+        let numbers = [self.seconds, self.base, evidence[0], evidence[1]];
+        if numbers.iter().any(|v| !v.is_finite()) || !(0.0..1e15).contains(&self.seconds) {
+            return Some("a number");
+        }
+        if self.prepared.as_ref().is_some_and(|own| !own.fits(problem)) {
+            return Some("what was prepared");
+        }
+        let mut selectable = vec![false; problem.design.columns()];
+        problem
+            .selectable
+            .iter()
+            .for_each(|j| selectable[*j] = true);
+        let is_selectable = |j: &u32| selectable.get(*j as usize).copied().unwrap_or(false);
+        let mut leader: Vec<u32> = (0..problem.design.columns() as u32).collect();
+        for j in &problem.selectable {
+            let members = problem.members(*j);
+            members.iter().for_each(|i| leader[*i] = *j as u32);
+        }
+        let allowed = |model: &SavedModel| {
+            problem.structure.as_ref().is_none_or(|structure| {
+                let set: Vec<usize> = model.support.iter().map(|j| *j as usize).collect();
+                let within = model.x.iter().all(|(j, x)| {
+                    let (low, high) = structure.bounds[*j as usize];
+                    low <= *x && *x <= high
+                });
+                within && structure.is_closed(&set)
+            })
+        };
+        for model in &self.models {
+            let rising = model.support.is_sorted_by(|a, b| a < b);
+            let known = model.x.iter().all(|(j, x)| {
+                let Some(j) = leader.get(*j as usize) else {
+                    return false;
+                };
+                let in_model = !is_selectable(j) || model.support.binary_search(j).is_ok();
+                in_model && x.is_finite()
+            });
+            if !rising
+                || !known
+                || !model.support.iter().all(is_selectable)
+                || model.support.len() > problem.support_size()
+                || !allowed(model)
+            {
+                return Some("the model");
+            }
+            let x: Vec<(usize, f64)> = model.x.iter().map(|(j, x)| (*j as usize, *x)).collect();
+            let (saved, now) = (model.objective, problem.objective(&x));
+            let close = 1e-6 * saved.abs() + 1e-9 * problem.null_value;
+            let proved = model.evidence.unwrap_or(0.0);
+            if !saved.is_finite() || (saved - now).abs() > close || !proved.is_finite() {
+                return Some("the objective of the model");
+            }
+        }
+        let mut seen = vec![usize::MAX; selectable.len()];
+        for (at, frame) in self.frames.iter().enumerate() {
+            let new =
+                |j: &u32| is_selectable(j) && std::mem::replace(&mut seen[*j as usize], at) != at;
+            if !frame.inside.iter().chain(&frame.columns).all(new) {
+                return Some("a set of columns");
+            }
+        }
+        for (j, x) in self.warm_starts.iter().flatten() {
+            if *j as usize >= problem.design.columns() || !x.is_finite() {
+                return Some("a starting point");
+            }
+        }
+        let bad = |node: &SavedNode| {
+            let Some(frame) = self.frames.get(node.frame as usize) else {
+                return true;
+            };
+            let count = frame.columns.len();
+            let words = count.div_ceil(8);
+            if node.inside.len() != words || node.outside.len() != words {
+                return true;
+            }
+            let inside = (0..8 * words).filter(|i| node.is_inside(*i)).count();
+            let beyond = (count..8 * words).any(|i| node.is_inside(i) || node.is_outside(i));
+            let both = (0..count).any(|i| node.is_inside(i) && node.is_outside(i));
+            let warm = node
+                .warm
+                .is_some_and(|at| at as usize >= self.warm_starts.len());
+            let too_many = frame.inside.len() + inside > problem.support_size();
+            beyond || both || warm || too_many || !node.low.is_finite()
+        };
+        self.open.iter().any(bad).then_some("a node")
+    }
+}

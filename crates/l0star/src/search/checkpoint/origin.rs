@@ -1,0 +1,155 @@
+//! [`Stamp`]: which problem and settings a checkpoint belongs to, and that it is resumed with no others.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Checkpoint, refuse};
+use crate::error::{Error, Result};
+use crate::problem::{Problem, Stored};
+use crate::settings::{Method, Settings};
+
+const HASH: usize = blake3::OUT_LEN;
+
+/// Which problem and which settings a search belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    rows: u64,
+    columns: u64,
+    loss: String,
+    k: u64,
+    gap: f64,
+    relative_gap: f64,
+    top: u64,
+    within: Option<f64>,
+    /// Of everything that makes the objective.
+    data: [u8; HASH],
+}
+
+/// Which problem and which settings a run is about: costly for large data, so made once.
+#[derive(Debug, Clone)]
+pub(crate) struct Stamp(pub(super) Origin);
+
+impl Stamp {
+    /// Only for the method whose searches can be taken up again.
+    pub(crate) fn new(problem: &Problem, settings: &Settings) -> Result<Self> {
+        if settings.method != Method::BestFirst {
+            return Err(Error::Setting {
+                name: "method",
+                value: settings.method.to_string(),
+                range: "only a search with method best-first can be written to a checkpoint and resumed",
+            });
+        }
+        Ok(Self(Origin {
+            rows: problem.rows() as u64,
+            columns: problem.columns() as u64,
+            loss: problem.loss.name().to_owned(),
+            k: problem.k as u64,
+            gap: settings.gap,
+            relative_gap: settings.relative_gap,
+            top: settings.list_length() as u64,
+            within: settings.within,
+            data: fingerprint(problem),
+        }))
+    }
+}
+
+impl Checkpoint {
+    /// Whether it belongs to this problem and these settings, and is consistent with them.
+    pub(crate) fn check(&self, stamp: &Stamp, problem: &Problem) -> Result<()> {
+        let (old, new) = (&self.origin, &stamp.0);
+        let differ =
+            |what, saved: String, now: String| Err(Error::OtherSearch { what, saved, now });
+        let counts = [
+            ("rows", old.rows, new.rows),
+            ("columns", old.columns, new.columns),
+            ("k", old.k, new.k),
+            ("top", old.top, new.top),
+        ];
+        for (what, saved, now) in counts {
+            if saved != now {
+                return differ(what, saved.to_string(), now.to_string());
+            }
+        }
+        if old.loss != new.loss {
+            return differ("loss", old.loss.clone(), new.loss.clone());
+        }
+        let gaps = [
+            ("gap", old.gap, new.gap),
+            ("relative_gap", old.relative_gap, new.relative_gap),
+        ];
+        for (what, saved, now) in gaps {
+            if saved != now {
+                return differ(what, saved.to_string(), now.to_string());
+            }
+        }
+        if old.within != new.within {
+            let word = |within: Option<f64>| within.map_or("none".to_owned(), |w| w.to_string());
+            return differ("within", word(old.within), word(new.within));
+        }
+        if old.data != new.data {
+            return refuse(
+                "it belongs to other data (or another ridge, weights or offset, or other columns to choose from)",
+            );
+        }
+        match self.state.find_fault(problem) {
+            None => Ok(()),
+            Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
+        }
+    }
+}
+
+/// A hash of everything that makes the objective, and of which columns can be chosen.
+fn fingerprint(problem: &Problem) -> [u8; HASH] {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = Vec::new();
+    let mut numbers = |values: &[f64]| {
+        buffer.clear();
+        buffer.extend_from_slice(&(values.len() as u64).to_le_bytes());
+        for value in values {
+            buffer.extend_from_slice(&value.to_le_bytes());
+        }
+        hasher.update(&buffer);
+    };
+    for j in 0..problem.design.columns() {
+        let (centre, scale) = problem.design.view(j);
+        match problem.design.stored(j) {
+            Stored::Dense(values) => {
+                numbers(&[0.0, centre, scale]);
+                numbers(values);
+            }
+            Stored::Sparse(rows, values) => {
+                numbers(&[1.0, centre, scale]);
+                let rows: Vec<f64> = rows.iter().map(|i| f64::from(*i)).collect();
+                numbers(&rows);
+                numbers(values);
+            }
+        }
+    }
+    numbers(&problem.b);
+    numbers(&problem.p);
+    numbers(&problem.offset);
+    numbers(&problem.ridge);
+    // The parameters of a loss show in its domain.
+    let (low, high) = problem.loss.domain(1.0);
+    numbers(&[low, high, problem.loss.smoothness()]);
+    let roles = [
+        &problem.selectable,
+        &problem.penalised,
+        problem.unpenalised.columns(),
+    ];
+    for columns in roles {
+        let columns: Vec<f64> = columns.iter().map(|j| *j as f64).collect();
+        numbers(&columns);
+    }
+    if let Some(structure) = &problem.structure {
+        let lists = structure.members.iter().map(|members| &**members);
+        let lists = lists.chain(structure.ancestors.iter().map(|needed| &**needed));
+        for columns in lists {
+            let columns: Vec<f64> = columns.iter().map(|j| *j as f64).collect();
+            numbers(&columns);
+        }
+        let (low, high): (Vec<f64>, Vec<f64>) = structure.bounds.iter().copied().unzip();
+        numbers(&low);
+        numbers(&high);
+    }
+    *hasher.finalize().as_bytes()
+}
