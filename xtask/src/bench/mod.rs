@@ -29,7 +29,8 @@ const ABLATED: &[&str] = &["Huber d=100 k=10 n=100", "AR d=300 n=600 ρ=0.9"];
 const PATHS: &[&str] = &["Boston", "Diabetes", "Huber 100", "logistic 50"];
 
 /// The paper's method on the paper's instances, against what is known to be possible.
-pub fn paper(only: &str) -> Result<(), String> {
+pub fn paper(only: &str, seeds: Option<&str>) -> Result<(), String> {
+    let seeds = seeds.map(range).transpose()?;
     header(&[
         "family",
         "seeds",
@@ -46,9 +47,10 @@ pub fn paper(only: &str) -> Result<(), String> {
         "calls with exact bounds (mean)",
     ]);
     for family in FAMILIES.iter().filter(|family| family.name.contains(only)) {
-        let runs = measure_seeds(family.source, &family.seeds, Method::Paper)?;
+        let seeds = seeds.as_ref().unwrap_or(&family.seeds);
+        let runs = measure_seeds(family.source, seeds, Method::Paper)?;
         let mut exact = Vec::new();
-        for seed in family.seeds.clone() {
+        for seed in seeds.clone() {
             exact.push(calls_with_exact_bounds(&family.source.problem(seed)?));
         }
         let calls = column(&runs, |run| run.solution.solver_calls as f64);
@@ -70,6 +72,20 @@ pub fn paper(only: &str) -> Result<(), String> {
         ]);
     }
     Ok(())
+}
+
+/// Seeds written as `FIRST-LAST`.
+fn range(words: &str) -> Result<RangeInclusive<u64>, String> {
+    let ends = words.split_once('-').and_then(|(first, last)| {
+        let ends = (first.parse().ok()?, last.parse().ok()?);
+        (ends.0 <= ends.1).then_some(ends)
+    });
+    match ends {
+        Some((first, last)) => Ok(first..=last),
+        None => Err(format!(
+            "seeds are FIRST-LAST, such as 81-280, not {words:?}"
+        )),
+    }
 }
 
 /// What the paper's tree takes with its bounds maximised by Newton's method to a hundredth of each node's gap: no ascent

@@ -1,6 +1,6 @@
 //! Wide problems: features that no better model can use are dropped before anything of size d² is formed.
 //!
-//! A first-order ascent at the root costs O(nd) a step, and every dual point bounds, for each feature, all models that
+//! The root is relaxed at O(nd) a step, and every dual point bounds, for each feature, all models that
 //! use it. Those at or above the incumbent are out for good.
 
 use super::{Context, Phase};
@@ -12,19 +12,40 @@ use crate::relaxation::{Exit, Relaxation, Task};
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
 
+/// An incumbent, and candidates for a list.
+pub(crate) fn begin(context: &mut Context) {
+    first_incumbent(context);
+    fill_list(context);
+    context.enter(Phase::Root);
+}
+
+/// Screening with the paper's ascent, which is made finer as long as that helps.
+pub(crate) fn by_ascent(context: &mut Context, enough: usize) -> Vec<usize> {
+    let mut epsilon = 1e-3;
+    let mut ascent = Pdal::within(context.problem, epsilon, &context.limits);
+    screen(context, enough, &mut ascent, |ascent| {
+        let is_finer = epsilon > pdal::FINE;
+        if is_finer {
+            epsilon *= 0.1;
+            ascent.set_epsilon(epsilon);
+        }
+        is_finer
+    })
+}
+
 /// The selectable features that are left, once at most `enough` are or nothing more can be dropped.
 ///
-/// Everything dropped is recorded in the context. An incumbent is found first.
-pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
+/// Everything dropped is recorded in the context. `sharpen` makes the relaxation solve more exactly; false when it cannot.
+pub(crate) fn screen<R: Relaxation>(
+    context: &mut Context,
+    enough: usize,
+    relaxation: &mut R,
+    mut sharpen: impl FnMut(&mut R) -> bool,
+) -> Vec<usize> {
     let problem = context.problem;
     let budget = problem.support_size();
     let mut free = problem.selectable.clone();
-    first_incumbent(context);
-    fill_list(context);
-    let mut epsilon = 1e-3;
     let limits = context.limits.clone();
-    context.enter(Phase::Root);
-    let mut relaxation = Pdal::within(problem, epsilon, &limits);
     let mut warm = None;
     for _ in 0..MAX_ROUNDS {
         if free.len() <= enough.max(budget + 1) || budget == 0 || limits.stop() {
@@ -65,11 +86,9 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
         context.set_features_left(free.len());
         if free.len() * 10 > before * 9 {
             // Little was gained: only a sharper bound can do more.
-            if epsilon <= pdal::FINE {
+            if !sharpen(relaxation) {
                 break;
             }
-            epsilon *= 0.1;
-            relaxation.set_epsilon(epsilon);
         }
     }
     free
