@@ -237,6 +237,51 @@ pub fn ablation(only: &str) -> Result<(), String> {
         }
         row(&cells);
     }
+    println!();
+    stopped_ablation(only)
+}
+
+/// Nodes after which a long instance is left in the ablation.
+const STOPPED_NODES: u64 = 300;
+
+/// The same for searches that are stopped early: the gap that is left, and how much worse the best model is than that of the
+/// whole engine.
+fn stopped_ablation(only: &str) -> Result<(), String> {
+    let instances: Vec<_> = LONG
+        .iter()
+        .filter(|(name, _)| name.contains(only))
+        .collect();
+    let title = format!("gap after {STOPPED_NODES} nodes");
+    let mut names = vec![title.as_str()];
+    names.extend(instances.iter().map(|(name, _)| *name));
+    header(&names);
+    let mut usual = vec![f64::NAN; instances.len()];
+    for (number, (mechanism, switch)) in MECHANISMS.iter().enumerate() {
+        let mut settings = Settings {
+            node_limit: Some(STOPPED_NODES),
+            time_limit: Some(ABLATION_LIMIT),
+            ..Settings::new(Method::BestFirst)
+        };
+        switch(&mut settings.ideas);
+        let mut cells = vec![(*mechanism).to_owned()];
+        for ((_, source), usual) in instances.iter().zip(&mut usual) {
+            let found = solve(&source.problem(1)?, &settings).map_err(text)?;
+            if number == 0 {
+                *usual = found.objective;
+            }
+            let gap = found.relative_gap().unwrap_or(f64::NAN);
+            let worse = found.objective / *usual - 1.0;
+            let mut cell = format!("{:.3} %", 1e2 * gap);
+            if worse > 1e-9 {
+                cell += &format!(" (model {:.3} % worse)", 1e2 * worse);
+            }
+            if found.nodes < STOPPED_NODES && found.status.stopped_early() {
+                cell += &format!(" ({} nodes in time)", found.nodes);
+            }
+            cells.push(cell);
+        }
+        row(&cells);
+    }
     Ok(())
 }
 
