@@ -72,6 +72,9 @@ struct Bench {
     /// Only the families whose name contains this
     #[arg(long, default_value = "")]
     only: String,
+    /// `paper`: other seeds than the family's, as FIRST-LAST
+    #[arg(long)]
+    seeds: Option<String>,
 }
 
 /// A table.
@@ -102,13 +105,16 @@ impl Bench {
             Suite::Threads => "threads",
             Suite::Read => "read",
         };
-        let arguments = ["bench-inner", suite, "--only", &self.only];
+        let mut arguments = vec!["bench-inner", suite, "--only", &self.only];
+        if let Some(seeds) = &self.seeds {
+            arguments.extend(["--seeds", seeds]);
+        }
         step::in_release(&format!("bench {suite}"), &arguments)
     }
 
     fn inner(&self) -> Result<(), String> {
         match self.suite {
-            Suite::Paper => bench::paper(&self.only),
+            Suite::Paper => bench::paper(&self.only, self.seeds.as_deref()),
             Suite::Engine => bench::engine(&self.only),
             Suite::Ablation => bench::ablation(&self.only),
             Suite::Path => bench::path(&self.only),

@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use l0star::search::{Event, News};
+use l0star::relaxation::working::Working;
+use l0star::search::binary::BinaryTree;
+use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
     Checkpoint, Method, PathRun, Problem, RelaxationKind, Run, Settings, Solution, Status, loss,
     solve, solve_observed,
@@ -44,6 +46,10 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
         let all = configurations(case);
         for settings in &all {
             look(&drawn.problem, settings, &drawn.words);
+        }
+        if let Err(message) = check_working(&drawn.problem) {
+            wrong += 1;
+            println!("WRONG working sets: {}: {message}", drawn.words);
         }
         // The same data with groups, bounds, heredity and forced features; what cannot be is refused.
         let ruled = common::ruled_case(seed.wrapping_add(case), loss);
@@ -191,13 +197,27 @@ fn check_path(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
+/// The search by working sets, which wide problems alone are given to.
+fn check_working(problem: &Problem) -> Result<(), String> {
+    let Some(relaxation) = Working::new(problem, 1) else {
+        return Ok(());
+    };
+    let settings = Settings::new(Method::BestFirst);
+    let context = Context::new(problem, &settings);
+    let mut search = Search::new(context, BinaryTree::new(relaxation));
+    let stopped = match search.run(&settings) {
+        Progress::Stopped(status) => Some(status),
+        Progress::Running | Progress::Done => None,
+    };
+    let bound = search.lower_bound();
+    let found = search
+        .into_context()
+        .solution(&settings, stopped, Some(bound));
+    compare(problem, &found, bound.value())
+}
+
 fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
-    let optimum = solve(problem, &Settings::new(Method::Exhaustive))
-        .map_err(say)?
-        .objective;
-    // Rounding of the brute-force objective itself.
-    let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
     let highest = Cell::new(0.0_f64);
     let observer = Box::new(|event: &Event| {
         if event.news == News::Bound {
@@ -208,8 +228,18 @@ fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {
         None => solve_observed(problem, settings, observer).map_err(say)?,
         Some(_) => in_pieces(problem, settings, &highest).map_err(say)?,
     };
+    compare(problem, &found, highest.get())
+}
+
+/// The result of an exact method, and the highest bound that it announced, with brute force.
+fn compare(problem: &Problem, found: &Solution, highest: f64) -> Result<(), String> {
+    let optimum = solve(problem, &Settings::new(Method::Exhaustive))
+        .map_err(|error| error.to_string())?
+        .objective;
+    // Rounding of the brute-force objective itself.
+    let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
     let bound = found.lower_bound.unwrap_or(f64::NAN);
-    let highest = highest.get().max(bound);
+    let highest = highest.max(bound);
     if highest.is_nan() || highest > optimum + slack {
         return Err(format!("bound {highest:e} above the optimum {optimum:e}"));
     }

@@ -18,6 +18,8 @@ const TOLERANCE: f64 = 1e-17;
 /// Predicted decrease, relative to P, that the evaluation of P no longer shows.
 const POLISH: f64 = 1e-13;
 const MAX_ITERATIONS: usize = 200;
+/// A fit is given up when this many times the decrease that a step predicts would not be enough.
+const HOPE: f64 = 4.0;
 /// A certificate within this of the objective, relatively, needs no more precision.
 const PRECISE: f64 = 1e-11;
 /// Above this many columns Gram columns are not kept: entries are computed for each support.
@@ -46,6 +48,7 @@ pub struct Restricted<'p> {
     gradient: Vec<f64>,
     direction: Vec<f64>,
     dz: Vec<f64>,
+    buffer: Vec<f64>,
     factor: Cholesky,
     /// With bounds: those of the columns, the Hessian, and where a whole step leads.
     bounds: Vec<(f64, f64)>,
@@ -72,6 +75,7 @@ impl<'p> Restricted<'p> {
             gradient: Vec::new(),
             direction: Vec::new(),
             dz: vec![0.0; n],
+            buffer: Vec::new(),
             factor: Cholesky::new(),
             bounds: Vec::new(),
             hessian: Vec::new(),
@@ -91,6 +95,11 @@ impl<'p> Restricted<'p> {
 
     /// The minimum of P over x that vanish outside the features of `support` and the always-in columns.
     pub fn fit(&mut self, support: &[usize]) -> Fit {
+        self.fit_unless_above(support, f64::INFINITY)
+    }
+
+    /// The same, given up on the way when the minimum will be above `cut` as far as one can see.
+    pub(crate) fn fit_unless_above(&mut self, support: &[usize], cut: f64) -> Fit {
         let problem = self.problem;
         self.columns.clear();
         self.columns.extend_from_slice(&problem.penalised);
@@ -114,7 +123,7 @@ impl<'p> Restricted<'p> {
         let mut factored = false;
         let mut gap = self.duality_gap();
         let mut kept = Vec::new();
-        for _ in 0..MAX_ITERATIONS {
+        for iteration in 0..MAX_ITERATIONS {
             if size == 0 {
                 break;
             }
@@ -129,7 +138,9 @@ impl<'p> Restricted<'p> {
                 self.factor.solve(&mut self.direction);
                 0.5 * kernels::dot(&self.direction, &self.gradient)
             };
-            if !decrease.is_finite() {
+            // The first steps are long, and what they predict says little.
+            let hopeless = iteration > 1 && value - HOPE * decrease > cut;
+            if !decrease.is_finite() || hopeless {
                 break;
             }
             // The decrease is measured in the curvature, the gap in the ridge: both have to reach their floor.
@@ -331,14 +342,16 @@ impl<'p> Restricted<'p> {
         let mut extra = 0.0;
         loop {
             let rows = self.factor.start(size);
+            if !cached {
+                let (columns, buffer) = (&self.columns, &mut self.buffer);
+                problem
+                    .design
+                    .weighted_gram(columns, weights, buffer, rows, &|| false);
+            }
             for (r, i) in self.columns.iter().enumerate() {
-                let left = &self.columns[..=r];
-                let out = &mut rows[r * size..r * size + r + 1];
                 if cached {
-                    self.gram.copy_row(*i, left, out);
-                } else {
-                    problem.design.weigh_column(*i, weights, &mut self.dz);
-                    problem.design.dots(left, &self.dz, out);
+                    let out = &mut rows[r * size..r * size + r + 1];
+                    self.gram.copy_row(*i, &self.columns[..=r], out);
                 }
                 let diagonal = &mut rows[r * size + r];
                 // A column whose rows are all in the linear part (or an unpenalised one there) has no curvature left.

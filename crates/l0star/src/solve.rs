@@ -243,6 +243,9 @@ fn best_first(
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
+        if let Some(relaxation) = common.working(&context).cloned() {
+            return run(binary(context, relaxation, started), settings);
+        }
         let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
         return run(binary(context, relaxation, started), settings);
     }

@@ -12,11 +12,12 @@ use common::{hard, random_case};
 use l0star::relaxation::pdal::{self, Pdal};
 use l0star::relaxation::rows::NewtonRows;
 use l0star::relaxation::sga::Sga;
+use l0star::relaxation::working::Working;
 use l0star::restricted::Restricted;
 use l0star::search::binary::BinaryTree;
 use l0star::search::paper::OrderedTree;
 use l0star::search::{Context, Event, News, Progress, Search, Tree};
-use l0star::{Ideas, Problem, Settings, Status, loss, solve_observed};
+use l0star::{Ideas, Method, Problem, Settings, Status, loss, solve, solve_observed};
 
 /// Every third step is stopped once, and taken again.
 fn stop_and_step_on<T: Tree>(problem: &Problem, base: &Settings, tree: T) {
@@ -147,6 +148,36 @@ fn in_the_binary_tree_the_bound_of_any_problem_only_rises() {
             step_by_hand(&case.problem, &paper(), tree, &case.words);
         }
     }
+}
+
+#[test]
+fn working_sets_that_grow_by_one_column_lead_to_the_optimum() {
+    let mut searched = 0;
+    for seed in 0..500 {
+        let case = random_case(seed, "quadratic");
+        let Some(relaxation) = Working::new(&case.problem, 1) else {
+            continue;
+        };
+        searched += 1;
+        let settings = Settings::new(Method::BestFirst);
+        let tree = BinaryTree::new(relaxation);
+        let mut search = Search::new(Context::new(&case.problem, &settings), tree);
+        let truth = solve(&case.problem, &Settings::new(Method::Exhaustive)).unwrap();
+        let slack = 1e-13 * truth.objective + 1e-28 * case.problem.objective(&[]);
+        loop {
+            let progress = search.step();
+            let bound = search.lower_bound().value();
+            let words = &case.words;
+            assert!(bound <= truth.objective + slack, "{words}: bound {bound}");
+            if progress == Progress::Done {
+                break;
+            }
+        }
+        let error = search.context().best() - truth.objective;
+        let allowed = 1e-9 * truth.objective.max(1e-12);
+        assert!(error <= allowed, "{}: {error} too much", case.words);
+    }
+    assert!(searched > 300, "{searched} problems");
 }
 
 #[test]

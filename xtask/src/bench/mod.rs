@@ -29,7 +29,8 @@ const ABLATED: &[&str] = &["Huber d=100 k=10 n=100", "AR d=300 n=600 ρ=0.9"];
 const PATHS: &[&str] = &["Boston", "Diabetes", "Huber 100", "logistic 50"];
 
 /// The paper's method on the paper's instances, against what is known to be possible.
-pub fn paper(only: &str) -> Result<(), String> {
+pub fn paper(only: &str, seeds: Option<&str>) -> Result<(), String> {
+    let seeds = seeds.map(range).transpose()?;
     header(&[
         "family",
         "seeds",
@@ -46,9 +47,10 @@ pub fn paper(only: &str) -> Result<(), String> {
         "calls with exact bounds (mean)",
     ]);
     for family in FAMILIES.iter().filter(|family| family.name.contains(only)) {
-        let runs = measure_seeds(family.source, &family.seeds, Method::Paper)?;
+        let seeds = seeds.as_ref().unwrap_or(&family.seeds);
+        let runs = measure_seeds(family.source, seeds, Method::Paper)?;
         let mut exact = Vec::new();
-        for seed in family.seeds.clone() {
+        for seed in seeds.clone() {
             exact.push(calls_with_exact_bounds(&family.source.problem(seed)?));
         }
         let calls = column(&runs, |run| run.solution.solver_calls as f64);
@@ -70,6 +72,20 @@ pub fn paper(only: &str) -> Result<(), String> {
         ]);
     }
     Ok(())
+}
+
+/// Seeds written as `FIRST-LAST`.
+fn range(words: &str) -> Result<RangeInclusive<u64>, String> {
+    let ends = words.split_once('-').and_then(|(first, last)| {
+        let ends = (first.parse().ok()?, last.parse().ok()?);
+        (ends.0 <= ends.1).then_some(ends)
+    });
+    match ends {
+        Some((first, last)) => Ok(first..=last),
+        None => Err(format!(
+            "seeds are FIRST-LAST, such as 81-280, not {words:?}"
+        )),
+    }
 }
 
 /// What the paper's tree takes with its bounds maximised by Newton's method to a hundredth of each node's gap: no ascent
@@ -218,6 +234,51 @@ pub fn ablation(only: &str) -> Result<(), String> {
                 mean(&column(&runs, |run| run.solution.nodes as f64)),
                 mean(&column(&runs, |run| run.ms)),
             ));
+        }
+        row(&cells);
+    }
+    println!();
+    stopped_ablation(only)
+}
+
+/// Nodes after which a long instance is left in the ablation.
+const STOPPED_NODES: u64 = 300;
+
+/// The same for searches that are stopped early: the gap that is left, and how much worse the best model is than that of the
+/// whole engine.
+fn stopped_ablation(only: &str) -> Result<(), String> {
+    let instances: Vec<_> = LONG
+        .iter()
+        .filter(|(name, _)| name.contains(only))
+        .collect();
+    let title = format!("gap after {STOPPED_NODES} nodes");
+    let mut names = vec![title.as_str()];
+    names.extend(instances.iter().map(|(name, _)| *name));
+    header(&names);
+    let mut usual = vec![f64::NAN; instances.len()];
+    for (number, (mechanism, switch)) in MECHANISMS.iter().enumerate() {
+        let mut settings = Settings {
+            node_limit: Some(STOPPED_NODES),
+            time_limit: Some(ABLATION_LIMIT),
+            ..Settings::new(Method::BestFirst)
+        };
+        switch(&mut settings.ideas);
+        let mut cells = vec![(*mechanism).to_owned()];
+        for ((_, source), usual) in instances.iter().zip(&mut usual) {
+            let found = solve(&source.problem(1)?, &settings).map_err(text)?;
+            if number == 0 {
+                *usual = found.objective;
+            }
+            let gap = found.relative_gap().unwrap_or(f64::NAN);
+            let worse = found.objective / *usual - 1.0;
+            let mut cell = format!("{:.3} %", 1e2 * gap);
+            if worse > 1e-9 {
+                cell += &format!(" (model {:.3} % worse)", 1e2 * worse);
+            }
+            if found.nodes < STOPPED_NODES && found.status.stopped_early() {
+                cell += &format!(" ({} nodes in time)", found.nodes);
+            }
+            cells.push(cell);
         }
         row(&cells);
     }

@@ -9,6 +9,7 @@ use super::tree::{GramTree, ROOT_TOLERANCE};
 use crate::bound::{DualPoint, Subproblem};
 use crate::problem::Problem;
 use crate::relaxation::newton::Goal;
+use crate::relaxation::working::slopes_at;
 use crate::search::Context;
 
 /// At most this share of the rows may stay explicit.
@@ -133,18 +134,8 @@ impl GramTree<'_> {
 /// `P(x) < reference`.
 fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], reference: f64) -> Vec<bool> {
     let mut z = vec![0.0; problem.rows()];
-    problem.predict_into(x, &mut z);
-    if problem.has_intercept {
-        // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
-        let residual: f64 = (0..z.len())
-            .map(|i| problem.p[i] * (problem.b[i] - z[i]))
-            .sum();
-        let mean = residual / problem.p.iter().sum::<f64>();
-        z.iter_mut().for_each(|z| *z += mean);
-    }
     let mut point = DualPoint::new(problem);
-    problem.loss.slopes(&z, &problem.b, &mut point.alpha);
-    point.update(problem);
+    slopes_at(problem, x, &mut z, &mut point);
     let whole = Subproblem {
         included: &problem.penalised,
         free: &problem.selectable,

@@ -11,6 +11,7 @@ use crate::heuristic;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
+use crate::relaxation::working::{self, Working};
 use crate::search::bits::Bits;
 use crate::search::{Context, Expansion, Phase, Tree, screening};
 
@@ -25,6 +26,20 @@ pub(crate) struct Common {
     /// The frame of all columns: without a lift, and lifted.
     plain: Option<Arc<Frame>>,
     lifted: Option<Arc<Frame>>,
+    /// Of wide problems: the columns that matter so far.
+    working: Option<Working>,
+}
+
+impl Common {
+    /// The relaxation of a wide problem by working sets, where it applies.
+    pub(crate) fn working(&mut self, context: &Context) -> Option<&mut Working> {
+        if self.working.is_none() {
+            let known = context.incumbent().map(|known| known.support);
+            let (known, limits) = (known.unwrap_or_default(), &context.limits);
+            self.working = Working::within(context.problem, working::BATCH, &known, limits);
+        }
+        self.working.as_mut()
+    }
 }
 
 impl<'p> GramTree<'p> {
@@ -52,7 +67,7 @@ impl<'p> GramTree<'p> {
         let selectable = match alive {
             Some(alive) => alive,
             None if wide => {
-                screened = screening::screen(context, MAX_COLUMNS / 2);
+                screened = screen(context, common);
                 &screened
             }
             None => &problem.selectable,
@@ -208,6 +223,16 @@ impl<'p> GramTree<'p> {
         let x = chosen.iter().zip(x);
         x.map(|(i, x)| (*i as u32, (x * frame.scale[*i]) as f32))
             .collect()
+    }
+}
+
+/// The features that are left of a wide problem.
+fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
+    let enough = MAX_COLUMNS / 2;
+    screening::begin(context);
+    match common.working(context) {
+        Some(working) => screening::screen(context, enough, working),
+        None => screening::by_ascent(context, enough),
     }
 }
 

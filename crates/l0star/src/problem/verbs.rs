@@ -1,8 +1,16 @@
 //! What is done with a design matrix: products with vectors, plain and in doubled precision, and single columns.
 
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+
 use super::design::{Design, Entries, Stored};
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, two_product};
+
+/// Products of fewer columns are made one by one.
+const BLOCKED: usize = 12;
+/// Rows that are multiplied together: their entries stay in the cache.
+const BLOCK: usize = 256;
 
 impl Design {
     /// `z += s a_j`.
@@ -267,6 +275,64 @@ impl Design {
                 self.column_into(j, out);
                 out.iter_mut().zip(w).for_each(|(out, w)| *out *= w);
             }
+        }
+    }
+
+    /// The lower triangle, by rows, of `A_Wᵀ diag(w) A_W`, for `w ≥ 0` and where only the length of a step hangs on its
+    /// rounding. Left unfinished when `stop` says so.
+    pub(crate) fn weighted_gram(
+        &self,
+        columns: &[usize],
+        w: &[f64],
+        buffer: &mut Vec<f64>,
+        rows: &mut [f64],
+        stop: &dyn Fn() -> bool,
+    ) {
+        let size = columns.len();
+        if self.is_sparse() || size < BLOCKED {
+            buffer.resize(self.rows.max(buffer.len()), 0.0);
+            let weighted = &mut buffer[..self.rows];
+            for (r, j) in columns.iter().enumerate() {
+                if stop() {
+                    return;
+                }
+                self.weigh_column(*j, w, weighted);
+                let out = &mut rows[r * size..r * size + r + 1];
+                self.dots(&columns[..=r], weighted, out);
+            }
+            return;
+        }
+        let mut accum = Accum::Replace;
+        for (block, w) in w.chunks(BLOCK).enumerate() {
+            if stop() {
+                return;
+            }
+            let (first, count) = (block * BLOCK, w.len());
+            buffer.clear();
+            buffer.extend(w.iter().map(|w| w.sqrt()));
+            for j in columns {
+                let (centre, scale) = self.view(*j);
+                if let Stored::Dense(values) = self.stored(*j) {
+                    let (from, start) = (&values[first..first + count], buffer.len());
+                    buffer.extend_from_slice(from);
+                    let (roots, column) = buffer.split_at_mut(start);
+                    let pairs = column.iter_mut().zip(&roots[..count]);
+                    pairs.for_each(|(a, root)| *a = (*a - centre) * (scale * root));
+                }
+            }
+            let entries = &buffer[count..];
+            matmul(
+                MatMut::from_row_major_slice_mut(rows, size, size),
+                BlockStructure::TriangularLower,
+                accum,
+                MatRef::from_row_major_slice(entries, size, count),
+                BlockStructure::Rectangular,
+                MatRef::from_column_major_slice(entries, count, size),
+                BlockStructure::Rectangular,
+                1.0,
+                Par::Seq,
+            );
+            accum = Accum::Add;
         }
     }
 }

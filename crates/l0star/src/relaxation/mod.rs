@@ -7,6 +7,7 @@ pub mod rows;
 pub mod sga;
 pub(crate) mod structured;
 pub(crate) mod topk;
+pub mod working;
 
 use std::sync::Arc;
 

@@ -112,6 +112,11 @@ impl Pdal {
         }
     }
 
+    /// The paper's ε.
+    pub(crate) fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
     /// Another ε from here on.
     pub(crate) fn set_epsilon(&mut self, epsilon: f64) {
         self.epsilon = epsilon;

@@ -326,7 +326,11 @@ impl<'p> Context<'p> {
 
     /// Fits a support (at most k selectable features) and makes it the incumbent when it is better.
     pub fn try_support(&mut self, support: &[usize]) -> f64 {
-        let mut fit = self.restricted.fit(support);
+        let fit = self.restricted.fit(support);
+        self.judge(support, fit)
+    }
+
+    fn judge(&mut self, support: &[usize], mut fit: Fit) -> f64 {
         let best = self.reference();
         if fit.objective < best + CLOSE * best.abs() || best.is_infinite() {
             let precise = self.restricted.precise_objective();
@@ -342,10 +346,14 @@ impl<'p> Context<'p> {
         objective
     }
 
-    /// The same for a support that a relaxation proposes; one that is in the list already is not fitted again.
+    /// The same for a support that a relaxation proposes: one that is in the list already is not fitted again, and one that
+    /// is seen not to be good enough not to its end.
     pub(crate) fn propose(&mut self, support: &[usize]) {
         if !(self.shared.many && self.shared.pool().contains(support)) {
-            self.try_support(support);
+            let best = self.reference();
+            let cut = best + CLOSE * best.abs();
+            let fit = self.restricted.fit_unless_above(support, cut);
+            self.judge(support, fit);
         }
     }
 

@@ -1,43 +1,124 @@
 //! Wide problems: features that no better model can use are dropped before anything of size d² is formed.
 //!
-//! A first-order ascent at the root costs O(nd) a step, and every dual point bounds, for each feature, all models that
+//! The root is relaxed at O(nd) a step, and every dual point bounds, for each feature, all models that
 //! use it. Those at or above the incumbent are out for good.
 
 use super::checkpoint::Prepared;
 use super::{Context, Phase};
-use crate::bound::Subproblem;
+use crate::bound::{Certified, Subproblem};
 use crate::heuristic::{fill_list, first_incumbent};
+use crate::problem::Problem;
 use crate::relaxation::pdal::{self, Pdal};
-use crate::relaxation::{Exit, Relaxation, Task};
+use crate::relaxation::working::Working;
+use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
+/// The first ascent need not be exact.
+const COARSE: f64 = 1e-3;
+
+/// A relaxation that can be watched while it is at work, and written down.
+pub(crate) trait Ascent: Relaxation {
+    /// [`Relaxation::solve`]; `watch` sees the iterates with the best bound so far, and changes nothing.
+    fn climb(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut dyn FnMut(&Self, Certified),
+    ) -> (Certified, Exit);
+
+    /// All that is needed to go on from here.
+    fn state(&self) -> WarmStart;
+
+    /// How exactly it is solved.
+    fn epsilon(&self) -> f64;
+
+    /// Solves more exactly from here on; false when it cannot.
+    fn sharpen(&mut self) -> bool;
+}
+
+impl Ascent for Pdal {
+    fn climb(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut dyn FnMut(&Self, Certified),
+    ) -> (Certified, Exit) {
+        self.solve_watched(problem, task, watch)
+    }
+
+    fn state(&self) -> WarmStart {
+        self.warm_start()
+    }
+
+    fn epsilon(&self) -> f64 {
+        self.epsilon()
+    }
+
+    fn sharpen(&mut self) -> bool {
+        let can = self.epsilon() > pdal::FINE;
+        if can {
+            self.set_epsilon(0.1 * self.epsilon());
+        }
+        can
+    }
+}
+
+impl Ascent for Working {
+    fn climb(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut dyn FnMut(&Self, Certified),
+    ) -> (Certified, Exit) {
+        self.solve_watched(problem, task, watch)
+    }
+
+    fn state(&self) -> WarmStart {
+        self.whole_state()
+    }
+
+    fn epsilon(&self) -> f64 {
+        pdal::FINE
+    }
+
+    fn sharpen(&mut self) -> bool {
+        false
+    }
+}
+
+/// An incumbent, and candidates for a list; what a checkpoint brought is gone on from.
+pub(crate) fn begin(context: &mut Context) {
+    if context.prepared.is_none() {
+        first_incumbent(context);
+        fill_list(context);
+        context.save_preparation();
+    }
+    context.enter(Phase::Root);
+}
+
+/// Screening with the paper's ascent, which is made finer as long as that helps.
+pub(crate) fn by_ascent(context: &mut Context, enough: usize) -> Vec<usize> {
+    let epsilon = context.prepared.as_ref().map_or(COARSE, |p| p.epsilon);
+    let mut ascent = Pdal::within(context.problem, epsilon, &context.limits);
+    screen(context, enough, &mut ascent)
+}
 
 /// The selectable features that are left, once at most `enough` are or nothing more can be dropped.
 ///
-/// Everything dropped is recorded in the context, and so is how far it has come, for checkpoints: it goes on from there. An
-/// incumbent is found first.
-pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
+/// Everything dropped is recorded in the context, and so is how far it has come, for checkpoints: it goes on from there.
+pub(crate) fn screen<R: Ascent>(
+    context: &mut Context,
+    enough: usize,
+    relaxation: &mut R,
+) -> Vec<usize> {
     let problem = context.problem;
     let budget = problem.support_size();
-    let mut free = problem.selectable.clone();
-    let mut epsilon = 1e-3;
-    let mut warm = None;
-    match &context.prepared {
-        Some(prepared) => {
-            free = prepared.free();
-            epsilon = prepared.epsilon;
-            warm = Some(prepared.warm_start(problem));
-        }
-        None => {
-            first_incumbent(context);
-            fill_list(context);
-            context.save_preparation();
-        }
-    }
+    let (mut free, mut warm) = match &context.prepared {
+        Some(prepared) => (prepared.free(), Some(prepared.warm_start(problem))),
+        None => (problem.selectable.clone(), None),
+    };
     let limits = context.limits.clone();
-    context.enter(Phase::Root);
-    let mut relaxation = Pdal::within(problem, epsilon, &limits);
     for _ in 0..MAX_ROUNDS {
         if free.len() <= enough.max(budget + 1) || budget == 0 || limits.stop() {
             break;
@@ -53,19 +134,23 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
             low: 0.0,
             limits: &limits,
         };
+        let stage = |ascent: &R, free: &[usize]| {
+            let (state, epsilon) = (ascent.state(), ascent.epsilon());
+            Some(Prepared::new(free, state, epsilon))
+        };
         relaxation.prepare(problem, &task.node, warm.as_ref());
         context.counters.calls += 1;
-        let (bound, exit) = relaxation.solve_watched(problem, &task, |ascent, bound| {
+        let (bound, exit) = relaxation.climb(problem, &task, &mut |ascent, bound| {
             if context.is_save_due() {
                 context.raise(bound);
-                context.prepared = Some(Prepared::new(&free, ascent.warm_start(), epsilon));
+                context.prepared = stage(ascent, &free);
                 context.save_preparation();
             }
         });
         context.raise(bound);
-        warm = Some(relaxation.warm_start());
+        warm = Some(relaxation.state());
         if exit == Exit::Stopped {
-            context.prepared = Some(Prepared::new(&free, relaxation.warm_start(), epsilon));
+            context.prepared = stage(relaxation, &free);
             break;
         }
         let support = relaxation.candidate(problem, budget);
@@ -83,13 +168,10 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
         free.retain(|j| !out[*j]);
         context.set_features_left(free.len());
         // When little was gained, only a sharper bound can do more.
-        let (gained, is_sharp) = (free.len() * 10 <= before * 9, epsilon <= pdal::FINE);
-        if !gained && !is_sharp {
-            epsilon *= 0.1;
-            relaxation.set_epsilon(epsilon);
-        }
-        context.prepared = Some(Prepared::new(&free, relaxation.warm_start(), epsilon));
-        if !gained && is_sharp {
+        let gained = free.len() * 10 <= before * 9;
+        let go_on = gained || relaxation.sharpen();
+        context.prepared = stage(relaxation, &free);
+        if !go_on {
             break;
         }
     }
@@ -101,10 +183,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::bound::Certified;
     use crate::search::Saver;
     use crate::search::checkpoint::{Checkpoint, Stamp};
-    use crate::{Design, Problem, Settings};
+    use crate::{Design, Settings};
 
     /// Three columns explain the response, the others hardly.
     fn problem() -> Problem {
@@ -120,8 +201,29 @@ mod tests {
         builder.intercept(true).build().unwrap()
     }
 
+    fn ascend(context: &mut Context) -> Vec<usize> {
+        begin(context);
+        by_ascent(context, 4)
+    }
+
+    fn work(context: &mut Context) -> Vec<usize> {
+        begin(context);
+        // So small that the set grows often.
+        let mut working = Working::new(context.problem, 4).unwrap();
+        screen(context, 4, &mut working)
+    }
+
     #[test]
-    fn it_goes_on_from_every_checkpoint() {
+    fn an_ascent_goes_on_from_every_checkpoint() {
+        goes_on_from_every_checkpoint(ascend, 10);
+    }
+
+    #[test]
+    fn working_sets_go_on_from_every_checkpoint() {
+        goes_on_from_every_checkpoint(work, 2);
+    }
+
+    fn goes_on_from_every_checkpoint(screen: fn(&mut Context) -> Vec<usize>, least: usize) {
         let problem = problem();
         let settings = Settings::default();
         let stamp = Stamp::new(&problem, &settings).unwrap();
@@ -129,7 +231,7 @@ mod tests {
         let mut context = Context::new(&problem, &settings);
         let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
         context.save_to(Some(Saver::new(stamp.clone(), Duration::ZERO, sink)));
-        let left = screen(&mut context, 4);
+        let left = screen(&mut context);
         let calls = context.counters.calls;
         let proved = |context: &Context| context.lower_bound(Some(Certified::TRIVIAL)).value();
         let (bound, best) = (proved(&context), context.best());
@@ -137,7 +239,7 @@ mod tests {
         assert!(left.len() < problem.selectable.len(), "nothing was dropped");
         drop(context);
         let is_ascent = |checkpoint: &&Checkpoint| checkpoint.state.prepared.is_some();
-        assert!(saved.iter().filter(is_ascent).count() > 10);
+        assert!(saved.iter().filter(is_ascent).count() > least);
         assert!(!is_ascent(&&saved[0]), "the first one has a model alone");
         let mut sizes = Vec::new();
         for checkpoint in &saved {
@@ -148,7 +250,7 @@ mod tests {
             let mut context = Context::new(&problem, &settings);
             context.resume(state);
             assert!(context.incumbent().is_some());
-            let again = screen(&mut context, 4);
+            let again = screen(&mut context);
             // Bounds of the same problem and values of its models, wherever the ascent was interrupted.
             assert!(proved(&context) <= best && bound <= context.best());
             assert!(proved(&context) >= state.base);

@@ -36,6 +36,7 @@ pub(in crate::relaxation) struct Work {
     beta: Vec<f64>,
     curvature: Vec<f64>,
     dz: Vec<f64>,
+    buffer: Vec<f64>,
     moved: Vec<f64>,
     kept: Vec<f64>,
     pub kept_z: Vec<f64>,
@@ -105,6 +106,7 @@ impl Work {
             beta: vec![0.0; n],
             curvature: vec![0.0; n],
             dz: vec![0.0; n],
+            buffer: Vec::new(),
             moved: vec![0.0; n],
             kept: vec![0.0; n],
             kept_z: vec![0.0; n],
@@ -235,15 +237,14 @@ impl Model for RowModel<'_> {
         problem
             .loss
             .weighted_curvatures(&problem.p, z, &problem.b, &mut work.curvature);
+        // Newton looks at the limits before it goes on from a step that they spoil.
+        let stop = || self.limits.stop();
+        let (curvature, buffer) = (&work.curvature, &mut work.buffer);
+        problem
+            .design
+            .weighted_gram(set, curvature, buffer, rows, &stop);
         for (r, i) in set.iter().enumerate() {
-            if self.limits.stop() {
-                // Newton looks at the limits before it goes on from the step that this spoils.
-                return;
-            }
-            let weighted = &mut work.moved;
-            problem.design.weigh_column(*i, &work.curvature, weighted);
             let out = &mut rows[r * size..r * size + r + 1];
-            problem.design.dots(&set[..=r], weighted, out);
             for (out, j) in out.iter_mut().zip(set) {
                 *out /= work.scale[*i] * work.scale[*j];
             }

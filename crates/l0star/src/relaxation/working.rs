@@ -1,0 +1,336 @@
+//! Wide quadratic problems: the relaxation of a node on the few columns that matter to it.
+//!
+//! A relaxation has far fewer active columns than the problem has columns. So it is solved by Newton's method in the Gram
+//! form of a *working set* of columns, and one product `Aᵀβ` with its dual point tells the rest: the bound, which holds for
+//! all columns whichever set β was found with; and which columns the set lacks, those whose atom would be among the m
+//! largest. They are taken in and the node is solved again; when none is lacking, β is optimal for all columns.
+
+use std::sync::Arc;
+
+use super::newton::{Goal, Newton, Sets};
+use super::{Exit, Relaxation, Task, WarmStart, branching, largest};
+use crate::bound::{Certified, Children, DualPoint, Subproblem};
+use crate::gram::frame::{Frame, FrameModel, Spread};
+use crate::gram::root::{MAX_COLUMNS, Root};
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+/// How many columns a set begins with, and takes in together, at least.
+pub const BATCH: usize = 64;
+/// A column whose atom is less than this share of the least that counts is dropped when others are taken in.
+const CLOSE: f64 = 0.6;
+/// Rounds at one node.
+const MAX_ROUNDS: usize = 40;
+/// A node is solved to this share of its gap.
+const TOLERANCE: f64 = 1e-3;
+
+/// The relaxation of a quadratic problem by working sets.
+#[derive(Debug, Clone)]
+pub struct Working {
+    batch: usize,
+    /// The working set in unscaled and in scaled form; every column of the latter is one of the former, in its order.
+    root: Arc<Root>,
+    frame: Arc<Frame>,
+    /// Where each column of the data is in the set.
+    place: Vec<Option<u32>>,
+    newton: Newton,
+    sets: Sets,
+    /// The relaxed model.
+    x: Vec<(usize, f64)>,
+    point: DualPoint,
+    /// The m-th largest atom of the set at the node solved last.
+    least: f64,
+    z: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl Working {
+    /// For one problem: quadratic, with no groups, bounds or heredity, and no unpenalised column but an intercept; `None` for
+    /// others. `batch` is usually [`BATCH`].
+    pub fn new(problem: &Problem, batch: usize) -> Option<Self> {
+        Self::within(problem, batch, &[], &Limits::none())
+    }
+
+    /// The same with a known model in the set; `None` at a limit, too.
+    pub(crate) fn within(
+        problem: &Problem,
+        batch: usize,
+        known: &[usize],
+        limits: &Limits,
+    ) -> Option<Self> {
+        if !problem.loss.is_quadratic() || problem.structure.is_some() {
+            return None;
+        }
+        let mut point = DualPoint::new(problem);
+        let mut z = vec![0.0; problem.rows()];
+        slopes_at(problem, &[], &mut z, &mut point);
+        let node = Subproblem {
+            included: &[],
+            free: &problem.selectable,
+            budget: problem.support_size(),
+        };
+        point.dots(problem, &node);
+        let atoms = node.free.iter().map(|j| (*j, atom(problem, &point, *j)));
+        let mut columns = largest(atoms, batch.max(node.budget));
+        columns.extend_from_slice(known);
+        columns.sort_unstable();
+        columns.dedup();
+        let (root, frame) = gram(problem, &columns, limits)?;
+        let mut working = Self {
+            batch,
+            root,
+            frame,
+            place: Vec::new(),
+            newton: Newton::default(),
+            sets: Sets::default(),
+            x: Vec::new(),
+            point,
+            least: 0.0,
+            z,
+            scratch: Vec::new(),
+        };
+        working.find_places(problem);
+        Some(working)
+    }
+
+    fn find_places(&mut self, problem: &Problem) {
+        self.place.clear();
+        self.place.resize(problem.design.columns(), None);
+        for (at, j) in self.root.columns.iter().enumerate() {
+            self.place[*j] = Some(at as u32);
+        }
+    }
+
+    fn place(&self, j: usize) -> Option<usize> {
+        self.place[j].map(|at| at as usize)
+    }
+
+    /// Takes columns into the set, and drops those that are neither active nor close to it. False when there are too many,
+    /// and at a limit; then nothing has changed.
+    fn take_in(&mut self, problem: &Problem, more: &[usize], limits: &Limits) -> bool {
+        let set = &self.root.columns[..self.root.selectable];
+        let close = |j: &&usize| atom(problem, &self.point, **j) >= CLOSE * self.least;
+        let mut columns: Vec<usize> = set.iter().filter(close).chain(more).copied().collect();
+        let active = self.x.iter().map(|(j, _)| *j);
+        columns.extend(active.filter(|j| problem.selectable.binary_search(j).is_ok()));
+        columns.sort_unstable();
+        columns.dedup();
+        if columns.len() + problem.penalised.len() > MAX_COLUMNS {
+            return false;
+        }
+        let Some((root, frame)) = gram(problem, &columns, limits) else {
+            return false;
+        };
+        (self.root, self.frame) = (root, frame);
+        self.find_places(problem);
+        true
+    }
+
+    /// Solves a node on the working set, which has its included columns, from x.
+    fn relax(&mut self, node: &Subproblem, goal: &Goal, limits: &Limits) {
+        let places = |columns: &[usize]| -> Vec<usize> {
+            columns.iter().filter_map(|j| self.place(*j)).collect()
+        };
+        self.sets = Sets {
+            unpenalised: Vec::new(),
+            inside: places(node.included),
+            free: places(node.free),
+            budget: node.budget,
+        };
+        let (sets, scale) = (&self.sets, &self.frame.scale);
+        self.newton.x.clear();
+        self.newton.x.resize(self.frame.size(), 0.0);
+        let mut open = vec![false; self.frame.size()];
+        let columns = || sets.inside.iter().chain(&sets.free);
+        columns().for_each(|at| open[*at] = true);
+        for (j, x) in &self.x {
+            if let Some(at) = self.place(*j).filter(|at| open[*at]) {
+                self.newton.x[at] = x * scale[at];
+            }
+        }
+        let mut model = FrameModel::new(Arc::clone(&self.frame), f64::INFINITY);
+        self.newton.solve(&mut model, sets, goal, limits);
+        self.newton.restore_best(sets);
+        let x = &self.newton.x;
+        let active = columns().filter(|at| x[**at] != 0.0);
+        self.x = active
+            .map(|at| (self.root.columns[*at], x[*at] / scale[*at]))
+            .collect();
+    }
+
+    /// The dual point of x, and the bound that it gives a node.
+    fn bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
+        slopes_at(problem, &self.x, &mut self.z, &mut self.point);
+        self.point.dots(problem, node);
+        self.point.bound(problem, node, &mut self.scratch)
+    }
+
+    /// The free columns outside the set whose atoms are larger than the m-th largest inside, the largest of them.
+    fn lacking(&mut self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        let point = &self.point;
+        let inside = node.free.iter().filter(|j| self.place[**j].is_some());
+        let sizes = &mut self.scratch;
+        sizes.clear();
+        sizes.extend(inside.map(|j| atom(problem, point, *j)));
+        let least = if sizes.len() < node.budget {
+            0.0
+        } else {
+            *sizes
+                .select_nth_unstable_by(node.budget - 1, |a, b| b.total_cmp(a))
+                .1
+        };
+        self.least = least;
+        let outside = node.free.iter().filter(|j| self.place[**j].is_none());
+        let atoms = outside.map(|j| (*j, atom(problem, point, *j)));
+        let count = self.batch.max(self.root.selectable / 2);
+        largest(atoms.filter(|(_, size)| *size > least), count)
+    }
+
+    /// [`Relaxation::solve`]; `watch` sees every round with the best bound so far, and changes nothing.
+    pub(crate) fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut dyn FnMut(&Self, Certified),
+    ) -> (Certified, Exit) {
+        let (node, limits) = (&task.node, task.limits);
+        let mut best = Certified::TRIVIAL;
+        self.least = 0.0;
+        let mut needed: Vec<usize> = node.included.to_vec();
+        needed.retain(|j| self.place[*j].is_none());
+        if !needed.is_empty() && !self.take_in(problem, &needed, limits) {
+            let stopped = limits.stop();
+            let exit = if stopped {
+                Exit::Stopped
+            } else {
+                Exit::Converged
+            };
+            return (self.bound(problem, node), exit);
+        }
+        let tolerance = TOLERANCE * (task.scale - task.low).max(1e-9 * task.scale);
+        for round in 1..=MAX_ROUNDS {
+            let goal = Goal {
+                cut: f64::INFINITY,
+                tolerance: 0.1 * tolerance,
+                tight: 1e-12 * task.scale,
+            };
+            self.relax(node, &goal, limits);
+            let bound = self.bound(problem, node);
+            best = best.or(bound);
+            watch(self, best);
+            if best.value() > task.cut {
+                return (best, Exit::Quit);
+            }
+            if limits.stop() {
+                return (best, Exit::Stopped);
+            }
+            let lacking = self.lacking(problem, node);
+            // What is taken in has to be solved for: the places of all columns change.
+            if round == MAX_ROUNDS || lacking.is_empty() || !self.take_in(problem, &lacking, limits)
+            {
+                break;
+            }
+        }
+        (best, Exit::Converged)
+    }
+
+    /// The relaxed model unrounded, and its slopes.
+    pub(crate) fn whole_state(&self) -> WarmStart {
+        WarmStart {
+            alpha: self.point.alpha.clone(),
+            x: self.x.clone(),
+            steps: (1.0, 1.0),
+            ..WarmStart::default()
+        }
+    }
+}
+
+impl Relaxation for Working {
+    fn prepare(&mut self, _problem: &Problem, _node: &Subproblem, warm: Option<&WarmStart>) {
+        if let Some(warm) = warm {
+            self.x = warm.model();
+        }
+    }
+
+    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
+        self.bound(problem, node)
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        self.solve_watched(problem, task, &mut |_, _| {})
+    }
+
+    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
+        let selectable = |(j, _): &&(usize, f64)| problem.selectable.binary_search(j).is_ok();
+        let x = self.x.iter().filter(selectable);
+        largest(x.map(|(j, x)| (*j, x.abs())), k)
+    }
+
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
+        self.point.children(problem, node)
+    }
+
+    fn branch(&mut self, _problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+        let places = |columns: &[usize]| -> Vec<usize> {
+            columns.iter().filter_map(|j| self.place(*j)).collect()
+        };
+        let sets = Sets {
+            unpenalised: Vec::new(),
+            inside: places(node.included),
+            free: places(node.free),
+            budget: node.budget,
+        };
+        let mut model = FrameModel::new(Arc::clone(&self.frame), f64::INFINITY);
+        let (x, u) = (&self.newton.x, &self.newton.best_u);
+        let at = branching::choose(&mut model, &sets, x, u, gap, &Limits::none());
+        self.root.columns[at]
+    }
+
+    fn warm_start(&self) -> WarmStart {
+        let x = self.x.iter();
+        WarmStart {
+            rounded: x.map(|(j, x)| (*j as u32, *x as f32)).collect(),
+            ..WarmStart::default()
+        }
+    }
+
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
+        Some(WarmStart {
+            x,
+            ..WarmStart::default()
+        })
+    }
+}
+
+/// The Gram matrix of a working set (the always-in columns come after it), and its columns scaled to ridge 1.
+fn gram(problem: &Problem, columns: &[usize], limits: &Limits) -> Option<(Arc<Root>, Arc<Frame>)> {
+    let root = Root::new(problem, columns, limits, 1)?;
+    let all: Vec<u32> = (0..root.size()).map(|at| at as u32).collect();
+    let k = problem.support_size();
+    let frame = Frame::new(&root, &[], &all, k, 1.0, &Spread::None, limits)?;
+    Some((Arc::new(root), Arc::new(frame)))
+}
+
+/// A multiple of the atom of a column; an estimate.
+fn atom(problem: &Problem, point: &DualPoint, j: usize) -> f64 {
+    point.v[j] * (point.v[j] / problem.ridge[j])
+}
+
+/// The dual point of the slopes at x, to which an intercept is added to fit.
+pub(crate) fn slopes_at(
+    problem: &Problem,
+    x: &[(usize, f64)],
+    z: &mut [f64],
+    point: &mut DualPoint,
+) {
+    problem.predict_into(x, z);
+    if problem.has_intercept {
+        // The relaxation lives in centred columns: the intercept that belongs to it is the mean residual.
+        let residuals = problem.p.iter().zip(&problem.b).zip(&*z);
+        let sum: f64 = residuals.map(|((p, b), z)| p * (b - z)).sum();
+        let mean = sum / problem.p.iter().sum::<f64>();
+        z.iter_mut().for_each(|z| *z += mean);
+    }
+    problem.loss.slopes(z, &problem.b, &mut point.alpha);
+    point.update(problem);
+}
