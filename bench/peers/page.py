@@ -27,10 +27,10 @@ def page(found):
         "",
         f"One thread on one core. Medians of {made['repeats']}: instances of a random family, runs on real data. A run "
         f"is cut off after {made['time_limit']:g} s (`>`), and who was cut off once, or failed, is not tried again on "
-        "that family; where l0star does not end on the first instance there is no other. In brackets: how many times as "
-        "long as l0star. Times are those of the solvers, without reading data, compiling and building models. Peers may "
-        f"stop at a relative error of {made['tolerance']:g}; l0star proves 1e-9. Every objective is recomputed by one "
-        "formula, and supports are fitted again before they are compared: an error is one of the support.",
+        "that family; where l0star does not end on the first instance there is no other. In brackets: how many times "
+        "as long as l0star. Times are those of the solvers, without reading data, compiling and building models. Peers "
+        f"may stop at a relative error of {made['tolerance']:g}; l0star proves 1e-9. Every objective is recomputed by "
+        "one formula, and supports are fitted again before they are compared: an error is one of the support.",
         "",
         "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a "
         "price on every non-zero, found for them beforehand. Where no price is known that makes k non-zeros best they "

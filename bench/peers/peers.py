@@ -13,8 +13,10 @@ from dataclasses import dataclass
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 ENVIRONMENTS = ROOT / "target" / "peers"
-# An adapter may read, compile and build its model for so long, in seconds, beyond the limit of the solver.
-GRACE = 90
+# An adapter may start and compile for so long before its first answer, in seconds.
+START = 300
+# And read and build its model for so long before every answer, beyond the limit of the solver.
+GRACE = 60
 # Nobody may take more memory, in bytes.
 MEMORY = 8 << 30
 ALL_LOSSES = ("quadratic", "huber", "logistic")
@@ -131,11 +133,13 @@ class Worker:
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             preexec_fn=limit_memory,
         )
+        self.grace = START + GRACE
 
     def ask(self, path, time_limit):
         self.process.stdin.write(f"{path}\n".encode())
         self.process.stdin.flush()
-        ready, _, _ = select.select([self.process.stdout], [], [], time_limit + GRACE)
+        ready, _, _ = select.select([self.process.stdout], [], [], time_limit + self.grace)
+        self.grace = GRACE
         if not ready:
             self.end()
             return {"status": "time_limit", "seconds": time_limit, "note": "killed, no model"}

@@ -3,14 +3,13 @@
 import json
 import pathlib
 import tempfile
-
 from unittest import mock
 
 import instances
 import page
+import pytest
 import race
 import statements
-import pytest
 
 MADE = {
     "l0star": "l0star 1.2.3",
@@ -36,7 +35,7 @@ def statement(family):
     return next(s for s in statements.STATEMENTS if s.family == family)
 
 
-class Page:
+class TestPage:
     rows = (
         [row("Boston", run, "l0star", seconds) for run, seconds in enumerate((3.0, 1.0, 2.0), 1)]
         + [row("Boston", run, "gurobi-bigm", 120.0) for run in (1, 2, 3)]
@@ -68,7 +67,7 @@ class Page:
             assert line in text.splitlines()
 
 
-class Verdicts:
+class TestVerdicts:
     def test_the_fastest_peer_decides(self):
         rows = [row("Boston", 1, "l0star", 1.0), row("Boston", 1, "gurobi-bigm", 80.0)]
         assert statements.verdict(statement("Boston"), runs_of(rows))[1] == "yes"
@@ -87,7 +86,7 @@ class Verdicts:
         assert statements.verdict(statement(family), runs_of(rows))[1] == "**no**"
 
 
-class Schedule:
+class TestSchedule:
     names = ("l0star", "paper", "gurobi-bigm", "scip-bigm", "okridge", "el0ps")
 
     def test_what_statements_rest_on_comes_first(self):
@@ -136,7 +135,7 @@ class Schedule:
                 run(60, time_limit=7)
 
 
-class Prices:
+class TestPrices:
     def test_a_price_makes_its_size_best(self):
         values = {0: 10.0, 1: 6.0, 2: 5.0, 3: 4.8}
         found = race.price(values, 2)
