@@ -168,7 +168,9 @@ def stage(family, peer):
     """What statements rest on comes first, what can hardly end in time last."""
     if peer == "l0star" or needed(family.name, peer):
         return 0
-    return 2 if family.is_wide() and peer.startswith(("scip", "leaps", "paper", "cplex")) else 1
+    if not family.is_wide() or peer in ("abess", "skscope"):
+        return 1
+    return 3 if peer.startswith(("scip", "leaps", "paper")) else 2
 
 
 def plan(families, names, repeats):

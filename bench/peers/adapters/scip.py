@@ -10,6 +10,8 @@ STATUS = {"optimal": "optimal", "gaplimit": "optimal", "timelimit": "time_limit"
 
 def solve(request):
     problem = Quadratic(request)
+    # Dense models larger than this are hopeless.
+    problem.reduce(200)
     model, z = build(problem)
     model.setParam("limits/time", request.time_limit)
     with common.Timer() as timer:
@@ -23,6 +25,7 @@ def solve(request):
         "nodes": int(model.getNTotalNodes()),
         "seconds": timer.seconds,
         "version": f"SCIP {model.version()}",
+        "note": problem.note,
     }
 
 
