@@ -15,8 +15,9 @@ from mip import Quadratic, shares
 
 LICENCE = 2000
 STATUS = {GRB.OPTIMAL: "optimal", GRB.TIME_LIMIT: "time_limit"}
-# A cut that lifts eta by less is none.
+# A cut that lifts eta by less, relatively, is none: at sets of features, and at fractional points.
 LEAST = 1e-7
+LEAST_INSIDE = 1e-3
 # Cuts at the optimum of the relaxation and on the way to it, before the search.
 FIRST_CUTS = 30
 
@@ -61,7 +62,7 @@ def solve(request):
     model.addConstr(z.sum() <= request.k)
     start = problem.start_values()
     z.Start = start != 0
-    eta.Start = problem.scale * problem.upper
+    eta.Start = problem.scale * problem.upper * (1 + LEAST)
     with common.Timer() as timer:
         point = np.full(d, request.k / d)
         for _ in range(FIRST_CUTS):
@@ -86,21 +87,19 @@ def solve(request):
 
 
 def callback(model, where, variables, cuts):
-    """A cut at every set of features that is proposed, and at the root's fractional points."""
+    """A cut at every set of features that is proposed, and at the fractional points of nodes where it lifts them."""
     if where == GRB.Callback.MIPSOL:
         values = np.array(model.cbGetSolution(variables))
         values[:-1] = np.round(values[:-1])
-    elif (
-        where == GRB.Callback.MIPNODE
-        and model.cbGet(GRB.Callback.MIPNODE_STATUS) == GRB.OPTIMAL
-        and model.cbGet(GRB.Callback.MIPNODE_NODCNT) == 0
-    ):
+        least = LEAST
+    elif where == GRB.Callback.MIPNODE and model.cbGet(GRB.Callback.MIPNODE_STATUS) == GRB.OPTIMAL:
         values = np.clip(model.cbGetNodeRel(variables), 0, None)
+        least = LEAST_INSIDE
     else:
         return
     z, eta = values[:-1], values[-1]
     value, slope, _ = cuts.at(z)
-    if eta < value - LEAST * abs(value):
+    if eta < value * (1 - least):
         terms = gp.LinExpr(slope.tolist(), variables[:-1])
         model.cbLazy(variables[-1] >= float(value - slope @ z) + terms)
 
