@@ -136,8 +136,11 @@ class Worker:
         self.grace = START + GRACE
 
     def ask(self, path, time_limit):
-        self.process.stdin.write(f"{path}\n".encode())
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(f"{path}\n".encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return {"status": "failed", "note": self.last_words()}
         ready, _, _ = select.select([self.process.stdout], [], [], time_limit + self.grace)
         self.grace = GRACE
         if not ready:

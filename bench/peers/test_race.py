@@ -2,11 +2,13 @@
 
 import json
 import pathlib
+import sys
 import tempfile
 from unittest import mock
 
 import instances
 import page
+import peers
 import pytest
 import race
 import statements
@@ -148,3 +150,35 @@ class TestPrices:
         found = race.price(values, 2)
         best = min(values, key=lambda size: values[size] + found * size)
         assert best == 1
+
+
+class TestWorkers:
+    """Adapters of a few lines, in the place of peers."""
+
+    peer = peers.Peer("told", "told.py", None)
+
+    def answers(self, tmp_path, monkeypatch, script, count):
+        (tmp_path / "adapters").mkdir()
+        (tmp_path / "adapters" / "told.py").write_text(script, encoding="utf-8")
+        monkeypatch.setattr(peers, "HERE", tmp_path)
+        monkeypatch.setattr(peers, "python_of", lambda _: sys.executable)
+        with peers.Team() as team:
+            return [team.ask(self.peer, {"time_limit": 0.2}, tmp_path) for _ in range(count)]
+
+    def test_a_worker_is_asked_again(self, tmp_path, monkeypatch):
+        script = "import sys\nfor i, _ in enumerate(sys.stdin):\n    print('{\"nodes\": %d}' % i, flush=True)"
+        found = self.answers(tmp_path, monkeypatch, script, 3)
+        assert [answer["nodes"] for answer in found] == [0, 1, 2]
+
+    def test_a_crash_is_an_answer_and_the_next_request_has_a_new_worker(self, tmp_path, monkeypatch):
+        script = "import sys\nsys.stdin.readline()\nsys.exit('no more memory')"
+        for answer in self.answers(tmp_path, monkeypatch, script, 2):
+            assert answer["status"] == "failed"
+            assert answer["note"] == "exit code 1: no more memory"
+
+    def test_who_says_nothing_is_ended(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(peers, "START", 0)
+        monkeypatch.setattr(peers, "GRACE", 0)
+        (answer,) = self.answers(tmp_path, monkeypatch, "import sys\nsys.stdin.read()", 1)
+        assert answer["status"] == "time_limit"
+        assert answer["note"] == "killed, no model"

@@ -54,8 +54,8 @@ def solve(request):
         "logistic": lambda b: Logistic(b),
     }[request.loss]
     penalty = L2norm(n * request.ridge / 2)
-    # Its nodes are solved to 1e-4 by default. What it prunes by bounds that are off by as much, or by 1e-7, is sometimes
-    # the best model: it then takes longer, and ends at another one.
+    # Its nodes are solved to 1e-4 by default. What it prunes by bounds that are off by as much, or by 1e-7, is now and
+    # then the best model: it then takes longer, and ends at another one.
     nodes = 1e-4 * request.tolerance
     solver = BnbSolver(relative_gap=request.tolerance, time_limit=request.time_limit, relative_tol=nodes)
     rows = min(20, n)
