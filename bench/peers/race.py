@@ -170,7 +170,7 @@ def stage(family, peer):
         return 0
     if not family.is_wide() or peer in ("abess", "skscope"):
         return 1
-    return 3 if peer.startswith(("scip", "leaps", "paper")) else 2
+    return 3 if peer.startswith(("scip", "leaps", "el0ps", "paper")) else 2
 
 
 def plan(families, names, repeats):
