@@ -62,9 +62,14 @@ def verdict(statement, runs):
     missed = f"; {', '.join(missing)} not run" if missing else ""
     if len(missing) == len(statement.peers) or not runs(statement.family, "l0star"):
         return "not run", "not run"
+    if not solved and own is None:
+        why = f": {statement.why}" if statement.why else ""
+        return f"none of them solves it, and neither does l0star{missed}{why}", "nobody solves it"
     if not solved:
-        found = "none of them solves it" + (f", l0star takes {own:.3g} s" if own else ", and neither does l0star")
-        return found + missed + ("" if own else f": {statement.why}" if statement.why else ""), "nobody solves it"
+        tried = [row for name in statement.peers for row in runs(statement.family, name)]
+        cut = min((row["seconds"] for row in tried if row["status"] == "time_limit"), default=0)
+        found = f"l0star takes {own:.3g} s; none of them solves it" + (f" in {cut:.3g} s" if cut else "") + missed
+        return found, "yes" if cut >= statement.times * own else "nobody else solves it"
     fastest = min(solved, key=solved.get)
     if own is None:
         return f"l0star is cut off; {fastest} takes {solved[fastest]:.3g} s{missed}", "**no**"

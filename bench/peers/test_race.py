@@ -84,6 +84,9 @@ class TestVerdicts:
         found, holds = statements.verdict(statement(family), runs_of(rows))
         assert holds == "nobody solves it"
         assert "neither does l0star" in found
+        rows[0] = row(family, 1, "l0star", 2.0)
+        assert statements.verdict(statement(family), runs_of(rows))[1] == "yes"
+        rows[0] = row(family, 1, "l0star", 60.0, "time_limit")
         rows[1] = row(family, 1, "okridge", 50.0)
         assert statements.verdict(statement(family), runs_of(rows))[1] == "**no**"
 

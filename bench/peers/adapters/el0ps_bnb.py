@@ -71,7 +71,7 @@ def solve(request):
         "nodes": int(found.iter_count),
         "seconds": timer.seconds,
         "version": f"El0ps {importlib.metadata.version('el0ps')}",
-        "note": "" if status == "optimal" else status,
+        "note": "" if status in ("optimal", "time_limit") else status,
     }
 
 

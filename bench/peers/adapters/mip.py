@@ -61,7 +61,8 @@ class Quadratic:
         # Rounding is far below this.
         out = bound + q[k - 1] - u**2 / (2 * self.ridge) > self.upper + 1e-9 * self.upper
         keep = [i for i in range(self.size) if not out[i]]
-        self.note = f"{self.size - len(keep)} of {self.size} features screened out first"
+        if len(keep) < self.size:
+            self.note = f"{self.size - len(keep)} of {self.size} features screened out first"
         self.columns = [self.columns[i] for i in keep]
         self.G = self.G[np.ix_(keep, keep)]
         self.c = self.c[keep]
