@@ -33,9 +33,9 @@ def page(found):
         "one formula, and supports are fitted again before they are compared: an error is one of the support.",
         "",
         "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a "
-        "price on every non-zero, found for them beforehand; l0bnb is told a bound of the coefficients too. Where no price "
-        "is known that makes k non-zeros best they solve the next smaller size that has one, which is said. `abess` and "
-        "`skscope` (*) prove nothing.",
+        "price on every non-zero, found for them beforehand; l0bnb is told a bound of the coefficients too. Where no "
+        "price is known that makes k non-zeros best they solve the next smaller size that has one, which is said. "
+        "`abess` and `skscope` (*) prove nothing.",
         "",
         "## What the race is to show",
         "",
