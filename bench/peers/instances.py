@@ -16,6 +16,10 @@ class Family:
     # Real data are one instance, timed so many times.
     drawn: bool = True
 
+    def is_wide(self):
+        """Too large for a dense mixed-integer model, or for leaps and bounds."""
+        return self.name.startswith("AR")
+
 
 def huber(d):
     return Family(f"Huber d={d}", f"huber -d {d}", d // 10, "huber", 1e-3)

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 
-import formula
 from peers import ROOT
 
 
@@ -34,11 +33,6 @@ def fit(l0star, request, k=None, features=None, method="best-first"):
     answer = json.loads(ended.stdout)
     answer["coefficients"] = {int(name[1:]) - 1: x for name, x in answer["coefficients"].items()}
     return answer
-
-
-def null_value(request):
-    """P(0)."""
-    return formula.objective(request, {})
 
 
 def version(l0star):

@@ -3,16 +3,23 @@
 import json
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 ENVIRONMENTS = ROOT / "target" / "peers"
-# An adapter may read and start for so long beyond the limit of the solver.
-GRACE = 120
+# An adapter may start and compile for so long before its first answer, in seconds.
+START = 300
+# And read and build its model for so long before every answer, beyond the limit of the solver.
+GRACE = 60
+# Nobody may take more memory, in bytes.
+MEMORY = 8 << 30
+ALL_LOSSES = ("quadratic", "huber", "logistic")
 
 
 class NotThere(Exception):
@@ -29,22 +36,24 @@ class Peer:
     exact: bool = True
     # It solves another, easier problem: a price on every non-zero, instead of at most k of them.
     penalised: bool = False
+    losses: tuple[str, ...] = ("quadratic",)
 
 
 PEERS = [
     Peer("gurobi-bigm", "gurobi.py", "mip", "bigm"),
     Peer("gurobi-sos1", "gurobi.py", "mip", "sos1"),
     Peer("gurobi-perspective", "gurobi.py", "mip", "perspective"),
+    Peer("gurobi-cuts", "gurobi_cuts.py", "mip"),
     Peer("cplex-bigm", "cplex_mip.py", "mip", "bigm"),
     Peer("cplex-perspective", "cplex_mip.py", "mip", "perspective"),
     Peer("scip-bigm", "scip.py", "mip", "bigm"),
     Peer("scip-perspective", "scip.py", "mip", "perspective"),
     Peer("okridge", "okridge_bnb.py", "okridge"),
     Peer("l0bnb", "l0bnb_path.py", "l0bnb", penalised=True),
-    Peer("el0ps", "el0ps_bnb.py", "el0ps", penalised=True),
+    Peer("el0ps", "el0ps_bnb.py", "el0ps", penalised=True, losses=ALL_LOSSES),
     Peer("leaps", "leaps.py", None),
-    Peer("abess", "abess_fit.py", "inexact", exact=False),
-    Peer("skscope", "skscope_fit.py", "inexact", exact=False),
+    Peer("abess", "abess_fit.py", "inexact", exact=False, losses=("quadratic", "logistic")),
+    Peer("skscope", "skscope_fit.py", "inexact", exact=False, losses=ALL_LOSSES),
 ]
 BY_NAME = {peer.name: peer for peer in PEERS}
 
@@ -85,25 +94,82 @@ def set_up(peer):
     (folder / "stamp").write_text(wanted.read_text(encoding="utf-8"), encoding="utf-8")
 
 
-def ask(peer, request, folder):
-    """A peer's answer to a request (a dict); failures are answers too."""
-    python = python_of(peer)
-    path = pathlib.Path(folder) / f"{peer.name}.json"
-    path.write_text(json.dumps({**request, "formulation": peer.formulation}), encoding="utf-8")
-    try:
-        ended = subprocess.run(
-            [str(python), str(HERE / "adapters" / peer.adapter), str(path)],
-            capture_output=True,
-            text=True,
-            timeout=request["time_limit"] + GRACE,
+class Team:
+    """Adapters that are kept running, so that what they compile they compile once."""
+
+    def __init__(self):
+        self.workers = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for worker in self.workers.values():
+            worker.end()
+
+    def ask(self, peer, request, folder):
+        """A peer's answer to a request (a dict); failures are answers too."""
+        path = pathlib.Path(folder) / f"{peer.name}.json"
+        path.write_text(json.dumps({**request, "formulation": peer.formulation}), encoding="utf-8")
+        worker = self.workers.get(peer.name) or Worker(peer)
+        self.workers[peer.name] = worker
+        answer = worker.ask(path, request["time_limit"])
+        if worker.process.poll() is not None:
+            del self.workers[peer.name]
+        answer["coefficients"] = {int(j): x for j, x in (answer.get("coefficients") or {}).items()}
+        return answer
+
+
+class Worker:
+    """The process of one adapter."""
+
+    def __init__(self, peer):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [str(python_of(peer)), str(HERE / "adapters" / peer.adapter)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            preexec_fn=limit_memory,
         )
-    except subprocess.TimeoutExpired:
-        return {"status": "time_limit", "seconds": request["time_limit"], "note": "killed, no model"}
-    lines = ended.stdout.strip().splitlines()
-    if not lines:
-        said = ended.stderr.strip().splitlines()
-        return {"status": "failed", "note": said[-1] if said else f"exit code {ended.returncode}"}
-    answer = json.loads(lines[-1])
-    answer["coefficients"] = {int(j): x for j, x in (answer.get("coefficients") or {}).items()}
-    return answer
+        self.grace = START + GRACE
+
+    def ask(self, path, time_limit):
+        try:
+            self.process.stdin.write(f"{path}\n".encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return {"status": "failed", "note": self.last_words()}
+        ready, _, _ = select.select([self.process.stdout], [], [], time_limit + self.grace)
+        self.grace = GRACE
+        if not ready:
+            self.end()
+            return {"status": "time_limit", "seconds": time_limit, "note": "killed, no model"}
+        line = self.process.stdout.readline()
+        if not line:
+            return {"status": "failed", "note": self.last_words()}
+        return json.loads(line)
+
+    def last_words(self):
+        code = self.process.wait()
+        self.errors.seek(0)
+        said = self.errors.read().decode(errors="replace").strip().splitlines()
+        ended = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        return f"{ended}: {said[-1][:200]}" if said else ended
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.errors):
+            stream.close()
+
+
+def limit_memory():
+    """Called in the new process; where there are no such limits (not POSIX) there is none."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    except (ImportError, ValueError, OSError):
+        pass

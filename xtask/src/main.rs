@@ -56,6 +56,9 @@ enum Command {
         /// Only the paper's experiments, or only the race
         #[arg(long)]
         only: Option<results::Part>,
+        /// Minutes after which the race begins no run; what is missing is run by the same command later
+        #[arg(long)]
+        budget: Option<f64>,
     },
     /// What `bench` runs in the release profile
     #[command(hide = true)]
@@ -133,7 +136,11 @@ fn main() -> ExitCode {
         Command::Deny => checks::deny(),
         Command::Soak { cases, seed } => soak::run(cases, seed),
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),
-        Command::Results { instances, only } => results::run(instances, only),
+        Command::Results {
+            instances,
+            only,
+            budget,
+        } => results::run(instances, only, budget),
         Command::Bench(bench) => bench.run(),
         Command::BenchInner(bench) => bench.inner(),
         Command::ReadInner { path } => bench::read::inner(&path),

@@ -33,6 +33,10 @@ pub fn test() -> Result<(), String> {
         &["ruff", "format", "--quiet", "--check", "python"],
     )?;
     step("lints", &["ruff", "check", "--quiet", "python"])?;
+    step(
+        "tests of bench/peers",
+        &["pytest", "--quiet", "-p", "no:cacheprovider", "bench/peers"],
+    )?;
     let config = "--config-file=python/pyproject.toml";
     step("types", &["mypy", config, "python/l0star"])?;
     install(&python, &build(&python)?)?;

@@ -20,7 +20,7 @@ pub enum Part {
 }
 
 /// Runs what is asked for; numbers go to `target/results`, pages and figures to `docs/results` too.
-pub fn run(instances: u64, only: Option<Part>) -> Result<(), String> {
+pub fn run(instances: u64, only: Option<Part>, budget: Option<f64>) -> Result<(), String> {
     let work = root().join("target").join("results");
     let wanted = |part| only.is_none_or(|only| only == part);
     let (program, _) = python::interpreter()?;
@@ -41,20 +41,22 @@ pub fn run(instances: u64, only: Option<Part>) -> Result<(), String> {
     if wanted(Part::Peers) {
         let mut command = Command::new(&program);
         command.arg(&driver).args(["race", "--out"]).arg(&work);
+        command.args(budget.map(|minutes| format!("--budget={minutes}")));
         step::run("the race against the peers", &mut command)?;
     }
     publish(&work, &root().join("docs").join("results"))
 }
 
-/// Copies pages and the figures that they show.
+/// Copies pages, the figures that they show, and the results of the race, which are few.
 fn publish(from: &Path, to: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("cannot write {}: {error}", to.display());
     fs::create_dir_all(to).map_err(failed)?;
     for entry in fs::read_dir(from).map_err(failed)?.flatten() {
         let path = entry.path();
+        let name = entry.file_name();
         let shown = ["md", "svg"].map(OsStr::new);
-        if path.extension().is_some_and(|kind| shown.contains(&kind)) {
-            fs::copy(&path, to.join(entry.file_name())).map_err(failed)?;
+        if name == "peers.json" || path.extension().is_some_and(|kind| shown.contains(&kind)) {
+            fs::copy(&path, to.join(name)).map_err(failed)?;
         }
     }
     eprintln!("==> {}", to.display());

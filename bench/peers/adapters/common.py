@@ -11,6 +11,8 @@ A request is a JSON file:
   largest      the largest coefficient of the best model, for solvers that need a big M
   formulation  for mixed-integer solvers: bigm, sos1 or perspective
 
+An adapter reads the paths of requests from standard input, one a line, and answers each before it reads the next.
+
 An answer is one line of JSON: status (optimal, gap_reached, time_limit, heuristic, unsupported, failed), coefficients
 (index -> number), seconds of the solver alone, and where known lower_bound, nodes, version, note.
 """
@@ -97,18 +99,26 @@ class Timer:
 
 
 def main(solve):
-    """Runs `solve(request) -> dict` and prints its answer; whatever solvers print goes to standard error."""
+    """Answers every request, a path a line on standard input, by `solve(request) -> dict`, a line each. Whatever
+    solvers print goes to standard error. An adapter is kept running: what it compiles it compiles once.
+    """
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    try:
-        answer = solve(Request(sys.argv[1]))
-    except Unsupported as reason:
-        answer = {"status": "unsupported", "note": str(reason)}
-    # Any failure of a peer is an answer.
-    except Exception as reason:
-        traceback.print_exc()
-        answer = {"status": "failed", "note": f"{type(reason).__name__}: {reason}"}
-    out.write(json.dumps(answer) + "\n")
-    out.close()
+    for line in sys.stdin:
+        out.write(json.dumps(answer(solve, line.strip())) + "\n")
+        out.flush()
     # Some solvers keep threads that never end.
     os._exit(0)
+
+
+def answer(solve, path):
+    """Any failure of a peer is an answer."""
+    try:
+        return solve(Request(path))
+    except Unsupported as reason:
+        return {"status": "unsupported", "note": str(reason)}
+    except MemoryError:
+        return {"status": "failed", "note": "out of memory"}
+    except Exception as reason:
+        traceback.print_exc()
+        return {"status": "failed", "note": f"{type(reason).__name__}: {reason}"}

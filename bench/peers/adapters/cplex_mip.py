@@ -22,7 +22,7 @@ def solve(request):
     return {
         "status": "optimal" if "optimal" in text else "time_limit" if "time" in text else "failed",
         "coefficients": common.refitted(request, problem.support(model.solution.get_values(list(range(d, 2 * d))))),
-        "lower_bound": model.solution.MIP.get_best_objective() / problem.scale + problem.constant,
+        "lower_bound": model.solution.MIP.get_best_objective() / problem.scale,
         "nodes": model.solution.progress.get_num_nodes_processed(),
         "seconds": timer.seconds,
         "version": f"CPLEX {model.get_version()}",
@@ -52,6 +52,8 @@ def build(problem):
     rows += [[[x[i], z[i]], [-1.0, -boxes[i]]] for i in range(d)]
     model.linear_constraints.add(lin_expr=rows, senses="L" * len(rows), rhs=[float(request.k)] + [0.0] * (2 * d))
     H = scale * (problem.G if perspective else problem.H)
+    # With the constant, 1 after scaling, a relative gap is one of P.
+    model.objective.set_offset(1.0)
     empty = [[[], []]] * (model.variables.get_num() - d)
     model.objective.set_quadratic([[list(x), [float(v) for v in row]] for row in H] + empty)
     if perspective:

@@ -26,7 +26,6 @@ def solve(request):
         "nodes": int(tree.number_of_nodes),
         "seconds": timer.seconds,
         "version": f"l0bnb {importlib.metadata.version('l0bnb')}",
-        "note": "told a big M",
     }
 
 

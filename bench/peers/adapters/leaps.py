@@ -18,8 +18,8 @@ def shape(path):
     return rows, columns, 10 + length
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
+def solve(path):
+    with open(path, encoding="utf-8") as file:
         request = json.load(file)
     if request["loss"] != "quadratic":
         return {"status": "unsupported", "note": f"no {request['loss']} loss"}
@@ -50,4 +50,5 @@ def main():
     }
 
 
-print(json.dumps(main()))
+for line in sys.stdin:
+    print(json.dumps(solve(line.strip())), flush=True)

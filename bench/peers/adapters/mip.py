@@ -40,8 +40,14 @@ class Quadratic:
         return np.abs(centre) + np.sqrt(2 * room * np.diag(inverse))
 
     def screen(self, most):
-        """Leaves features out that no model better than the start can use, until at most `most` are left."""
-        if self.size <= most:
+        """Screens where more than `most` features are too many, and gives up where too many are left."""
+        self.reduce(most)
+        if self.size > most:
+            raise Unsupported(f"the licence takes {most} features, {self.size} are left after screening")
+
+    def reduce(self, enough):
+        """Leaves features out that no model better than the start can use, if there are more than `enough`."""
+        if self.size <= enough:
             return
         k = self.request.k
         # Alternating minimisation of the perspective relaxation over x and z; any u gives a valid bound.
@@ -55,9 +61,8 @@ class Quadratic:
         # Rounding is far below this.
         out = bound + q[k - 1] - u**2 / (2 * self.ridge) > self.upper + 1e-9 * self.upper
         keep = [i for i in range(self.size) if not out[i]]
-        if len(keep) > most:
-            raise Unsupported(f"the licence takes {most} features, {len(keep)} are left after screening")
-        self.note = f"{self.size - len(keep)} of {self.size} features screened out first"
+        if len(keep) < self.size:
+            self.note = f"{self.size - len(keep)} of {self.size} features screened out first"
         self.columns = [self.columns[i] for i in keep]
         self.G = self.G[np.ix_(keep, keep)]
         self.c = self.c[keep]

@@ -16,16 +16,18 @@ def solve(request):
             k=request.k, gap_tol=request.tolerance, time_limit=request.time_limit, verbose=False
         )
     support = common.largest(x, request.k)
-    ended = timer.seconds < request.time_limit
+    # It also ends, without a word, when its memory is full.
+    ended = gap <= request.tolerance
+    cut = timer.seconds >= request.time_limit
     return {
-        "status": "optimal" if ended else "time_limit",
+        "status": "optimal" if ended else "time_limit" if cut else "failed",
         "coefficients": common.refitted(request, support),
         # Its objective leaves the constant |b|^2 out.
         "lower_bound": (float(lower) + constant) / (2 * request.n),
         "nodes": int(tree.number_of_nodes),
         "seconds": timer.seconds,
         "version": f"OKRidge {importlib.metadata.version('okridge')}",
-        "note": "" if ended else f"a gap of {gap:.1e} was left",
+        "note": "" if ended else "" if cut else "out of memory",
     }
 
 

@@ -11,7 +11,7 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::figure::{Figure, Panel, Series};
+use super::figure::{Figure, PSSR, Panel, Series};
 use super::results::Mark;
 use crate::failure::Failure;
 
@@ -212,6 +212,8 @@ fn draw_panel<B: DrawingBackend>(
     let x = horizontal(&marks);
     let y = if panel.y.log {
         decades(&marks)
+    } else if panel.y == PSSR {
+        up_to(100.0)
     } else {
         linear(&marks)
     };
@@ -257,7 +259,8 @@ fn draw_panel<B: DrawingBackend>(
             };
             if place.low < place.high {
                 bar(vec![(place.x, place.low), (place.x, place.high)])?;
-                for end in [place.low, place.high] {
+                let ends = [(place.low, place.ends_below), (place.high, true)];
+                for (end, _) in ends.into_iter().filter(|(_, ends)| *ends) {
                     bar(vec![(place.x - cap, end), (place.x + cap, end)])?;
                 }
             }
@@ -284,11 +287,13 @@ struct Place {
     y: f64,
     low: f64,
     high: f64,
+    /// Whether `low` is an end, not the edge of a logarithmic axis that has no zero.
+    ends_below: bool,
     cut_off: bool,
 }
 
 fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<Place> {
-    // A bar that goes down to zero or below ends where the axis does.
+    // A bar that goes down to zero or below is drawn to where the axis ends.
     let on_axis = |value: f64| match log {
         true if value > 0.0 => value.log10().clamp(y.low, y.high),
         true => y.low,
@@ -300,6 +305,7 @@ fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<Place> {
         y: on_axis(mark.mean),
         low: on_axis(mark.mean - mark.deviation),
         high: on_axis(mark.mean + mark.deviation),
+        ends_below: !log || mark.mean > mark.deviation,
         cut_off: mark.cut_off > 0,
     };
     drawn.map(place).collect()
@@ -359,7 +365,10 @@ fn decades(marks: &[&Mark]) -> Range {
 fn linear(marks: &[&Mark]) -> Range {
     let ends = marks.iter().map(|mark| mark.mean + mark.deviation);
     let high = ends.filter(|end| end.is_finite()).fold(0.0, f64::max);
-    let high = if high > 0.0 { high } else { 1.0 };
+    up_to(if high > 0.0 { high } else { 1.0 })
+}
+
+fn up_to(high: f64) -> Range {
     let rough = high / 5.0;
     let unit = 10f64.powf(rough.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);

@@ -151,7 +151,7 @@ fn reproduce(
         notes.extend(mip::run(&args.peers, &mut store, &args.out, conditions)?);
         records.extend_from_slice(store.records());
     }
-    let mut chapter = chapter(experiment, &records, &points, conditions);
+    let mut chapter = chapter(experiment, &records, &points, conditions, store.begun());
     chapter.notes.extend(notes);
     for figure in &chapter.figures {
         draw::save(figure, &args.out)?;
@@ -174,7 +174,7 @@ fn earlier(
     if experiment.name == "real" {
         records.extend_from_slice(open_mip(args, conditions, false).ok()?.records());
     }
-    (!records.is_empty()).then(|| chapter(experiment, &records, &points, conditions))
+    (!records.is_empty()).then(|| chapter(experiment, &records, &points, conditions, store.begun()))
 }
 
 fn open(
@@ -185,7 +185,13 @@ fn open(
     restart: bool,
 ) -> Result<Store, Failure> {
     let configuration = configuration(json!(points), conditions);
-    Store::open(&args.out, experiment.name, &configuration, restart)
+    Store::open(
+        &args.out,
+        experiment.name,
+        &configuration,
+        &machine::today(),
+        restart,
+    )
 }
 
 /// The mixed-integer solver may be set up later than the rest was run: its results are a file of their own.
@@ -195,7 +201,13 @@ fn open_mip(
     restart: bool,
 ) -> Result<Store, Failure> {
     let configuration = configuration(json!("those of real.json"), conditions);
-    Store::open(&args.out, "real-mip", &configuration, restart)
+    Store::open(
+        &args.out,
+        "real-mip",
+        &configuration,
+        &machine::today(),
+        restart,
+    )
 }
 
 fn chapter(
@@ -203,10 +215,12 @@ fn chapter(
     records: &[Record],
     points: &[Point],
     conditions: &Conditions,
+    begun: &str,
 ) -> Chapter {
     let results = Results::new(records, points, conditions.instances);
     let mut chapter = (experiment.chapter)(&results);
-    chapter.notes.push(cut_off(&results, conditions));
+    let count = cut_off(&results, conditions);
+    chapter.notes.push(format!("Begun on {begun}. {count}"));
     chapter
 }
 
@@ -264,10 +278,9 @@ fn preface(conditions: &Conditions) -> Vec<String> {
     vec![
         "Each statement of the paper beside what came out, with the paper's configuration (`BFS (paper)`, `--method paper`) and with the default engine (`l0star`) in the same figures. The paper: S. Sakaue and N. Marumo, Best-first Search Algorithm for Non-convex Sparse Minimization. Its programs were in Python on another machine, so times compare with each other, not with the paper's.".into(),
         format!(
-            "Made by `l0star reproduce` {} ({} build) on {}, {}; {} instances at every point, seeds 1 to {}; {} at a time, each run on one thread; a run is cut off after {} s.",
+            "Made by `l0star reproduce` {} ({} build), {}; {} instances at every point, seeds 1 to {}; {} at a time, each run on one thread; a run is cut off after {} s.",
             env!("CARGO_PKG_VERSION"),
             profile(),
-            machine::today(),
             machine::machine(),
             conditions.instances,
             conditions.instances,

@@ -15,6 +15,8 @@ use crate::failure::Failure;
 pub struct Statement {
     pub paper: String,
     pub found: String,
+    /// When it counts as true here.
+    pub rule: String,
     /// `None` where nothing can be said.
     pub holds: Option<bool>,
 }
@@ -31,6 +33,9 @@ pub struct Chapter {
     /// How many runs there were, which of them were cut off, what is missing.
     pub notes: Vec<String>,
 }
+
+/// How to read the figures.
+const BARS: &str = "Bars in the figures are standard deviations; one without a lower end goes down to zero or below, which a logarithmic axis does not have.";
 
 /// A piece of the page.
 enum Block {
@@ -62,6 +67,7 @@ pub fn save(chapters: &[Chapter], preface: &[String], folder: &Path) -> Result<(
 fn blocks(chapters: &[Chapter], preface: &[String]) -> Vec<Block> {
     let mut blocks = vec![Block::Title(1, "The paper's experiments, run again".into())];
     blocks.extend(preface.iter().cloned().map(Block::Text));
+    blocks.push(Block::Text(BARS.into()));
     for chapter in chapters {
         blocks.push(Block::Title(
             2,
@@ -89,7 +95,8 @@ fn blocks(chapters: &[Chapter], preface: &[String]) -> Vec<Block> {
 }
 
 fn statements(statements: &[Statement]) -> Vec<Vec<String>> {
-    let mut rows = vec![["the paper", "here", "holds"].map(str::to_owned).to_vec()];
+    let header = ["the paper", "here", "holds if", "holds"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows.extend(statements.iter().map(|statement| {
         let holds = match statement.holds {
             Some(true) => "yes",
@@ -99,6 +106,7 @@ fn statements(statements: &[Statement]) -> Vec<Vec<String>> {
         vec![
             statement.paper.clone(),
             statement.found.clone(),
+            statement.rule.clone(),
             holds.to_owned(),
         ]
     }));

@@ -1,5 +1,5 @@
 //! Results in files: `NAME.csv`, to which every finished instance is appended, and `NAME.json`, the configuration that
-//! they were made with.
+//! they were made with and the day on which they were begun.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -15,6 +15,9 @@ use crate::failure::Failure;
 /// The columns of the CSV file.
 const HEADER: &str =
     "panel,x,seed,method,status,objective,lower_bound,seconds,solver_calls,nodes,recovered";
+
+/// The field of the configuration that may differ from run to run.
+const BEGUN: &str = "begun";
 
 /// One run of one method on one instance.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,6 +116,7 @@ fn key(panel: &str, x: f64, seed: u64, method: &str) -> Key {
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
+    begun: String,
     records: Vec<Record>,
     places: HashMap<Key, usize>,
     file: File,
@@ -125,6 +129,7 @@ impl Store {
         folder: &Path,
         name: &str,
         configuration: &Value,
+        today: &str,
         restart: bool,
     ) -> Result<Self, Failure> {
         let path = folder.join(format!("{name}.csv"));
@@ -139,15 +144,17 @@ impl Store {
                 }
             }
         }
-        let records = if path.exists() {
-            check_configuration(&path, &settings, configuration)?;
-            read(&path)?
+        let (records, begun) = if path.exists() {
+            let begun = check_configuration(&path, &settings, configuration)?;
+            (read(&path)?, begun)
         } else {
+            let mut configuration = configuration.clone();
+            configuration[BEGUN] = today.into();
             write_atomically(&settings, |out| {
-                serde_json::to_writer_pretty(&mut *out, configuration)?;
+                serde_json::to_writer_pretty(&mut *out, &configuration)?;
                 writeln!(out)
             })?;
-            Vec::new()
+            (Vec::new(), today.to_owned())
         };
         // Without a half line that a killed run may have left.
         write_atomically(&path, |out| {
@@ -162,12 +169,18 @@ impl Store {
             .map_err(|reason| unwritable(&path, reason))?;
         let mut store = Self {
             path,
+            begun,
             records: Vec::new(),
             places: HashMap::new(),
             file,
         };
         records.into_iter().for_each(|record| store.keep(record));
         Ok(store)
+    }
+
+    /// The day of the first result.
+    pub fn begun(&self) -> &str {
+        &self.begun
     }
 
     /// Everything that is there.
@@ -216,13 +229,19 @@ fn unwritable(path: &Path, reason: io::Error) -> Failure {
     }
 }
 
-/// Numbers that were made in different ways make no mean.
-fn check_configuration(path: &Path, settings: &Path, wanted: &Value) -> Result<(), Failure> {
-    let found: Option<Value> = fs::read_to_string(settings)
+/// Numbers that were made in different ways make no mean. The day on which the first of them was made.
+fn check_configuration(path: &Path, settings: &Path, wanted: &Value) -> Result<String, Failure> {
+    let mut found: Option<Value> = fs::read_to_string(settings)
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok());
+    let begun = found
+        .as_mut()
+        .and_then(|found| found.as_object_mut()?.remove(BEGUN));
     let what = match found {
-        Some(found) if found == *wanted => return Ok(()),
+        Some(found) if found == *wanted => {
+            let begun = begun.as_ref().and_then(Value::as_str);
+            return Ok(begun.unwrap_or("an unknown day").to_owned());
+        }
         Some(found) => difference(&found, wanted),
         None => format!("'{}' cannot be read", settings.display()),
     };
@@ -299,7 +318,8 @@ mod tests {
     }
 
     fn open(folder: &Path, limit: u64, restart: bool) -> Result<Store, Failure> {
-        Store::open(folder, "x", &json!({ "time limit": limit }), restart)
+        let configuration = json!({ "time limit": limit });
+        Store::open(folder, "x", &configuration, "2001-02-03", restart)
     }
 
     #[test]

@@ -132,6 +132,40 @@ fn a_second_run_keeps_what_is_there() {
     assert_ne!(run("--time-limit 7s --restart"), first);
 }
 
+/// What the page and the figures say is a function of the results: on another day they are the same.
+#[test]
+fn the_same_results_make_the_same_page() {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("reproduce real --instances 1 --out .");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let made = ["reproduce.md", "reproduce.html", "real.svg", "real.png"];
+    let before = made.map(|name| sandbox.read(name));
+
+    let configuration = String::from_utf8(sandbox.read("real.json")).unwrap();
+    let page = String::from_utf8(before[0].clone()).unwrap();
+    let begun = configuration.split("\"begun\": \"").nth(1).unwrap();
+    let day = begun.split('"').next().unwrap();
+    let said = format!("Begun on {day}.");
+    assert!(page.contains(&said), "{page}");
+    sandbox.write("real.json", configuration.replace(day, "2001-02-03"));
+    for name in made {
+        std::fs::remove_file(sandbox.path(name)).unwrap();
+    }
+
+    let outcome = sandbox.run("reproduce real --instances 1 --out .");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    for (name, before) in made.iter().zip(before) {
+        let before = match name.ends_with("g") {
+            true => before,
+            false => String::from_utf8(before)
+                .unwrap()
+                .replace(&said, "Begun on 2001-02-03.")
+                .into_bytes(),
+        };
+        assert!(sandbox.read(name) == before, "{name} is another one");
+    }
+}
+
 #[test]
 fn a_run_that_is_cut_off_is_marked_and_counts() {
     let sandbox = Sandbox::new();

@@ -42,6 +42,7 @@ fn chapter(results: &Results) -> Chapter {
             statement(
                 "The combination of pruning and warm start greatly reduces the running time",
                 format!("mean seconds {}", listed(times)),
+                "the mean over all k is lower with both than with either and with neither",
                 both < pruning.min(warm).min(neither),
             ),
             statement(
@@ -51,6 +52,7 @@ fn chapter(results: &Results) -> Chapter {
                     faster(results),
                     results.marks("huber", WARM.name, seconds).len()
                 ),
+                "it is not faster at some k",
                 faster(results) < results.marks("huber", WARM.name, seconds).len(),
             ),
         ],

@@ -55,11 +55,12 @@ fn listed<'a>(values: impl IntoIterator<Item = (&'a str, f64)>) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-/// A statement whose truth is known.
-fn statement(paper: &str, found: String, holds: bool) -> Statement {
+/// A statement whose truth is known: what the paper says, what came out, when that counts as the same, whether it is.
+fn statement(paper: &str, found: String, rule: &str, holds: bool) -> Statement {
     Statement {
         paper: paper.to_owned(),
         found,
+        rule: rule.to_owned(),
         holds: Some(holds),
     }
 }

@@ -135,6 +135,7 @@ fn statements(results: &Results, (panel, title): (&str, &str)) -> Vec<Statement>
                 "mean PSSR {}",
                 listed(exact.iter().chain(&inexact).copied())
             ),
+            "its mean PSSR over all n is at least that of each of them",
             exact[0].1 >= best,
         ),
         statement(
@@ -144,6 +145,7 @@ fn statements(results: &Results, (panel, title): (&str, &str)) -> Vec<Statement>
                 BFS.name,
                 listed([("smallest n", first), ("largest n", last)])
             ),
+            "the mean at the largest n is below that at the smallest",
             last < first,
         ),
         statement(
@@ -152,6 +154,7 @@ fn statements(results: &Results, (panel, title): (&str, &str)) -> Vec<Statement>
                 "mean seconds {}",
                 listed([("Δ = 0", allowed[0]), ("Δ = 0.005", allowed[1])])
             ),
+            "the mean over all n is lower",
             allowed[1] < allowed[0],
         ),
     ]

@@ -46,11 +46,13 @@ fn chapter(results: &Results) -> Chapter {
             statement(
                 "BFS-SGA requires more solver calls than BFS-PDAL on average",
                 format!("mean calls {}", listed(number)),
+                "the mean over all instances is higher",
                 number[0].1 > number[1].1,
             ),
             statement(
                 "The running times of the two methods are almost the same",
                 format!("mean seconds {}", listed(times)),
+                "the means over all instances differ by a factor of at most 2",
                 (0.5..=2.0).contains(&ratio),
             ),
         ],

@@ -1,0 +1,132 @@
+"""The page of the race, from its results alone: the same results, the same page. Standard library only."""
+
+import instances
+from peers import BY_NAME, PEERS
+from statements import SOLVED, STATEMENTS, median, times, verdict
+
+OWN = ("l0star", "paper")
+GROUPS = (("Real data", ("Diabetes", "Boston")), ("Huber", ("Huber",)), ("Logistic", ("logistic",)), ("AR", ("AR",)))
+
+
+def page(found):
+    """Markdown, of what is in peers.json."""
+    made, results = found["made"], found["results"]
+
+    def runs(family, name):
+        return [row for row in results if (row["family"], row["peer"]) == (family, name)]
+
+    raced = {row["family"] for row in results}
+    families = [family for family in instances.FAMILIES if family.name in raced]
+    versions = sorted({row["version"] for row in results if row["version"]})
+    lines = [
+        "# Peers",
+        "",
+        f"Made by `python3 bench/peers/run.py race`, begun on {made['date']}, {made['machine']}; {made['l0star']}; "
+        + ", ".join(versions)
+        + f"; Python {made['python']}.",
+        "",
+        f"One thread on one core. Medians of {made['repeats']}: instances of a random family, runs on real data. A run "
+        f"is cut off after {made['time_limit']:g} s (`>`), and who was cut off once, or failed, is not tried again on "
+        "that family; where l0star does not end on the first instance there is no other. In brackets: how many times "
+        "as long as l0star. Times are those of the solvers, without reading data, compiling and building models. Peers "
+        f"may stop at a relative error of {made['tolerance']:g}; l0star proves 1e-9. Every objective is recomputed by "
+        "one formula, and supports are fitted again before they are compared: an error is one of the support.",
+        "",
+        "`paper` is our own implementation of the paper's search. `l0bnb` and `el0ps` (†) solve an easier problem: a "
+        "price on every non-zero, found for them beforehand; l0bnb is told a bound of the coefficients too. Where no "
+        "price is known that makes k non-zeros best they solve the next smaller size that has one, which is said. "
+        "`abess` and `skscope` (*) prove nothing.",
+        "",
+        "## What the race is to show",
+        "",
+        "| | l0star is | asked for | came out | holds |",
+        "|---|---|---|---|---|",
+    ]
+    for statement in STATEMENTS:
+        came, holds = verdict(statement, runs)
+        asked = f"{statement.times:g} times" if statement.times > 1 else "any"
+        lines.append(f"| {statement.family} | faster than {statement.says} | {asked} | {came} | {holds} |")
+    lines += [
+        "",
+        "A statement holds if the median of the fastest of these peers that solve the family is at least so many times "
+        "that of l0star; where none of them solves it, if all were cut off after that time.",
+        "",
+    ]
+    for title, starts in GROUPS:
+        columns = [family for family in families if family.name.startswith(starts)]
+        if columns:
+            lines += [f"## {title}", "", *table(columns, runs), ""]
+    lines += ["## Where a peer is faster, or l0star does not finish", "", *losses(families, runs), ""]
+    notes = sorted({f"- {row['peer']}, {row['family']}: {row['note']}" for row in results if row["note"]})
+    return "\n".join([*lines, "## Notes", "", *(notes or ["None."])]) + "\n"
+
+
+def table(families, runs):
+    """A row a solver, a column a family."""
+    loss = families[0].loss
+    names = [*OWN, *(peer.name for peer in PEERS if loss in peer.losses)]
+    lines = ["| | " + " | ".join(family.name for family in families) + " |", "|---|" + "---|" * len(families)]
+    for name in names:
+        cells = (cell(runs(family.name, name), own_median(family, runs, name)) for family in families)
+        lines.append(f"| {name}{mark(name)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def mark(name):
+    if name in OWN or (BY_NAME[name].exact and not BY_NAME[name].penalised):
+        return ""
+    return "†" if BY_NAME[name].penalised else "*"
+
+
+def own_median(family, runs, name):
+    return None if name == "l0star" else median(runs(family.name, "l0star"))
+
+
+def cell(runs, own):
+    """Median seconds, how many times as long as l0star, and what is wrong with it."""
+    if not runs:
+        return "not run"
+    solved = [row for row in runs if row["status"] in SOLVED]
+    if not solved:
+        return unsolved(runs[0])
+    seconds = median(solved)
+    text = f"{seconds:.3g} s"
+    if own:
+        text += f" (×{times(seconds / own)})"
+    if len(solved) < len(runs):
+        text += f", {len(solved)} of {len(runs)}"
+    other = sum("non-zeros" in (row["note"] or "") for row in solved)
+    if other:
+        text += f", {other} with other than k"
+    worst = max(row["error"] or 0.0 for row in solved)
+    # Ten times what peers are allowed.
+    if worst > 1e-5:
+        text += f", error {100 * worst:.2g} %"
+    return text
+
+
+def unsolved(row):
+    note = row["note"] or ""
+    if row["status"] == "time_limit":
+        return f"> {row['seconds']:.0f} s"
+    if row["status"] == "unsupported":
+        return "licence" if "licence" in note else "no price" if "penalty" in note else "–"
+    return "out of memory" if "memory" in note.lower() else "failed"
+
+
+def losses(families, runs):
+    lines = []
+    for family in families:
+        own = runs(family.name, "l0star")
+        cut = [row for row in own if row["status"] not in SOLVED]
+        if cut:
+            lines.append(f"- {family.name}: l0star was cut off on {len(cut)} of {len(own)}.")
+        seconds = median(own)
+        if seconds is None:
+            continue
+        for name in ["paper", *BY_NAME]:
+            theirs = median(runs(family.name, name))
+            kind = "" if name not in BY_NAME or BY_NAME[name].exact else " (inexact)"
+            if theirs is not None and theirs < seconds:
+                lines.append(f"- {family.name}: {name}{kind} is faster, {theirs:.3g} s against {seconds:.3g} s.")
+    return lines or ["None."]

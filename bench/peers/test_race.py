@@ -1,0 +1,187 @@
+"""What the race and its page promise, with solvers that are made up: `pytest bench/peers`."""
+
+import json
+import pathlib
+import sys
+import tempfile
+from unittest import mock
+
+import instances
+import page
+import peers
+import pytest
+import race
+import statements
+
+MADE = {
+    "l0star": "l0star 1.2.3",
+    "machine": "a machine, 2 cores, Linux",
+    "python": "3.10.1",
+    "date": "2001-02-03",
+    "time_limit": 60,
+    "repeats": 5,
+    "tolerance": 1e-6,
+}
+
+
+def row(family, run, peer, seconds, status="optimal", **more):
+    empty = dict.fromkeys(race.KEYS)
+    return {"family": family, "run": run, "peer": peer, **empty, "seconds": seconds, "status": status, **more}
+
+
+def runs_of(rows):
+    return lambda family, peer: [r for r in rows if (r["family"], r["peer"]) == (family, peer)]
+
+
+def statement(family):
+    return next(s for s in statements.STATEMENTS if s.family == family)
+
+
+class TestPage:
+    rows = (
+        [row("Boston", run, "l0star", seconds) for run, seconds in enumerate((3.0, 1.0, 2.0), 1)]
+        + [row("Boston", run, "gurobi-bigm", 120.0) for run in (1, 2, 3)]
+        + [row("Boston", 1, "scip-bigm", 60.2, "time_limit")]
+        + [row("Boston", 1, "gurobi-perspective", None, "unsupported", note="the licence takes 66 features")]
+        + [row("Boston", 1, "abess", 0.5, "heuristic", error=0.02)]
+    )
+
+    def test_the_same_results_make_the_same_page_on_any_day(self):
+        found = {"made": MADE, "results": self.rows}
+        again = json.loads(json.dumps(found))
+        with mock.patch("race.datetime") as clock:
+            clock.date.today.side_effect = AssertionError("a page has the date of its results")
+            assert page.page(found) == page.page(again)
+        for part in ("2001-02-03", "a machine, 2 cores", "l0star 1.2.3", "Python 3.10.1"):
+            assert part in page.page(found)
+
+    def test_cells_say_what_is_wrong(self):
+        text = page.page({"made": MADE, "results": self.rows})
+        for line in (
+            "| l0star | 2 s |",
+            "| gurobi-bigm | 120 s (×60) |",
+            "| gurobi-perspective | licence |",
+            "| scip-bigm | > 60 s |",
+            "| okridge | not run |",
+            "| abess* | 0.5 s (×0.25), error 2 % |",
+            "- Boston: abess (inexact) is faster, 0.5 s against 2 s.",
+        ):
+            assert line in text.splitlines()
+
+
+class TestVerdicts:
+    def test_the_fastest_peer_decides(self):
+        rows = [row("Boston", 1, "l0star", 1.0), row("Boston", 1, "gurobi-bigm", 80.0)]
+        assert statements.verdict(statement("Boston"), runs_of(rows))[1] == "yes"
+        rows.append(row("Boston", 1, "gurobi-cuts", 49.0))
+        found, holds = statements.verdict(statement("Boston"), runs_of(rows))
+        assert holds == "**no**"
+        assert "49 times as fast as gurobi-cuts" in found
+
+    def test_nobody_wins_where_nobody_ends(self):
+        family = "AR n=500 p=500 rho=0.5"
+        rows = [row(family, 1, name, 60.0, "time_limit") for name in ("l0star", "okridge", "l0bnb")]
+        found, holds = statements.verdict(statement(family), runs_of(rows))
+        assert holds == "nobody solves it"
+        assert "neither does l0star" in found
+        rows[0] = row(family, 1, "l0star", 2.0)
+        assert statements.verdict(statement(family), runs_of(rows))[1] == "yes"
+        rows[0] = row(family, 1, "l0star", 60.0, "time_limit")
+        rows[1] = row(family, 1, "okridge", 50.0)
+        assert statements.verdict(statement(family), runs_of(rows))[1] == "**no**"
+
+
+class TestSchedule:
+    names = ("l0star", "paper", "gurobi-bigm", "scip-bigm", "okridge", "el0ps")
+
+    def test_what_statements_rest_on_comes_first(self):
+        order = list(race.plan(instances.FAMILIES, self.names, 2))
+        place = {(family.name, run, name): i for i, (family, run, group) in enumerate(order) for name in group}
+        assert len(place) == 2 * len(self.names) * len(instances.FAMILIES)
+        last = max(at for (family, _, name), at in place.items() if statements.needed(family, name))
+        needed = {cell for cell in place if cell[2] == "l0star" or statements.needed(cell[0], cell[2])}
+        rest = min(at for cell, at in place.items() if cell not in needed)
+        assert last < rest
+
+    def test_a_race_goes_on_where_it_was(self):
+        family = instances.FAMILIES[0]
+        asked = []
+
+        class Told:
+            def __init__(self, *_):
+                self.request = {}
+
+            def solve(self, method="best-first"):
+                return {"status": "optimal", "seconds": 1.0, "checked": 1.0, "largest": 1.0}
+
+            def ask(self, _team, peer, _folder, _best):
+                asked.append(peer.name)
+                status = "time_limit" if peer.name == "scip-bigm" else "optimal"
+                return {"status": status, "seconds": 2.0}
+
+        names = ("l0star", "gurobi-bigm", "scip-bigm")
+        with tempfile.TemporaryDirectory() as folder, mock.patch("race.Instance", Told):
+            path = pathlib.Path(folder) / "peers.json"
+
+            def run(budget, **other):
+                results = race.Results(path, {**MADE, "repeats": 3, **other}, False)
+                return race.run("l0star", None, [family], names, results, budget)
+
+            assert not run(-1)
+            assert asked == []
+            assert run(60)
+            # Three times what ends, once what is cut off.
+            assert sorted(asked) == ["gurobi-bigm"] * 3 + ["scip-bigm"]
+            whole = path.read_text(encoding="utf-8")
+            assert run(60)
+            assert len(asked) == 4
+            assert path.read_text(encoding="utf-8") == whole
+            with pytest.raises(SystemExit, match="time_limit was 60 and is 7"):
+                run(60, time_limit=7)
+
+
+class TestPrices:
+    def test_a_price_makes_its_size_best(self):
+        values = {0: 10.0, 1: 6.0, 2: 5.0, 3: 4.8}
+        found = race.price(values, 2)
+        best = min(values, key=lambda size: values[size] + found * size)
+        assert best == 2
+
+    def test_where_no_price_does_the_next_smaller_size_is_taken(self):
+        # From 1 to 2 less is gained than from 2 to 3: no price makes 2 best.
+        values = {0: 10.0, 1: 6.0, 2: 5.5, 3: 4.0}
+        found = race.price(values, 2)
+        best = min(values, key=lambda size: values[size] + found * size)
+        assert best == 1
+
+
+class TestWorkers:
+    """Adapters of a few lines, in the place of peers."""
+
+    peer = peers.Peer("told", "told.py", None)
+
+    def answers(self, tmp_path, monkeypatch, script, count):
+        (tmp_path / "adapters").mkdir()
+        (tmp_path / "adapters" / "told.py").write_text(script, encoding="utf-8")
+        monkeypatch.setattr(peers, "HERE", tmp_path)
+        monkeypatch.setattr(peers, "python_of", lambda _: sys.executable)
+        with peers.Team() as team:
+            return [team.ask(self.peer, {"time_limit": 0.2}, tmp_path) for _ in range(count)]
+
+    def test_a_worker_is_asked_again(self, tmp_path, monkeypatch):
+        script = "import sys\nfor i, _ in enumerate(sys.stdin):\n    print('{\"nodes\": %d}' % i, flush=True)"
+        found = self.answers(tmp_path, monkeypatch, script, 3)
+        assert [answer["nodes"] for answer in found] == [0, 1, 2]
+
+    def test_a_crash_is_an_answer_and_the_next_request_has_a_new_worker(self, tmp_path, monkeypatch):
+        script = "import sys\nsys.stdin.readline()\nsys.exit('no more memory')"
+        for answer in self.answers(tmp_path, monkeypatch, script, 2):
+            assert answer["status"] == "failed"
+            assert answer["note"] == "exit code 1: no more memory"
+
+    def test_who_says_nothing_is_ended(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(peers, "START", 0)
+        monkeypatch.setattr(peers, "GRACE", 0)
+        (answer,) = self.answers(tmp_path, monkeypatch, "import sys\nsys.stdin.read()", 1)
+        assert answer["status"] == "time_limit"
+        assert answer["note"] == "killed, no model"
