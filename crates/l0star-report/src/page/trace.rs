@@ -24,6 +24,7 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Takes what a search says.
     pub fn hear(&mut self, event: &Event) {
         if !event.objective.is_finite() {
             return;
@@ -75,6 +76,7 @@ impl Trace {
         (self.points.len() > 1).then_some(&self.points)
     }
 
+    /// What the chart shows, in words.
     pub fn note(&self) -> String {
         match self.points.last() {
             Some(last) => format!(
