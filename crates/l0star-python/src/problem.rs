@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use l0star::{Checkpoint, loss};
+use l0star_report::{Face, warnings};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ pub fn refuse(error: l0star::Error) -> PyErr {
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Problem {
     problem: l0star::Problem,
+    /// Of the rows that count.
+    weights: Option<Vec<f64>>,
     scales: Scales,
 }
 
@@ -165,8 +168,10 @@ impl Problem {
         for (child, parents) in &requires {
             builder = builder.requires(*child, parents);
         }
-        if let Some(weights) = weights {
-            builder = builder.weights(vector(weights));
+        let mut weights = weights.map(vector);
+        if let Some(weights) = &mut weights {
+            builder = builder.weights(weights.clone());
+            weights.retain(|weight| *weight > 0.0);
         }
         if let Some(offset) = offset {
             builder = builder.offset(vector(offset));
@@ -174,6 +179,7 @@ impl Problem {
         let problem = py.detach(|| guarded(|| builder.build()))?;
         Ok(Self {
             problem: problem.map_err(refuse)?,
+            weights,
             scales: Scales {
                 scale,
                 bounds,
@@ -211,6 +217,21 @@ impl Problem {
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
         solution.restore(&self.scales);
         Ok((solution, stopped_by))
+    }
+
+    /// What the user should know of the data before they believe a model with k features.
+    fn warnings(&self, py: Python<'_>, k: usize) -> PyResult<Vec<String>> {
+        let problem = &self.problem;
+        // Views are aside here: these are the columns as they were given.
+        let data = warnings::Data {
+            design: problem.design(),
+            names: problem.names(),
+            weights: self.weights.as_deref(),
+            features: problem.selectable().len() + problem.included().len(),
+            intercept: problem.has_intercept(),
+            standardize: self.scales.scale.is_some(),
+        };
+        py.detach(|| guarded(|| warnings::warnings(&data, k, Face::Python)))
     }
 
     /// Solves it for every k from one number to another, which share their work; a time limit is for all of them.

@@ -90,6 +90,13 @@ fn rules(asked: &Constraints) -> Vec<String> {
     if asked.heredity {
         said.push("A product or a square may be in only together with its factors.".into());
     }
+    for needed in &asked.requires {
+        let names = quoted(&needed.needs);
+        said.push(format!(
+            "'{}' may be in only together with {names}.",
+            needed.feature
+        ));
+    }
     said
 }
 
@@ -267,9 +274,14 @@ pub fn supports(d: usize, k: usize) -> String {
 
 fn rests_on(model: &Model) -> Vec<String> {
     let data = &model.data;
+    // Python does not hash: the numbers are in the user's hands.
+    let hash = match data.hash.is_empty() {
+        true => ".".to_owned(),
+        false => format!("; the numbers used have the hash {}.", data.hash),
+    };
     let mut paragraphs = vec![format!(
-        "Data: {}, {} rows and {} features; the numbers used have the hash {}.",
-        data.file, data.rows, data.columns, data.hash
+        "Data: {}, {} rows and {} features{hash}",
+        data.file, data.rows, data.columns
     )];
     if data.rows_dropped > 0 {
         paragraphs.push(format!(
@@ -346,8 +358,12 @@ fn again(model: &Model, face: Face) -> Vec<String> {
         Face::Python => paragraphs.extend(model.command.iter().cloned()),
     }
     paragraphs.push(format!(
-        "with l0star {} and data of the same hash. With {} a run repeats itself bit for bit; with more threads objective and status stay, and the nodes on the way may differ.",
+        "with l0star {} and {}. With {} a run repeats itself bit for bit; with more threads objective and status stay, and the nodes on the way may differ.",
         model.l0star,
+        match face {
+            Face::Command => "data of the same hash",
+            Face::Python => "the same data",
+        },
         face.one_thread()
     ));
     paragraphs
