@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
+//! paper|engine|ablation|path|threads|read|python`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
@@ -88,6 +88,8 @@ enum Suite {
     Threads,
     /// The reader of CSV files on one gigabyte
     Read,
+    /// What fit costs in Python over the same call in Rust
+    Python,
 }
 
 impl Bench {
@@ -100,6 +102,7 @@ impl Bench {
             Suite::Path => "path",
             Suite::Threads => "threads",
             Suite::Read => "read",
+            Suite::Python => "python",
         };
         let arguments = ["bench-inner", suite, "--only", &self.only];
         step::in_release(&format!("bench {suite}"), &arguments)
@@ -113,6 +116,7 @@ impl Bench {
             Suite::Path => bench::path(&self.only),
             Suite::Threads => bench::threads(&self.only),
             Suite::Read => bench::read::read(),
+            Suite::Python => bench::python::overhead(),
         }
     }
 }

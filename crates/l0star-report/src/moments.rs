@@ -31,8 +31,11 @@ impl Moments {
     pub fn of(design: &Design, weights: Option<&[f64]>) -> Vec<Moments> {
         let total = weights.map_or(design.rows() as f64, |weights| weights.iter().sum());
         let share = |row: usize| weights.map_or(1.0, |weights| weights[row]) / total;
+        let stored = |j: usize| -> f64 { design.entries(j).map(|(row, _)| share(row)).sum() };
+        // The same for all dense columns.
+        let all = (!design.is_sparse() && design.columns() > 0).then(|| stored(0));
         let column = |j: usize| {
-            let stored: f64 = design.entries(j).map(|(row, _)| share(row)).sum();
+            let stored = all.unwrap_or_else(|| stored(j));
             let mean: f64 = design.entries(j).map(|(row, v)| share(row) * v).sum();
             let square = |v: f64| (v - mean) * (v - mean);
             let spread: f64 = design
