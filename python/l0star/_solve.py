@@ -18,7 +18,7 @@ from l0star._checkpoint import CheckpointFile
 from l0star._constraints import Constraints
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
-from l0star._input import Data, Vector, matrix, read
+from l0star._input import Data, matrix, read
 from l0star._options import Options, check_count
 from l0star._progress import Progress, Telling, logger
 from l0star._report import Origin, Rows, finite
@@ -135,7 +135,9 @@ class Job:
 
     def __init__(self, data: Data, options: Options) -> None:
         self._options = options
-        self._data = data
+        # Not the matrix, which is the engine's from here on.
+        self._y, self._weights = data.y, data.weights
+        self._names, self._classes = data.names, data.classes
         self._warnings: list[str] = []
         #: What a model may look like.
         self.constraints = asked = Constraints.read(options, data.names)
@@ -253,7 +255,7 @@ class Job:
         return results
 
     def _result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
-        options, data, names = self._options, self._data, self._data.names
+        options, names = self._options, self._names
         aic, bic, ebic = solution.criteria or (None, None, None)
         result = Result(
             status=solution.status,
@@ -267,7 +269,7 @@ class Job:
             intercept=solution.intercept,
             support=solution.support,
             names=names,
-            classes=data.classes,
+            classes=self._classes,
             solutions=[
                 Model(objective=objective, coef=coef, intercept=intercept, support=support, names=names)
                 for objective, coef, intercept, support in solution.solutions
@@ -286,7 +288,7 @@ class Job:
             priced=None if priced is None else [Price.of(price, names) for price in priced],
             warnings=self._warnings,
             origin=self._origin,
-            rows=Rows(_scores(data, solution), data.y, data.weights),
+            rows=Rows(self._problem.scores(solution), self._y, self._weights),
         )
         logger.info("%s", result.headline)
         return result
@@ -296,13 +298,6 @@ def _warn_of_prices(results: Sequence[Result]) -> None:
     stopped = sum(price.status.endswith("_limit") for result in results for price in result.priced or [])
     if stopped:
         warn(f"{stopped} prices were stopped at a limit; their bounds are valid.", ConvergenceWarning)
-
-
-def _scores(data: Data, solution: _core.Solution) -> Vector:
-    """Give what a model says of the rows it was fitted to."""
-    support = solution.support
-    scores: Vector = data.X[:, support] @ solution.coefficients[support] + solution.intercept
-    return scores if data.offset is None else scores + data.offset
 
 
 def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:
