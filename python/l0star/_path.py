@@ -185,8 +185,8 @@ def sparse_path(
         The largest size; by default 10, or the number of features where that is less. With ``include`` the path begins
         at the number of these features.
     time_limit : float, default=None
-        Seconds, for the whole path: every size gets an equal share of what is left. A limit that ends a search gives a
-        ConvergenceWarning and the best model so far.
+        Seconds, for the whole path: every size gets an equal share of what is left; and as many again for the prices of
+        each. A limit that ends a search gives a ConvergenceWarning and the best model so far.
     top : int, default=None
         How many models of each size are wanted, the best ones in order.
     within : float, default=None

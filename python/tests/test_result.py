@@ -133,6 +133,17 @@ def test_prices(diabetes):
     assert prices["bmi"].features == without.features
 
 
+def test_a_path_has_the_lists_and_prices_of_every_size(diabetes):
+    for result in sparse_path(*diabetes, k_max=3, top=3, prices=True):
+        alone = solve(*diabetes, result.k, top=3, prices=True)
+        assert [model.features for model in result.solutions] == [model.features for model in alone.solutions]
+        assert [price.cost for price in result.prices()] == pytest.approx([price.cost for price in alone.prices()])
+    near = sparse_path(*diabetes, k_max=2, within=0.1)
+    assert [len(result.solutions) for result in near] == [
+        len(solve(*diabetes, k, within=0.1).solutions) for k in range(3)
+    ]
+
+
 def test_path_defaults_to_ten_sizes_at_most(diabetes):
     X, y = diabetes
     assert len(sparse_path(X, y)) == 11
