@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 
 use l0star::{Design, Problem, Settings, prices, solve};
 
+/// What `main` prints.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (names, rows, values) = table.into_parts();

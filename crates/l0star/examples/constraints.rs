@@ -11,6 +11,7 @@ use l0star::{Design, Problem, Settings, solve};
 /// The columns have length 1; times this, their values are about 1.
 const SCALE: f64 = 21.0;
 
+/// What `main` prints.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (mut names, rows, mut values) = table.into_parts();

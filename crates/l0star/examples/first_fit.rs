@@ -7,6 +7,7 @@ use std::io::Write;
 
 use l0star::{Design, Problem, Settings, solve};
 
+/// What `main` prints.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (names, rows, values) = table.into_parts();

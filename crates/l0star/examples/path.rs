@@ -8,6 +8,7 @@ use std::io::Write;
 
 use l0star::{Design, PathRun, Problem, Settings};
 
+/// What `main` prints.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (names, rows, values) = table.into_parts();

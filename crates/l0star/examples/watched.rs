@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use l0star::search::{Event, News};
 use l0star::{Design, Problem, Run, Settings};
 
+/// What `main` prints.
 pub fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (table, target) = data::diabetes()?;
     let (mut names, rows, mut values) = table.into_parts();

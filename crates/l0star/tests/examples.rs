@@ -1,5 +1,8 @@
 //! The examples print what `examples/output` has; their twins in Python are compared with the same files.
 
+// Every example has the module of its data.
+#![allow(clippy::duplicate_mod)]
+
 use std::error::Error;
 use std::fs;
 use std::io::Write;
@@ -8,7 +11,7 @@ use std::io::Write;
 macro_rules! example {
     ($name:ident, $file:literal) => {
         #[path = $file]
-        #[allow(dead_code, missing_docs)]
+        #[allow(dead_code)]
         mod $name;
 
         #[test]
@@ -24,7 +27,9 @@ example!(best_models, "../examples/best_models.rs");
 example!(constraints, "../examples/constraints.rs");
 example!(watched, "../examples/watched.rs");
 
-fn agrees(name: &str, run: fn(&mut dyn Write) -> Result<(), Box<dyn Error>>) {
+type Example = fn(&mut dyn Write) -> Result<(), Box<dyn Error>>;
+
+fn agrees(name: &str, run: Example) {
     let file = format!("{}/examples/output/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     let mut out = Vec::new();
     run(&mut out).unwrap();

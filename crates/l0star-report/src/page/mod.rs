@@ -7,7 +7,7 @@
 //! | `trace` | the objective and the bound while the search ran |
 //!
 //! The data of the charts are one JSON object in the page, one field a panel; a panel whose field is absent stays hidden.
-//! A new panel is a field of [`Charts`], a section of `page.html` with the same id, and a function in `page.js`.
+//! A new panel is a field of `Charts`, a section of `page.html` with the same id, and a function in `page.js`.
 
 mod fit_quality;
 mod trace;
