@@ -247,7 +247,7 @@ fn how(model: &Model) -> Vec<String> {
 }
 
 /// `1 node`, `2 nodes`.
-fn counted(count: u64, what: &str) -> String {
+pub(crate) fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")
 }
