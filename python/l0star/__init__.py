@@ -23,8 +23,10 @@ from l0star._path import SparsePath, sparse_path
 from l0star._progress import Progress
 from l0star._result import Model, Price, Result
 from l0star._solve import SolveInterrupted, solve
+from l0star._warnings import L0starWarning
 
 __all__ = [
+    "L0starWarning",
     "Model",
     "Price",
     "Progress",

@@ -11,6 +11,7 @@ import numpy as np
 
 from l0star._input import column, columns
 from l0star._options import Options
+from l0star._report import finite
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,19 @@ class Constraints:
     ridge_factors: list[tuple[int, float]]
     requires: list[tuple[int, list[int]]]
     n_columns: int
+    #: The same in the words of the command's model files; empty when nothing is asked for.
+    words: dict[str, Any]
 
     @classmethod
     def read(cls, options: Options, names: list[str]) -> Constraints:
         """Look up what the options name."""
-        return cls(
+        bounds, signs = _bounds(options.bounds, names), _signs(options.nonnegative, names)
+        found = cls(
             include=columns(options.include, names, "include"),
             include_free=columns(options.include_free, names, "include_free"),
             exclude=columns(options.exclude, names, "exclude"),
             groups=_groups(options.groups, names),
-            bounds=[*_bounds(options.bounds, names), *_signs(options.nonnegative, names)],
+            bounds=[*bounds, *signs],
             ridge_factors=[
                 (j, _number(factor, f"ridge_factor[{key!r}]"))
                 for key, j, factor in _entries(options.ridge_factor, names, "ridge_factor")
@@ -44,7 +48,30 @@ class Constraints:
                 for _, j, parents in _entries(options.requires, names, "requires")
             ],
             n_columns=len(names),
+            words={},
         )
+        found.words.update(found._words(names, bounds, [j for j, _, _ in signs]))
+        return found
+
+    def _words(self, names: list[str], bounds: list[tuple[int, float, float]], signs: list[int]) -> dict[str, Any]:
+        def named(some: Iterable[int]) -> list[str]:
+            return [names[j] for j in some]
+
+        groups = [[j for j in group if j not in self.exclude] for group in self.groups]
+        has_all_signs = len(signs) == len(names)
+        words = {
+            "include": named(self.include),
+            "include_free": named(self.include_free),
+            "all_nonnegative": has_all_signs,
+            "nonnegative": [] if has_all_signs else named(signs),
+            "bounds": [
+                {"feature": names[j], "lower": finite(lower), "upper": finite(upper)} for j, lower, upper in bounds
+            ],
+            "groups": [{"name": names[group[0]], "columns": named(group)} for group in groups if group],
+            "ridge_factors": {names[j]: factor for j, factor in self.ridge_factors},
+            "requires": [{"feature": names[j], "needs": named(parents)} for j, parents in self.requires],
+        }
+        return {key: value for key, value in words.items() if value}
 
     @property
     def n_included(self) -> int:

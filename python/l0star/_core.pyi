@@ -6,7 +6,18 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LABEL_LOSSES", "METHODS", "REAL_LOSSES", "RELAXATIONS", "VERSION", "Price", "Problem", "Solution", "Stop"]
+__all__ = [
+    "LABEL_LOSSES",
+    "METHODS",
+    "REAL_LOSSES",
+    "RELAXATIONS",
+    "VERSION",
+    "Price",
+    "Problem",
+    "Solution",
+    "Stop",
+    "report",
+]
 
 VERSION: str
 REAL_LOSSES: tuple[str, ...]
@@ -119,6 +130,8 @@ class Problem:
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
+    def scores(self, solution: Solution) -> npt.NDArray[np.float64]: ...
+    def warnings(self, k: int) -> list[str]: ...
     def path(
         self,
         first: int,
@@ -131,3 +144,12 @@ class Problem:
     def prices(
         self, solution: Solution, settings: Mapping[str, object], *, stop: Stop | None = None
     ) -> tuple[list[Price], BaseException | None]: ...
+
+def report(
+    file: str,
+    model: str,
+    *,
+    rows: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | None] | None = None,
+    trace: npt.NDArray[np.float64] | None = None,
+    path: tuple[str, int, Sequence[tuple[int, float, float | None, float | None, Sequence[str]]]] | None = None,
+) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from typing import Any, TypeVar
@@ -108,8 +109,9 @@ class _CrossValidated(_SparseModel):
         # The engine releases the GIL: threads share the data. Each search gets one, so that n_jobs is the load.
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         stop = _core.Stop()
-        # Lists are for the last fit.
-        one = {"verbose": 0, "n_jobs": None, "top": None, "within": None}
+        # Lists, prices and checkpoints are for the last fit.
+        one = {"verbose": 0, "n_jobs": None, "top": None, "within": None, "prices": False}
+        one |= {"checkpoint": None, "resume": None}
         tasks = (
             delayed(_score_fold)(self, scorer, data, y, self._options(ridge=ridge, **one), ks, train, test, stop)
             for ridge in ridges
@@ -238,6 +240,10 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         requires: Any = None,
         top: int | None = None,
         within: float | None = None,
+        prices: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
@@ -305,6 +311,10 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         requires: Any = None,
         top: int | None = None,
         within: float | None = None,
+        prices: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,

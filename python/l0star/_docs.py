@@ -64,8 +64,20 @@ top : int, default=None
     How many models are wanted, the best ones in order. A model is a set of at most ``k`` features.
 within : float, default=None
     All models up to ``1 + within`` times the best objective are wanted, at most ``top`` of them (1000 by default).
+prices : bool, default=False
+    Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is an
+    exact search by itself.
+checkpoint : str or path, default=None
+    A file for the state of the search, so that another process can go on with it: written while the search runs, and
+    at its end, whatever ends it.
+checkpoint_every : float, default=60.0
+    Seconds between two checkpoints.
+resume : str or path, default=None
+    A checkpoint of the same data and settings to go on from; further ones go there too, if ``checkpoint`` names no
+    other file. Limits are those of this run.
 time_limit : float, default=None
-    Seconds. A limit that ends the search gives a ConvergenceWarning and the best model so far.
+    Seconds, for the search; and as many again for all prices together. A limit that ends the search gives a
+    ConvergenceWarning and the best model so far.
 node_limit : int, default=None
     Nodes of the search tree.
 memory_limit : int, default=None
@@ -93,6 +105,12 @@ top : int, default=None
     How many models are wanted of the last fit, the best ones in order.
 within : float, default=None
     All models up to ``1 + within`` times the best objective are wanted of the last fit.
+prices : bool, default=False
+    Whether to find out what every other decision about a feature would cost in the last fit.
+checkpoint : str or path, default=None
+    A file for the state of the last fit, so that its search can be gone on with.
+resume : str or path, default=None
+    A checkpoint of the last fit, of the same data and the same choice, to go on from.
 time_limit : float, default=None
     Seconds, for all sizes on one fold, and again for the last fit.
 node_limit : int, default=None
@@ -120,6 +138,8 @@ n_nodes_ : int
     Nodes looked at.
 n_solver_calls_ : int
     Relaxations and restricted problems solved.
+prices_ : list of Price or None
+    What every other decision about a feature would cost, with ``prices=True``.
 result_ : Result
     All of this, to look at and to draw.
 n_features_in_ : int
@@ -139,6 +159,14 @@ best_index_ : int
     Where the choice is in ``cv_results_``.
 best_score_ : float
     Its mean score.
+"""
+
+#: Of the methods that draw.
+_DRAWING = """
+ax : matplotlib.axes.Axes, default=None
+    Where to draw; a new figure if None.
+most : int, default=30
+    At most so many features: those of the model, and the cheapest of the others.
 """
 
 _HEADING = re.compile(r"\n\n(?=\w[\w ]*\n-{3,}\n)")
@@ -168,6 +196,17 @@ def documented(thing: Thing) -> Thing:
         text = _complete(text, "Attributes", lambda own: list({**own, **_entries(more)}.values()))
     thing.__doc__ = text
     return thing
+
+
+def drawing(method: Thing) -> Thing:
+    """Complete the docstring of a method that draws: what it takes, and the axes that it gives back."""
+    if method.__doc__ is not None:
+        known = _entries(_DRAWING)
+        names = [name for name in inspect.signature(method).parameters if name != "self"]  # type: ignore[arg-type]
+        entries = "\n".join(known[name] for name in names)
+        text = inspect.cleandoc(method.__doc__)
+        method.__doc__ = f"{text}\n\nParameters\n----------\n{entries}\n\nReturns\n-------\nmatplotlib.axes.Axes"
+    return method
 
 
 def _complete(text: str, section: str, entries: Callable[[dict[str, str]], list[str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star._core import LABEL_LOSSES, REAL_LOSSES
 from l0star._docs import documented
-from l0star._input import FLOATS, SPARSE_FORMATS, Data, complete, feature_names, signs, unnamed
+from l0star._input import FLOATS, SPARSE_FORMATS, Data, complete, feature_names, signs, target_name, unnamed
 from l0star._options import LOSSES, Options, check_count
 from l0star._progress import Progress
 from l0star._result import Result
@@ -68,14 +69,14 @@ class _SparseModel(SelectorMixin, BaseEstimator):
     def _read(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Data:
         labels = self._losses == LABEL_LOSSES
         # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
-        names = feature_names(X)
+        names, target = feature_names(X), target_name(y)
         X, y = validate_data(
             self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=False
         )
         classes = None
         if labels:
             classes, y = signs(y)
-        return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes)
+        return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes, target)
 
     def _solve(self, job: Job, k: int) -> None:
         """Solve and keep the result; the best model so far is kept after Ctrl-C too."""
@@ -95,8 +96,20 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self.gap_ = result.gap
         self.status_ = result.status
         self.solutions_ = result.solutions
+        self.prices_ = result.priced
         self.n_nodes_ = result.nodes
         self.n_solver_calls_ = result.solver_calls
+
+    def report(self, file: str | os.PathLike[str]) -> None:
+        """Write the fitted model as one HTML page, as :meth:`Result.report` does.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it; what is there is replaced.
+        """
+        check_is_fitted(self)
+        self.result_.report(file)
 
     def _linear(self, X: Any) -> npt.NDArray[np.float64]:
         check_is_fitted(self)
@@ -180,6 +193,10 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         requires: Any = None,
         top: int | None = None,
         within: float | None = None,
+        prices: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
@@ -274,6 +291,10 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         requires: Any = None,
         top: int | None = None,
         within: float | None = None,
+        prices: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,

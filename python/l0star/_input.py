@@ -31,11 +31,12 @@ class Data:
     weights: Vector | None = None
     offset: Vector | None = None
     classes: npt.NDArray[Any] | None = None
+    target: str = "y"
 
 
 def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None) -> Data:
     """Check everything that a user gives to a function."""
-    names = feature_names(X)
+    names, target = feature_names(X), target_name(y)
     X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="l0star")
     check_consistent_length(X, y)
     classes = None
@@ -47,11 +48,17 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
         y = column_or_1d(y)
     names = names if names is not None else unnamed(X.shape[1])
-    return complete(X, y, names, sample_weight, offset, classes)
+    return complete(X, y, names, sample_weight, offset, classes, target)
 
 
 def complete(
-    X: Any, y: Any, names: list[str], sample_weight: Any, offset: Any, classes: npt.NDArray[Any] | None
+    X: Any,
+    y: Any,
+    names: list[str],
+    sample_weight: Any,
+    offset: Any,
+    classes: npt.NDArray[Any] | None,
+    target: str,
 ) -> Data:
     """Check what belongs to the rows, given the rest."""
     y = np.asarray(y, dtype=np.float64)
@@ -60,7 +67,7 @@ def complete(
         raise ValueError(
             "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
         )
-    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes)
+    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes, target)
 
 
 def feature_names(X: Any) -> list[str] | None:
@@ -72,6 +79,12 @@ def feature_names(X: Any) -> list[str] | None:
         return None
     names = list(named)
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def target_name(y: Any) -> str:
+    """Name of a series; y if it has none."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"
 
 
 def unnamed(columns: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
@@ -45,6 +46,10 @@ class Options:
     requires: Any = None
     top: int | None = None
     within: float | None = None
+    prices: bool = False
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: float = 60.0
+    resume: str | os.PathLike[str] | None = None
     time_limit: float | None = None
     node_limit: int | None = None
     memory_limit: int | None = None
@@ -74,6 +79,17 @@ class Options:
             "memory_limit": self.memory_limit,
         }
 
+    def arguments(self) -> str:
+        """Give those of the arguments of a call that say what is solved and are not by default."""
+        told = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            is_default = value is field.default or (isinstance(value, (Real, str)) and value == field.default)
+            if not is_default and field.name not in ("callback", "verbose"):
+                text = repr(value)
+                told.append(f", {field.name}={text if len(text) <= 80 else '…'}")
+        return "".join(told)
+
     def check(self, owner: str, losses: tuple[str, ...] = LOSSES) -> None:
         """Refuse what is out of range, in scikit-learn's words."""
         check_word(owner, "loss", self.loss, losses)
@@ -91,6 +107,11 @@ class Options:
             check_real(owner, "within", self.within, least=0.0)
         if self.top is not None:
             check_count(owner, "top", self.top, least=1)
+        check_real(owner, "checkpoint_every", self.checkpoint_every, above=0.0)
+        if self.prices and self.method not in EXACT:
+            raise ValueError(f"prices need an exact method: {', '.join(EXACT)}; got method={self.method!r}.")
+        if self.method != "best-first" and (self.checkpoint is not None or self.resume is not None):
+            raise ValueError(f"checkpoints belong to method='best-first'; got method={self.method!r}.")
         for name in ("node_limit", "memory_limit"):
             if getattr(self, name) is not None:
                 check_count(owner, name, getattr(self, name))

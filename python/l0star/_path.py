@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from l0star import _plot
 from l0star._constraints import Constraints
 from l0star._core import LABEL_LOSSES
-from l0star._docs import documented
+from l0star._docs import documented, drawing
 from l0star._input import read
-from l0star._options import Options, check_count
+from l0star._options import Options, check_count, check_word
 from l0star._progress import Progress, bar
+from l0star._report import write
 from l0star._result import Result
 from l0star._solve import Job
 
@@ -81,21 +83,43 @@ class SparsePath(Sequence[Result]):
         names = [self.results[0].names[j] for j in used]
         return pd.concat([frame, pd.DataFrame(coefs[used].T, index=frame.index, columns=names)], axis=1)
 
+    @drawing
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """Draw the coefficients over k. Needs matplotlib.
+        """Draw the coefficients over k. Needs matplotlib."""
+        return _plot.plot_path(self, ax)
+
+    def report(self, file: str | os.PathLike[str], criterion: str = "ebic") -> None:
+        """Write the path as one HTML page, the same as that of the command's ``path --report``.
 
         Parameters
         ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; a new figure if None.
+        file : str or path
+            Where to write it; what is there is replaced.
+        criterion : {"ebic", "bic", "aic"}, default="ebic"
+            The page is about the model of the size that this criterion chooses.
+        """
+        write(file, self.best(criterion), (criterion, self.results))
+
+    def best(self, criterion: str = "ebic") -> Result:
+        """Give the model of the size that a criterion chooses.
+
+        Parameters
+        ----------
+        criterion : {"ebic", "bic", "aic"}, default="ebic"
+            The extended Bayesian, the Bayesian, or Akaike's.
 
         Returns
         -------
-        matplotlib.axes.Axes
+        Result
+            Of the smallest of these if several are best.
         """
-        from l0star._plot import plot_path
-
-        return plot_path(self, ax)
+        check_word("SparsePath", "criterion", criterion, ("ebic", "bic", "aic"))
+        values = [getattr(result, criterion) for result in self]
+        if not values or None in values:
+            raise ValueError(
+                f"No criterion can choose among {self!r}: the path is empty, or its loss is no likelihood."
+            )
+        return self.results[int(np.argmin(values))]
 
     def _used(self) -> list[int]:
         return sorted({int(j) for result in self for j in result.support})
@@ -141,6 +165,9 @@ def sparse_path(
     requires: Any = None,
     sample_weight: Any = None,
     offset: Any = None,
+    top: int | None = None,
+    within: float | None = None,
+    prices: bool = False,
     time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
@@ -158,8 +185,14 @@ def sparse_path(
         The largest size; by default 10, or the number of features where that is less. With ``include`` the path begins
         at the number of these features.
     time_limit : float, default=None
-        Seconds, for the whole path: every size gets an equal share of what is left. A limit that ends a search gives a
-        ConvergenceWarning and the best model so far.
+        Seconds, for the whole path: every size gets an equal share of what is left; and as many again for the prices of
+        each. A limit that ends a search gives a ConvergenceWarning and the best model so far.
+    top : int, default=None
+        How many models of each size are wanted, the best ones in order.
+    within : float, default=None
+        All models of each size up to ``1 + within`` times its best objective are wanted.
+    prices : bool, default=False
+        Whether to find out for each size what every other decision about a feature would cost.
     node_limit : int, default=None
         Nodes of the search tree, for each size.
     memory_limit : int, default=None
@@ -194,14 +227,16 @@ def sparse_path(
         k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)
     ks = range(min(asked.n_included, k_max), k_max + 1)
+    job = Job(data, options)
+    job.look(k_max)
     if not verbose:
-        return SparsePath(Job(data, options).path(ks))
+        return SparsePath(job.path(ks))
     with bar(len(ks), "path") as shown:
 
         def follow(progress: Progress) -> object:
             shown.update(progress.k - ks.start - shown.n)
             return callback is not None and callback(progress)
 
-        path = SparsePath(Job(data, replace(options, callback=follow)).path(ks))
+        path = SparsePath(job.followed_by(follow).path(ks))
         shown.update(len(ks) - shown.n)
         return path

@@ -27,7 +27,7 @@ def _axes(ax: Axes | None) -> Axes:
 def plot_gap(result: Result, ax: Axes | None) -> Axes:
     """Objective and lower bound over time."""
     ax = _axes(ax)
-    seconds, objective, bound = result.trace.T
+    seconds, objective, bound, _ = result.trace.T
     ax.step(seconds, objective, where="post", label="objective")
     if np.isfinite(bound).any():
         ax.step(seconds, bound, where="post", label="lower bound")

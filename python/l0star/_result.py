@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from l0star import _plot
+from l0star._docs import drawing
+from l0star._report import Origin, Rows, finite, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,6 +114,21 @@ class Price:
             features=[names[j] for j in price.support],
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields of the command's ``--json``, None for what is infinite."""
+        lower, upper = self.cost_bounds
+        return {
+            "feature": self.feature,
+            "chosen": self.chosen,
+            "cost": finite(self.cost),
+            "cost_lower": finite(lower),
+            "cost_upper": finite(upper),
+            "objective": finite(self.objective),
+            "lower_bound": finite(self.lower_bound),
+            "status": self.status,
+            "support": self.features,
+        }
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(Model):
@@ -152,12 +172,18 @@ class Result(Model):
         Relaxations and restricted problems solved; nodes looked at; most nodes open at any time.
     seconds : float
         Wall-clock time of the search.
-    trace : ndarray of shape (n_points, 3)
-        How the search went: seconds, objective, lower bound.
+    trace : ndarray of shape (n_points, 4)
+        How the search went: seconds, objective, lower bound, nodes.
     fit_intercept : bool
         Whether there is an intercept.
     priced : list of Price or None
         See :meth:`prices`.
+    warnings : list of str
+        What was warned of in the data.
+    origin : object or None
+        Where the result comes from, for :meth:`report`.
+    rows : object or None
+        The rows that were fitted, for :meth:`report`; copies and pickles of a result go without them.
     """
 
     status: str
@@ -180,6 +206,13 @@ class Result(Model):
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
     priced: list[Price] | None = None
+    warnings: list[str] = field(default_factory=list)
+    origin: Origin | None = None
+    rows: Rows | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A model that is sent somewhere does not take the training data along.
+        return {**vars(self), "rows": None}
 
     @property
     def gap(self) -> float | None:
@@ -225,10 +258,20 @@ class Result(Model):
             "peak_open_nodes": self.peak_open_nodes,
             "seconds": self.seconds,
             "method": self.method,
+            "warnings": list(self.warnings),
         }
+        if self.origin is not None and self.origin.constraints:
+            fields["constraints"] = self.origin.constraints
+        if self.priced is not None:
+            fields["prices"] = [price.to_dict() for price in self.priced]
         if self._is_list:
             fields["solutions"] = [
-                {"objective": model.objective, "support": model.features, "coefficients": model.coefficients}
+                {
+                    "objective": model.objective,
+                    "intercept": model.intercept,
+                    "support": model.features,
+                    "coefficients": model.coefficients,
+                }
                 for model in self.solutions
             ]
             fields["rest_bound"], fields["truncated"] = self.rest_bound, self.truncated
@@ -236,6 +279,20 @@ class Result(Model):
             positive = self.classes[1]
             fields["positive_label"] = positive.item() if isinstance(positive, np.generic) else positive
         return fields
+
+    def report(self, file: str | os.PathLike[str]) -> None:
+        """Write the result as one HTML page, the same as that of the command's ``--report``.
+
+        It shows what is proved, the coefficients, how the search went, the best models, the prices, and how well the
+        rows are fitted (not in a copy of the result from another process, which does not have them). It needs nothing
+        from elsewhere, so that it can be sent to anyone.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it; what is there is replaced.
+        """
+        write(file, self)
 
     def to_pandas(self) -> pd.DataFrame:
         """Coefficients of the features of the model, in column order, the intercept last.
@@ -264,55 +321,20 @@ class Result(Model):
             raise ValueError("There are no prices, each of which is a search of its own: solve with prices=True.")
         return self.priced
 
+    @drawing
     def plot_prices(self, ax: Axes | None = None, *, most: int = 30) -> Axes:
-        """Draw what every other decision would cost. Needs matplotlib and ``solve(…, prices=True)``.
+        """Draw what every other decision would cost. Needs matplotlib and ``solve(…, prices=True)``."""
+        return _plot.plot_prices(self.prices(), ax, most)
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; a new figure if None.
-        most : int, default=30
-            At most so many features: those of the model, and the cheapest of the others.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from l0star._plot import plot_prices
-
-        return plot_prices(self.prices(), ax, most)
-
+    @drawing
     def plot_models(self, ax: Axes | None = None) -> Axes:
-        """Draw which features the best models have, one column a model. Needs matplotlib; for ``top`` and ``within``.
+        """Draw which features the best models have, a column a model. Needs matplotlib; for ``top`` and ``within``."""
+        return _plot.plot_models(self.solutions, ax)
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; a new figure if None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from l0star._plot import plot_models
-
-        return plot_models(self.solutions, ax)
-
+    @drawing
     def plot_gap(self, ax: Axes | None = None) -> Axes:
-        """Draw how objective and lower bound met. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; a new figure if None.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from l0star._plot import plot_gap
-
-        return plot_gap(self, ax)
+        """Draw how objective and lower bound met. Needs matplotlib."""
+        return _plot.plot_gap(self, ax)
 
     def _rows(self) -> list[tuple[str, float, float]]:
         """Name, coefficient, and the share of the largest one (none for the intercept)."""

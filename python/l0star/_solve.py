@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +19,11 @@ from l0star._constraints import Constraints
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._input import Data, matrix, read
-from l0star._options import EXACT, Options, check_count, check_real
+from l0star._options import Options, check_count
 from l0star._progress import Progress, Telling, logger
+from l0star._report import Origin, Rows, finite
 from l0star._result import Model, Price, Result
+from l0star._warnings import L0starWarning, warn
 
 
 class SolveInterrupted(KeyboardInterrupt):
@@ -92,19 +94,6 @@ def solve(
     ----------
     k : int
         At most this many features. More than there are means all of them.
-    time_limit : float, default=None
-        Seconds, for the search; and as many again for all prices together.
-    prices : bool, default=False
-        Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is an
-        exact search by itself.
-    checkpoint : str or path, default=None
-        A file for the state of the search, so that another process can go on with it: written while the search runs,
-        and at its end, whatever ends it.
-    checkpoint_every : float, default=60.0
-        Seconds between two checkpoints.
-    resume : str or path, default=None
-        A checkpoint of the same data and settings to go on from; further ones go there too, if ``checkpoint`` names no
-        other file. Limits are those of this call.
 
     Returns
     -------
@@ -118,6 +107,8 @@ def solve(
 
     Warns
     -----
+    L0starWarning
+        When the model should not be trusted without a second look at the data.
     ConvergenceWarning
         When a limit ended the search; the result is valid, and its gap says how good it is at least.
 
@@ -135,16 +126,8 @@ def solve(
     options = Options.of(locals())
     options.check("solve")
     check_count("solve", "k", k)
-    check_real("solve", "checkpoint_every", checkpoint_every, above=0.0)
-    if prices and method not in EXACT:
-        raise ValueError(f"prices need an exact method: {', '.join(EXACT)}; got method={method!r}.")
-    if method != "best-first" and (checkpoint is not None or resume is not None):
-        raise ValueError(f"checkpoints belong to method='best-first'; got method={method!r}.")
-    file = checkpoint if checkpoint is not None else resume
-    save = None if file is None else CheckpointFile(file).write
-    state = None if resume is None else Path(resume).read_bytes()
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
-    return Job(data, options).run(k, prices=prices, save=save, save_every=float(checkpoint_every), resume=state)
+    return Job(data, options).run(k)
 
 
 class Job:
@@ -152,8 +135,10 @@ class Job:
 
     def __init__(self, data: Data, options: Options) -> None:
         self._options = options
-        self._names = data.names
-        self._classes = data.classes
+        # Not the matrix, which is the engine's from here on.
+        self._y, self._weights = data.y, data.weights
+        self._names, self._classes = data.names, data.classes
+        self._warnings: list[str] = []
         #: What a model may look like.
         self.constraints = asked = Constraints.read(options, data.names)
         scale = None
@@ -180,46 +165,69 @@ class Job:
             offset=data.offset,
             scale=scale,
         )
+        counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
+        settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
+        excluded = set(asked.exclude)
+        given = {"sample_weight": data.weights, "offset": data.offset}
+        self._origin = Origin(
+            arguments=options.arguments()
+            + "".join(f", {name}={name}" for name, value in given.items() if value is not None),
+            target=data.target,
+            n_rows=counted,
+            features=[name for j, name in enumerate(data.names) if j not in excluded],
+            free=frozenset(data.names[j] for j in asked.include_free),
+            constraints=asked.words,
+            settings={**settings, "time_limit": finite(settings["time_limit"])},
+            huber_delta=float(options.huber_delta),
+            standardize=bool(options.standardize),
+            has_weights=data.weights is not None,
+            has_offset=data.offset is not None,
+        )
 
-    def run(
-        self,
-        k: int,
-        *,
-        prices: bool = False,
-        save: Callable[[bytes], object] | None = None,
-        save_every: float = 60.0,
-        resume: bytes | None = None,
-    ) -> Result:
+    def run(self, k: int) -> Result:
         """Solve it, and tell whoever listens."""
         options = self._options
+        file = options.checkpoint if options.checkpoint is not None else options.resume
+        save = None if file is None else CheckpointFile(file).write
+        state = None if options.resume is None else Path(options.resume).read_bytes()
+        self.look(k)
         with Telling(options.callback, options.verbose) as telling:
             solution, stopped_by = self._problem.solve(
                 int(k),
                 options.settings(),
                 callback=telling.listener,
                 save=save,
-                save_every=save_every,
-                resume=resume,
+                save_every=float(options.checkpoint_every),
+                resume=state,
             )
             telling.finish(solution)
         priced = None
-        if prices and solution.status != "interrupted":
+        if options.prices and solution.status != "interrupted":
             priced, stopped_by = self._problem.prices(solution, options.settings())
         result = self._result(solution, priced)
         _raise(stopped_by, [result])
         if result.status.endswith("_limit"):
-            warnings.warn(f"{result.headline}; raise the limit or the gap.", ConvergenceWarning, stacklevel=3)
-        stopped = sum(price.status.endswith("_limit") for price in priced or [])
-        if stopped:
-            warnings.warn(
-                f"{stopped} prices were stopped at a limit; their bounds are valid.", ConvergenceWarning, stacklevel=3
-            )
+            warn(f"{result.headline}; raise the limit or the gap.", ConvergenceWarning)
+        _warn_of_prices([result])
         return result
+
+    def followed_by(self, callback: Callable[[Progress], object]) -> Job:
+        """Give the same with another callback."""
+        other = copy.copy(self)
+        other._options = replace(self._options, callback=callback)
+        return other
+
+    def look(self, k: int) -> None:
+        """Warn of data that a model with k features should not be trusted with."""
+        self._warnings = self._problem.warnings(int(k))
+        for text in self._warnings:
+            warn(text, L0starWarning)
 
     def path(self, ks: Sequence[int], stop: _core.Stop | None = None) -> list[Result]:
         """Solve it for several k in increasing order; those that follow each other share their work.
 
-        A time limit is for all of them, and a true answer of the callback stops them all.
+        A time limit is for all of them (and again for the prices of each), and a true answer of the callback stops them
+        all.
         """
         limit = self._options.time_limit
         results: list[Result] = []
@@ -230,16 +238,20 @@ class Job:
                 solutions, stopped_by = self._problem.path(
                     first, last, options.settings(), stop=stop, callback=telling.listener
                 )
-            results += [self._result(solution) for solution in solutions]
+            for solution in solutions:
+                priced = None
+                if options.prices and stopped_by is None and solution.status != "interrupted":
+                    priced, stopped_by = self._problem.prices(solution, self._options.settings(), stop=stop)
+                results.append(self._result(solution, priced))
             _raise(stopped_by, results)
         stopped = [result for result in results if result.status.endswith("_limit")]
         if stopped:
-            warnings.warn(
+            warn(
                 f"{len(stopped)} of {len(results)} sizes were stopped at a limit, the first at k={stopped[0].k}; raise "
                 "the limit or the gap.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
+        _warn_of_prices(results)
         return results
 
     def _result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
@@ -274,9 +286,18 @@ class Job:
             trace=solution.trace,
             fit_intercept=bool(options.fit_intercept),
             priced=None if priced is None else [Price.of(price, names) for price in priced],
+            warnings=self._warnings,
+            origin=self._origin,
+            rows=Rows(self._problem.scores(solution), self._y, self._weights),
         )
         logger.info("%s", result.headline)
         return result
+
+
+def _warn_of_prices(results: Sequence[Result]) -> None:
+    stopped = sum(price.status.endswith("_limit") for result in results for price in result.priced or [])
+    if stopped:
+        warn(f"{stopped} prices were stopped at a limit; their bounds are valid.", ConvergenceWarning)
 
 
 def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:

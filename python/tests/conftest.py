@@ -6,3 +6,8 @@ import os
 os.environ["SCIPY_ARRAY_API"] = "1"
 # Plots are drawn, not shown.
 os.environ["MPLBACKEND"] = "agg"
+
+
+def pytest_configure(config):
+    # Most data here are random and small, or have scales of their own; test_warnings asks for the warnings.
+    config.addinivalue_line("filterwarnings", "ignore::l0star.L0starWarning")

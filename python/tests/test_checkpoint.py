@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from l0star import SolveInterrupted, solve
+from l0star import SolveInterrupted, SparseRegressor, SparseRegressorCV, solve
 
 
 @pytest.fixture
@@ -100,3 +100,23 @@ def test_a_checkpoint_that_cannot_be_written_ends_nothing(data, tmp_path):
     assert result.status == "optimal"
     assert len(said) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_estimators_keep_checkpoints_too(data, tmp_path):
+    file = tmp_path / "search.ckpt"
+    with pytest.warns(ConvergenceWarning, match="node limit"):
+        begun = SparseRegressor(k=8, node_limit=5, checkpoint=file).fit(*data)
+    resumed = SparseRegressor(k=8, resume=file).fit(*data)
+    assert (begun.status_, resumed.status_) == ("node_limit", "optimal")
+    assert begun.n_nodes_ < resumed.n_nodes_
+    assert resumed.objective_ == pytest.approx(solve(*data, 8).objective, rel=1e-9)
+    with pytest.raises(ValueError, match="checkpoints belong to method='best-first'"):
+        SparseRegressor(k=2, method="omp", checkpoint=file).fit(*data)
+
+
+def test_cross_validation_keeps_a_checkpoint_of_its_last_fit(data, tmp_path):
+    file = tmp_path / "search.ckpt"
+    chosen = SparseRegressorCV(ks=[3], cv=2, checkpoint=file).fit(*data)
+    again = SparseRegressor(k=3, resume=file).fit(*data)
+    assert again.n_nodes_ == chosen.n_nodes_
+    np.testing.assert_array_equal(again.coef_, chosen.coef_)

@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "python" / "guide").glob("*.py"))
+EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
+TWINS = ROOT / "crates" / "l0star" / "examples"
 DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "docs" / "guide" / "constraints.md"]
 
 
@@ -33,3 +35,15 @@ def test_guide(script, capsys):
         "which_genes": lambda: names["exact"].gap_ <= 0.01 and names["exact"].objective_ <= names["greedy"].objective_,
     }
     assert check[script.stem]()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_print_what_their_twins_in_rust_print(example, capsys):
+    runpy.run_path(str(example))
+    # A test of the engine compares what the twin prints with the same file.
+    assert capsys.readouterr().out == (TWINS / "output" / f"{example.stem}.txt").read_text(encoding="utf-8")
+
+
+def test_every_example_has_a_twin():
+    assert {path.stem for path in EXAMPLES} == {path.stem for path in TWINS.glob("*.rs")}
+    assert EXAMPLES

@@ -186,7 +186,7 @@ def test_a_path_has_the_best_model_of_every_size(instance, n_jobs):
         instance.k = result.k
         assert result.status == "optimal"
         assert result.objective == pytest.approx(instance.best(), rel=1e-8, abs=1e-12)
-        assert result.trace[-1, 1:].tolist() == [result.objective, result.lower_bound]
+        assert result.trace[-1, 1:].tolist() == [result.objective, result.lower_bound, result.nodes]
 
 
 @few

@@ -42,6 +42,7 @@ def test_fields_are_those_of_the_command():
         "peak_open_nodes",
         "seconds",
         "method",
+        "warnings",
     ]
     # What `l0star fit data/diabetes.csv --target target -k 5` prints.
     assert fields["support"] == ["sex", "bmi", "bp", "s3", "s5"]
@@ -115,7 +116,7 @@ def test_a_list_of_models(diabetes):
     assert result.solutions[0].features == result.features == ["bmi", "bp", "s5"]
     assert repr(result.solutions[1]).startswith("Model(objective=")
     fields = json.loads(json.dumps(result.to_dict()))
-    assert [set(model) for model in fields["solutions"]] == [{"objective", "support", "coefficients"}] * 4
+    assert [set(model) for model in fields["solutions"]] == [{"objective", "intercept", "support", "coefficients"}] * 4
     assert fields["solutions"][0]["coefficients"] == result.coefficients
     assert fields["rest_bound"] >= fields["solutions"][-1]["objective"] * (1 - 1e-9)
     assert "4 listed; no other is below" in str(result)
@@ -132,6 +133,17 @@ def test_prices(diabetes):
     assert prices["bmi"].features == without.features
 
 
+def test_a_path_has_the_lists_and_prices_of_every_size(diabetes):
+    for result in sparse_path(*diabetes, k_max=3, top=3, prices=True):
+        alone = solve(*diabetes, result.k, top=3, prices=True)
+        assert [model.features for model in result.solutions] == [model.features for model in alone.solutions]
+        assert [price.cost for price in result.prices()] == pytest.approx([price.cost for price in alone.prices()])
+    near = sparse_path(*diabetes, k_max=2, within=0.1)
+    assert [len(result.solutions) for result in near] == [
+        len(solve(*diabetes, k, within=0.1).solutions) for k in range(3)
+    ]
+
+
 def test_path_defaults_to_ten_sizes_at_most(diabetes):
     X, y = diabetes
     assert len(sparse_path(X, y)) == 11
@@ -141,7 +153,9 @@ def test_path_defaults_to_ten_sizes_at_most(diabetes):
 def test_trace_is_monotone_and_ends_with_the_result():
     rng = np.random.default_rng(2)
     result = solve(rng.normal(size=(40, 30)), rng.normal(size=40), 6)
-    seconds, objective, bound = result.trace.T
+    seconds, objective, bound, nodes = result.trace.T
+    assert (np.diff(nodes) >= 0).all()
+    assert nodes[-1] == result.nodes
     assert (np.diff(seconds) >= 0).all()
     assert (np.diff(objective) <= 0).all()
     assert (np.diff(bound[np.isfinite(bound)]) >= 0).all()

@@ -115,6 +115,15 @@ def test_constraints_and_lists(diabetes):
     assert SparseRegressorCV(ks=99, **constraints).fit(X, y).cv_results_["param_k"].tolist() == list(range(7))
 
 
+def test_estimators_know_prices(diabetes):
+    expected = solve(*diabetes, 3, prices=True).prices()
+    for model in (SparseRegressor(k=3, prices=True), SparseRegressorCV(ks=[3], cv=2, prices=True)):
+        assert clone(model).fit(*diabetes).prices_ == expected
+    assert SparseRegressor(k=3).fit(*diabetes).prices_ is None
+    with pytest.raises(ValueError, match="prices need an exact method"):
+        SparseRegressor(k=3, prices=True, method="omp").fit(*diabetes)
+
+
 def test_classifiers_know_constraints(cancer):
     X, y = cancer
     model = SparseClassifier(k=2, standardize=True, nonnegative=True, within=0.1).fit(X, y)

@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|threads|read`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
+//! paper|engine|ablation|path|threads|read|python`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
@@ -95,6 +95,8 @@ enum Suite {
     Threads,
     /// The reader of CSV files on one gigabyte
     Read,
+    /// What fit costs in Python over the same call in Rust
+    Python,
 }
 
 impl Bench {
@@ -107,6 +109,7 @@ impl Bench {
             Suite::Path => "path",
             Suite::Threads => "threads",
             Suite::Read => "read",
+            Suite::Python => "python",
         };
         let mut arguments = vec!["bench-inner", suite, "--only", &self.only];
         if let Some(seeds) = &self.seeds {
@@ -123,6 +126,7 @@ impl Bench {
             Suite::Path => bench::path(&self.only),
             Suite::Threads => bench::threads(&self.only),
             Suite::Read => bench::read::read(),
+            Suite::Python => bench::python::overhead(),
         }
     }
 }

@@ -63,6 +63,13 @@ pub fn wheel() -> Result<(), String> {
     Ok(())
 }
 
+/// The interpreter of the virtual environment, with the package as it is now.
+pub fn installed() -> Result<PathBuf, String> {
+    let python = environment()?;
+    install(&python, &build(&python)?)?;
+    Ok(python)
+}
+
 /// The interpreter of a virtual environment with the pinned requirements in it, made when it is not there yet.
 fn environment() -> Result<PathBuf, String> {
     let (program, version) = interpreter()?;

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use l0star::search::Event;
 use l0star::{Checkpoint, Run, Solution, Status};
+use l0star_report::Face;
+use l0star_report::page::{self, Page, Trace};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoints;
@@ -11,10 +13,9 @@ use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::output;
 use crate::progress::Listener;
 use crate::ready::Job;
-use crate::report::{Page, Trace};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
-use crate::{checkpoint, interrupt, prices, report, table};
+use crate::{checkpoint, interrupt, prices, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
@@ -46,14 +47,15 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
             model.save(path)?;
         }
         if let Some(path) = &args.report {
+            let scores = job.task.scores(&solution.coefficients, solution.intercept);
             let page = Page {
+                face: Face::Command,
                 model: &model,
-                task: &job.task,
-                coefficients: &solution.coefficients,
+                rows: Some(job.task.scored(&scores)),
                 trace: Some(&trace),
                 path: None,
             };
-            report::save(path, &page)?;
+            page::save(path, &page)?;
         }
     }
     if args.json {

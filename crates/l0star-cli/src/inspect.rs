@@ -6,15 +6,15 @@ use std::process::ExitCode;
 
 use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
 use l0star_data::{Format, RawTable};
+use l0star_report::moments::{FAR_APART, named};
+use l0star_report::text::{clip, significant};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, SOLVED};
 use crate::input::InputArgs;
-use crate::moments::{FAR_APART, named};
 use crate::output;
 use crate::screen::Screen;
-use crate::table::{clip, significant};
 
 pub const EXAMPLES: &str = "\
 Examples:

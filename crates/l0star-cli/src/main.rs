@@ -7,7 +7,6 @@
 //! | `task`, `search` | the data and the search as `fit` and `cv` take them; the data ready for the engine |
 //! | `rules` | what is asked of the features: groups, bounds, heredity, features that are in |
 //! | `ready` | arguments and file together: a valid problem, or what is wrong |
-//! | `moments` | means and deviations of columns, and what they warn of |
 //! | `input`, `columns` | how a file is read, and which of its columns are features |
 //! | `design` | the columns of a file as the engine takes them |
 //! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
@@ -20,7 +19,6 @@
 //! | `output` | standard output and files |
 //! | `screen` | how wide standard output is, and whether it has colours |
 //! | `table` | the same result for a reader |
-//! | `report` | the same as a page with charts |
 //! | `failure` | one error type, with its exit code |
 
 mod args;
@@ -36,14 +34,12 @@ mod input;
 mod inspect;
 mod interrupt;
 mod manual;
-mod moments;
 mod output;
 mod path;
 mod predict;
 mod prices;
 mod progress;
 mod ready;
-mod report;
 mod reproduce;
 mod rules;
 mod saved;

@@ -10,18 +10,19 @@ use l0star::path::{Criteria, Point};
 use l0star::search::Event;
 use l0star::{Method, PathRun, Settings, Status};
 use l0star_data::model::{Constraints, Fitted};
+use l0star_report::Face;
+use l0star_report::page::{self, Page, PathChart, PathPoint};
+use l0star_report::text::{clip, percent_above, significant};
 use serde::Serialize;
 
 use crate::args::{count, positive};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::progress::Listener;
-use crate::report::{Page, PathChart, PathPoint};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
-use crate::table::{clip, percent_above, significant};
 use crate::task::{Scaled, Task, TaskArgs};
-use crate::{interrupt, output, report};
+use crate::{interrupt, output};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -172,14 +173,16 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
             model.save(out)?;
         }
         if let Some(file) = &args.report {
+            let solution = &points[chosen].solution;
+            let scores = task.scores(&solution.coefficients, solution.intercept);
             let page = Page {
+                face: Face::Command,
                 model: &model,
-                task: &task,
-                coefficients: &points[chosen].solution.coefficients,
+                rows: Some(task.scored(&scores)),
                 trace: None,
                 path: Some(chart(&rows, args.criterion, points[chosen].k)),
             };
-            report::save(file, &page)?;
+            page::save(file, &page)?;
         }
     }
     let output = Output {

@@ -1,16 +1,16 @@
 //! `--prices`: what each choice of a model costs.
 
-use std::cmp::Ordering;
 use std::fmt::Write;
 
 use l0star::Price;
 use l0star::{Solution, Status};
 use l0star_data::model::Priced;
+use l0star_report::prices::ordered;
+use l0star_report::text::{clip, significant};
 
 use crate::failure::Failure;
 use crate::ready::Job;
 use crate::screen::Screen;
-use crate::table::{clip, significant};
 
 /// Of the features that were not chosen, the table shows so many.
 const MOST_OTHERS: usize = 10;
@@ -43,20 +43,6 @@ fn priced(job: &Job, price: &Price) -> Priced {
         status: price.status.to_string(),
         support: price.support.iter().map(|j| names[*j].clone()).collect(),
     }
-}
-
-/// The chosen ones first, the dearest on top; then the others, the cheapest on top.
-pub fn ordered(prices: &[Priced]) -> Vec<&Priced> {
-    let cost = |price: &Priced| price.cost.unwrap_or(f64::INFINITY);
-    let order = |a: &&Priced, b: &&Priced| match (a.chosen, b.chosen) {
-        (true, true) => cost(b).total_cmp(&cost(a)),
-        (false, false) => cost(a).total_cmp(&cost(b)),
-        (true, false) => Ordering::Less,
-        (false, true) => Ordering::Greater,
-    };
-    let mut all: Vec<&Priced> = prices.iter().collect();
-    all.sort_by(order);
-    all
 }
 
 /// A line a choice.

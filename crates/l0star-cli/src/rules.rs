@@ -140,6 +140,7 @@ impl Rules {
                 groups: Vec::new(),
                 ridge_factors: ByName(args.ridge_factor.clone()),
                 heredity: args.heredity,
+                requires: Vec::new(),
             },
             ..Self::default()
         };

@@ -14,13 +14,15 @@ use l0star_data::{
     Fingerprint, Indicator, RawColumn, RawTable, Table, factors, indicators, interactions,
     no_such_column,
 };
+use l0star_report::moments::Moments;
+use l0star_report::page::Rows;
+use l0star_report::{Face, warnings};
 
 use crate::args::{count, positive};
 use crate::columns::{self, ColumnArgs};
 use crate::design::{self, Named};
 use crate::failure::Failure;
 use crate::input::InputArgs;
-use crate::moments::{self, Moments};
 use crate::rules::{Known, RuleArgs, Rules};
 
 const FILL: &str = "fill them in; --impute mean does it for features, --drop-missing drops the rows, --drop the columns";
@@ -310,6 +312,15 @@ impl Task {
         scores
     }
 
+    /// Rows with their scores, for a page.
+    pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Rows<'a> {
+        Rows {
+            scores,
+            response: &self.response,
+            weights: self.weights.as_deref(),
+        }
+    }
+
     /// The hash of the numbers: target, weights, offset, features.
     pub fn fingerprint(&self) -> String {
         let mut fingerprint = Fingerprint::new(self.response.len());
@@ -369,30 +380,15 @@ impl Task {
 
     /// What the user should know of the data before they believe a model with k features.
     pub fn warnings(&self, k: usize) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let (rows, features) = (self.rows(), self.features());
-        if k > features {
-            warnings.push(format!(
-                "k is {k}, but there are {features} features: all of them may be in the model"
-            ));
-        } else if k + usize::from(self.intercept) > rows {
-            warnings.push(format!(
-                "k is {k}, and {rows} rows cannot tell so many coefficients apart: only the ridge decides between them; use a smaller k"
-            ));
-        }
-        let moments = Moments::of(&self.design, self.weights.as_deref());
-        warnings.extend(moments::constant(&moments, &self.names, self.intercept));
-        if !self.standardize {
-            warnings.extend(moments::far_apart(&moments, &self.names));
-        }
-        warnings.extend(moments::copies(
-            &self.design,
-            &moments,
-            &self.names,
-            self.weights.as_deref(),
-            self.intercept,
-        ));
-        warnings
+        let data = warnings::Data {
+            design: &self.design,
+            names: &self.names,
+            weights: self.weights.as_deref(),
+            features: self.features(),
+            intercept: self.intercept,
+            standardize: self.standardize,
+        };
+        warnings::warnings(&data, k, Face::Command)
     }
 
     /// The engine knows neither the file nor the labels: say them.

@@ -172,6 +172,18 @@ pub struct Constraints {
     /// Whether a product or square needs its factors.
     #[serde(skip_serializing_if = "is_false")]
     pub heredity: bool,
+    /// Other features that need some to be in with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Requirement>,
+}
+
+/// What a feature cannot be without.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// The feature.
+    pub feature: String,
+    /// All of these are in every model that has it.
+    pub needs: Vec<String>,
 }
 
 fn is_false(value: &bool) -> bool {

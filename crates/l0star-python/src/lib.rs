@@ -6,9 +6,11 @@
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `solution` | what comes back |
+//! | `report` | its page |
 
 mod design;
 mod problem;
+mod report;
 mod run;
 mod solution;
 
@@ -20,6 +22,8 @@ use pyo3::pymodule;
 mod _core {
     #[pymodule_export]
     use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::report::report;
     #[pymodule_export]
     use crate::run::Stop;
     #[pymodule_export]

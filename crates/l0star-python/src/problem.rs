@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use l0star::{Checkpoint, loss};
-use numpy::PyReadonlyArray1;
+use l0star_report::{Face, warnings};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,6 +24,10 @@ pub fn refuse(error: l0star::Error) -> PyErr {
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Problem {
     problem: l0star::Problem,
+    /// Of all rows: those of weight 0 are not in the engine's problem.
+    weights: Option<Vec<f64>>,
+    /// Of all rows.
+    offset: Option<Vec<f64>>,
     scales: Scales,
 }
 
@@ -165,15 +170,18 @@ impl Problem {
         for (child, parents) in &requires {
             builder = builder.requires(*child, parents);
         }
-        if let Some(weights) = weights {
-            builder = builder.weights(vector(weights));
+        let (weights, offset) = (weights.map(vector), offset.map(vector));
+        if let Some(weights) = &weights {
+            builder = builder.weights(weights.clone());
         }
-        if let Some(offset) = offset {
-            builder = builder.offset(vector(offset));
+        if let Some(offset) = &offset {
+            builder = builder.offset(offset.clone());
         }
         let problem = py.detach(|| guarded(|| builder.build()))?;
         Ok(Self {
             problem: problem.map_err(refuse)?,
+            weights,
+            offset,
             scales: Scales {
                 scale,
                 bounds,
@@ -211,6 +219,48 @@ impl Problem {
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
         solution.restore(&self.scales);
         Ok((solution, stopped_by))
+    }
+
+    /// `intercept + Ax + o` for every row, 0 for those that do not count.
+    fn scores<'py>(&self, py: Python<'py>, solution: &Solution) -> Bound<'py, PyArray1<f64>> {
+        let (design, model) = (self.problem.design(), &solution.engine);
+        let mut counted = vec![model.intercept; design.rows()];
+        let x = model.coefficients.iter().copied().enumerate();
+        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
+        let mut counted = counted.into_iter();
+        let rows = self.weights.as_ref().map_or(design.rows(), Vec::len);
+        let score = |row: usize| {
+            let counts = self
+                .weights
+                .as_ref()
+                .is_none_or(|weights| weights[row] > 0.0);
+            let offset = self.offset.as_ref().map_or(0.0, |offset| offset[row]);
+            if counts {
+                counted.next().unwrap_or(0.0) + offset
+            } else {
+                0.0
+            }
+        };
+        PyArray1::from_vec(py, (0..rows).map(score).collect())
+    }
+
+    /// What the user should know of the data before they believe a model with k features.
+    fn warnings(&self, py: Python<'_>, k: usize) -> PyResult<Vec<String>> {
+        let problem = &self.problem;
+        let counted = self.weights.as_ref().map(|weights| {
+            let counted = weights.iter().filter(|weight| **weight > 0.0);
+            counted.copied().collect::<Vec<f64>>()
+        });
+        // Views are aside here: these are the columns as they were given.
+        let data = warnings::Data {
+            design: problem.design(),
+            names: problem.names(),
+            weights: counted.as_deref(),
+            features: problem.selectable().len() + problem.included().len(),
+            intercept: problem.has_intercept(),
+            standardize: self.scales.scale.is_some(),
+        };
+        py.detach(|| guarded(|| warnings::warnings(&data, k, Face::Python)))
     }
 
     /// Solves it for every k from one number to another, which share their work; a time limit is for all of them.

@@ -109,9 +109,14 @@ impl State {
         }
     }
 
-    fn point(&self, seconds: f64) -> [f64; 3] {
+    fn point(&self, seconds: f64) -> [f64; 4] {
         let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        [seconds, number(self.objective), number(self.lower_bound)]
+        [
+            seconds,
+            number(self.objective),
+            number(self.lower_bound),
+            self.nodes as f64,
+        ]
     }
 
     fn tell(&self, py: Python<'_>, callback: &Py<PyAny>) -> PyResult<bool> {
@@ -136,7 +141,7 @@ struct Follower {
     /// Of the search for this k, for the trace.
     start: Instant,
     state: State,
-    trace: Vec<[f64; 3]>,
+    trace: Vec<[f64; 4]>,
     last_gap: f64,
 }
 

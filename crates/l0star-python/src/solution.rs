@@ -19,7 +19,7 @@ pub struct Solution {
     /// As users see it.
     shown: l0star::Solution,
     criteria: Option<Criteria>,
-    trace: Vec<[f64; 3]>,
+    trace: Vec<[f64; 4]>,
 }
 
 /// Objective, coefficients, intercept, support.
@@ -118,11 +118,11 @@ impl Solution {
         self.shown.seconds
     }
 
-    /// Rows of (seconds, objective, lower bound), NaN where there is none yet.
+    /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
     #[getter]
     fn trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         let rows: Vec<Vec<f64>> = self.trace.iter().map(|row| row.to_vec()).collect();
-        PyArray2::from_vec2(py, &rows).unwrap_or_else(|_| PyArray2::zeros(py, [0, 3], false))
+        PyArray2::from_vec2(py, &rows).unwrap_or_else(|_| PyArray2::zeros(py, [0, 4], false))
     }
 }
 
@@ -132,13 +132,14 @@ impl Solution {
         k: usize,
         solution: l0star::Solution,
         criteria: Option<Criteria>,
-        mut trace: Vec<[f64; 3]>,
+        mut trace: Vec<[f64; 4]>,
     ) -> Self {
         let last = trace.last().map_or(0.0, |point| point[0]);
         trace.push([
             solution.seconds.max(last),
             solution.objective,
             solution.lower_bound.unwrap_or(f64::NAN),
+            solution.nodes as f64,
         ]);
         Self {
             k,

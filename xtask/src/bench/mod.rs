@@ -2,6 +2,7 @@
 //! thread.
 
 mod instances;
+pub mod python;
 pub mod read;
 
 use std::fmt::Display;

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use l0star_data::model::Fitted;
+use l0star_report::text::{percent_above, significant};
 use serde::Serialize;
 
 use super::Found;
 use super::choose::Candidate;
 use super::folds::Folds;
 use crate::screen::Screen;
-use crate::table::{self, Rows, significant};
+use crate::table::{self, Rows};
 
 /// The object as scripts read it.
 #[derive(Serialize)]
@@ -138,7 +139,7 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
         significant(model.objective, 8),
         match (model.status.as_str(), model.relative_gap) {
             ("optimal", _) => "proved optimal".to_owned(),
-            (_, Some(gap)) => format!("within {} %", table::percent_above(gap)),
+            (_, Some(gap)) => format!("within {} %", percent_above(gap)),
             (_, None) => "heuristic: nothing proved".to_owned(),
         }
     );

@@ -1,4 +1,4 @@
-//! `--report`: the result as one HTML page that needs nothing else.
+//! The result as one HTML page that needs nothing else.
 //!
 //! | module | its one job |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `trace` | the objective and the bound while the search ran |
 //!
 //! The data of the charts are one JSON object in the page, one field a panel; a panel whose field is absent stays hidden.
-//! A new panel is a field of [`Charts`], a section of `page.html` with the same id, and a function in `page.js`.
+//! A new panel is a field of `Charts`, a section of `page.html` with the same id, and a function in `page.js`.
 
 mod fit_quality;
 mod trace;
@@ -18,15 +18,15 @@ use std::io::Write as _;
 use std::path::Path;
 
 use l0star_data::model::{Fitted, List, Priced};
-use l0star_data::{Model, write_atomically};
+use l0star_data::{DataError, Model, write_atomically};
 use serde::Serialize;
 
 use crate::explain;
-use crate::failure::Failure;
+use crate::face::Face;
 use crate::prices;
-use crate::table::{percent_above, significant};
-use crate::task::Task;
+use crate::text::{percent_above, significant};
 
+pub use self::fit_quality::Rows;
 pub use self::trace::Trace;
 
 const HTML: &str = include_str!("page.html");
@@ -75,46 +75,60 @@ struct Column<'a> {
 #[derive(Debug, Serialize)]
 pub struct PathChart<'a> {
     /// What the size of the model is best by.
-    pub criterion: &'static str,
+    pub criterion: &'a str,
+    /// The size that the criterion chooses.
     pub chosen: usize,
+    /// The sizes in order.
     pub points: Vec<PathPoint<'a>>,
 }
 
+/// One size of a path.
 #[derive(Debug, Serialize)]
 pub struct PathPoint<'a> {
+    /// The size.
     pub k: usize,
+    /// The value of the objective.
     pub objective: f64,
+    /// What no model of that size can be below.
     pub lower_bound: Option<f64>,
+    /// The value of the criterion.
     pub criterion: Option<f64>,
+    /// The features.
     pub support: &'a [String],
 }
 
 /// What is to be shown.
 pub struct Page<'a> {
+    /// Whose words are used.
+    pub face: Face,
+    /// The result and where it comes from.
     pub model: &'a Model,
-    pub task: &'a Task,
-    /// Of all features.
-    pub coefficients: &'a [f64],
+    /// The rows that were fitted; without them there are no charts of residuals or labels.
+    pub rows: Option<Rows<'a>>,
+    /// How the search went.
     pub trace: Option<&'a Trace>,
+    /// The sizes that the model was chosen from.
     pub path: Option<PathChart<'a>>,
 }
 
 /// Writes the page.
-pub fn save(file: &Path, page: &Page) -> Result<(), Failure> {
+pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     let Page {
+        face,
         model,
-        task,
-        coefficients,
+        rows,
         trace,
         path,
     } = page;
-    let scores = task.scores(coefficients, model.fitted.intercept);
     let mut charts = Charts {
         trace: trace.and_then(Trace::points),
         path: path.as_ref(),
         ..Charts::default()
     };
-    let fitted_rows = "On the rows that were fitted; on others it will do a little worse (l0star cv tells how much).";
+    let fitted_rows = format!(
+        "On the rows that were fitted; on others it will do a little worse ({} tells how much).",
+        face.validation()
+    );
     let mut note = |panel, text: String| {
         charts.notes.insert(panel, text);
     };
@@ -138,13 +152,14 @@ pub fn save(file: &Path, page: &Page) -> Result<(), Failure> {
         note("prices", text);
         charts.prices = Some(all[..shown].to_vec());
     }
-    match &task.labels {
-        None => {
-            note("residuals", fitted_rows.to_owned());
-            charts.residuals = Some(fit_quality::residuals(task, &scores));
+    match (rows, &model.labels) {
+        (None, _) => {}
+        (Some(rows), None) => {
+            note("residuals", fitted_rows);
+            charts.residuals = Some(fit_quality::residuals(rows));
         }
-        Some(labels) => {
-            let found = fit_quality::labels(task, &scores, model);
+        (Some(rows), Some(labels)) => {
+            let found = fit_quality::labels(rows, model);
             let area = significant(found.area, 3);
             note(
                 "labels",
@@ -161,7 +176,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), Failure> {
         note("models", left_out);
         charts.models = Some(grid);
     }
-    let html = render(model, &charts);
+    let html = render(model, &charts, *face);
     write_atomically(file, |file| file.write_all(html.as_bytes()))?;
     Ok(())
 }
@@ -216,7 +231,7 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
     )
 }
 
-fn render(model: &Model, charts: &Charts) -> String {
+fn render(model: &Model, charts: &Charts, face: Face) -> String {
     let fitted = &model.fitted;
     let json = serde_json::to_string(charts).expect("charts have no keys but strings");
     let (status, class) = status(fitted);
@@ -251,7 +266,7 @@ fn render(model: &Model, charts: &Charts) -> String {
             }
             .to_owned(),
         ),
-        ("words", words(model)),
+        ("words", words(model, face)),
         ("css", CSS.to_owned()),
         // In a script only this would end it.
         ("data", json.replace('<', "\\u003c")),
@@ -382,13 +397,13 @@ fn has_both_signs(model: &Model) -> bool {
     has(|value| *value < 0.0) && has(|value| *value > 0.0)
 }
 
-fn words(model: &Model) -> String {
+fn words(model: &Model, face: Face) -> String {
     let mut text = String::new();
-    for section in explain::sections(model) {
+    for section in explain::sections(model, face) {
         let _ = writeln!(text, "<section><h2>{}</h2>", escape(section.title));
         for paragraph in &section.paragraphs {
             let safe = escape(paragraph);
-            let _ = match paragraph.starts_with("l0star ") {
+            let _ = match explain::is_code(paragraph) {
                 true => writeln!(text, "<p><code>{safe}</code></p>"),
                 false => writeln!(text, "<p>{safe}</p>"),
             };

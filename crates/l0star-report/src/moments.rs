@@ -3,7 +3,9 @@
 use l0star::Design;
 use l0star_data::generate::rng::Stream;
 
-use crate::table::{clip, significant};
+use crate::face::Face;
+use crate::text::{clip, significant};
+use crate::warnings::Data;
 
 /// Scales further apart than this make the ridge unfair.
 pub const FAR_APART: f64 = 1e3;
@@ -17,7 +19,9 @@ const SAME: f64 = 1e-9;
 /// Mean and standard deviation of a column over the rows, by weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
+    /// The mean.
     pub mean: f64,
+    /// The standard deviation.
     pub sd: f64,
     is_constant: bool,
 }
@@ -27,8 +31,11 @@ impl Moments {
     pub fn of(design: &Design, weights: Option<&[f64]>) -> Vec<Moments> {
         let total = weights.map_or(design.rows() as f64, |weights| weights.iter().sum());
         let share = |row: usize| weights.map_or(1.0, |weights| weights[row]) / total;
+        let stored = |j: usize| -> f64 { design.entries(j).map(|(row, _)| share(row)).sum() };
+        // The same for all dense columns.
+        let all = (!design.is_sparse() && design.columns() > 0).then(|| stored(0));
         let column = |j: usize| {
-            let stored: f64 = design.entries(j).map(|(row, _)| share(row)).sum();
+            let stored = all.unwrap_or_else(|| stored(j));
             let mean: f64 = design.entries(j).map(|(row, v)| share(row) * v).sum();
             let square = |v: f64| (v - mean) * (v - mean);
             let spread: f64 = design
@@ -56,7 +63,10 @@ impl Moments {
 }
 
 /// Columns that never change, which an intercept makes useless.
-pub fn constant(moments: &[Moments], names: &[String], intercept: bool) -> Option<String> {
+pub fn constant(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
+    let Data {
+        names, intercept, ..
+    } = *data;
     let found: Vec<usize> = (0..names.len())
         .filter(|&j| moments[j].is_constant)
         .collect();
@@ -68,34 +78,39 @@ pub fn constant(moments: &[Moments], names: &[String], intercept: bool) -> Optio
     let is = if found.len() == 1 { "is" } else { "are" };
     (!found.is_empty()).then(|| {
         let named = named(&found, names);
-        format!("{named} {is} constant: {why}; leave it out with --drop")
+        format!(
+            "{named} {is} constant: {why}; leave it out with {}",
+            face.leave_out()
+        )
     })
 }
 
 /// Scales so different that the ridge decides by them.
-pub fn far_apart(moments: &[Moments], names: &[String]) -> Option<String> {
+pub fn far_apart(moments: &[Moments], names: &[String], face: Face) -> Option<String> {
     let varying = || (0..names.len()).filter(|&j| !moments[j].is_constant && moments[j].sd > 0.0);
     let by_sd = |a: &usize, b: &usize| moments[*a].sd.total_cmp(&moments[*b].sd);
     let (least, most) = (varying().min_by(by_sd)?, varying().max_by(by_sd)?);
     let ratio = moments[most].sd / moments[least].sd;
     (ratio > FAR_APART).then(|| {
         format!(
-            "the scales of the features differ by a factor of {} (from '{}' to '{}'), and the ridge holds back those of small scale; --standardize treats all alike",
+            "the scales of the features differ by a factor of {} (from '{}' to '{}'), and the ridge holds back those of small scale; {} treats all alike",
             significant(ratio, 3),
             clip(&names[least], 32),
-            clip(&names[most], 32)
+            clip(&names[most], 32),
+            face.standardize()
         )
     })
 }
 
 /// Columns that are a multiple of another one, up to a constant when there is an intercept.
-pub fn copies(
-    design: &Design,
-    moments: &[Moments],
-    names: &[String],
-    weights: Option<&[f64]>,
-    intercept: bool,
-) -> Option<String> {
+pub fn copies(moments: &[Moments], data: &Data) -> Option<String> {
+    let Data {
+        design,
+        names,
+        weights,
+        intercept,
+        ..
+    } = *data;
     // Each column is centred, brought to unit size and multiplied by the same random numbers: copies give the same
     // number up to its sign, so that only neighbours in order of it need a closer look.
     let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
@@ -201,6 +216,17 @@ mod tests {
         (0..count).map(|j| format!("x{j}")).collect()
     }
 
+    fn data<'a>(design: &'a Design, names: &'a [String], weights: Option<&'a [f64]>) -> Data<'a> {
+        Data {
+            design,
+            names,
+            weights,
+            features: names.len(),
+            intercept: true,
+            standardize: false,
+        }
+    }
+
     #[test]
     fn sparse_and_dense_columns_have_the_same_moments() {
         let dense = Design::dense(4, 1, vec![0.0, 2.0, 0.0, 6.0]).unwrap();
@@ -222,7 +248,7 @@ mod tests {
         let moments = Moments::of(&design, None);
         assert_eq!(moments[0].scale(), 1.0);
         assert!(moments[1].scale() < 1.0);
-        let warning = constant(&moments, &names(2), true).unwrap();
+        let warning = constant(&moments, &data(&design, &names(2), None), Face::Command).unwrap();
         assert!(warning.contains("column 'x0' is constant"), "{warning}");
     }
 
@@ -234,7 +260,11 @@ mod tests {
         let other = [1.0, 2.0, 4.0, 7.0001];
         let design = Design::dense(4, 4, [a, other, scaled, shifted].concat()).unwrap();
         let moments = Moments::of(&design, None);
-        let of = |intercept| copies(&design, &moments, &names(4), None, intercept).unwrap();
+        let names = names(4);
+        let of = |intercept| {
+            let data = data(&design, &names, None);
+            copies(&moments, &Data { intercept, ..data }).unwrap()
+        };
         let with = of(true);
         assert!(with.contains("'x0'") && with.contains("'x2'") && with.contains("'x3'"));
         assert!(!with.contains("'x1'"), "{with}");
@@ -247,20 +277,22 @@ mod tests {
     fn copies_among_sparse_columns_are_found() {
         let (rows, values) = (vec![0, 3, 0, 3, 1, 3], vec![1.0, 2.0, 3.0, 6.0, 1.0, 2.0]);
         let design = Design::sparse(6, 3, vec![0, 2, 4, 6], rows, values).unwrap();
-        let moments = Moments::of(&design, None);
-        let found = copies(&design, &moments, &names(3), None, true).unwrap();
-        assert!(found.contains("'x0' and 'x1'; which"), "{found}");
+        let names = names(3);
+        let found = |weights| {
+            let moments = Moments::of(&design, weights);
+            copies(&moments, &data(&design, &names, weights)).unwrap()
+        };
+        let all = found(None);
+        assert!(all.contains("'x0' and 'x1'; which"), "{all}");
         // Of the rows that count the third is a copy too.
-        let weights = [0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
-        let moments = Moments::of(&design, Some(&weights));
-        let found = copies(&design, &moments, &names(3), Some(&weights), true).unwrap();
-        assert!(found.contains("'x2'"), "{found}");
+        let some = found(Some(&[0.0, 0.0, 1.0, 1.0, 1.0, 1.0]));
+        assert!(some.contains("'x2'"), "{some}");
     }
 
     #[test]
     fn scales_far_apart_are_named() {
         let design = Design::dense(2, 2, vec![0.0, 1.0, 0.0, 5000.0]).unwrap();
-        let warning = far_apart(&Moments::of(&design, None), &names(2)).unwrap();
+        let warning = far_apart(&Moments::of(&design, None), &names(2), Face::Command).unwrap();
         assert!(warning.contains("5.00e3"), "{warning}");
         assert!(warning.contains("from 'x0' to 'x1'"), "{warning}");
     }

@@ -3,8 +3,6 @@
 use l0star_data::Model;
 use serde::Serialize;
 
-use crate::task::Task;
-
 /// A chart of more points shows no more.
 const MOST_POINTS: usize = 1500;
 const MOST_CURVE: usize = 300;
@@ -43,24 +41,39 @@ struct Bin {
     rows: usize,
 }
 
-/// The rows that count.
-fn rows(task: &Task) -> Vec<usize> {
-    let weights = task.weights.as_ref();
-    let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
-    (0..task.response.len()).filter(counts).collect()
+/// What the model says of the rows, and what is true.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// `intercept + Ax + o`.
+    pub scores: &'a [f64],
+    /// The target, or -1 and 1 for labels.
+    pub response: &'a [f64],
+    /// A row without weight does not count.
+    pub weights: Option<&'a [f64]>,
 }
 
-pub fn residuals(task: &Task, scores: &[f64]) -> Residuals {
-    let rows = rows(task);
+impl Rows<'_> {
+    /// The rows that count.
+    fn counted(&self) -> Vec<usize> {
+        let counts = |row: &usize| self.weights.is_none_or(|weights| weights[*row] > 0.0);
+        (0..self.response.len()).filter(counts).collect()
+    }
+}
+
+pub fn residuals(data: &Rows) -> Residuals {
+    let Rows {
+        scores, response, ..
+    } = *data;
+    let rows = data.counted();
     let residuals: Vec<f64> = rows
         .iter()
-        .map(|&row| task.response[row] - scores[row])
+        .map(|&row| response[row] - scores[row])
         .collect();
     let step = rows.len().div_ceil(MOST_POINTS).max(1);
     let shown = rows.iter().step_by(step);
     Residuals {
         points: shown
-            .map(|&row| (row + 1, task.response[row], scores[row]))
+            .map(|&row| (row + 1, response[row], scores[row]))
             .collect(),
         bins: histogram(&residuals),
     }
@@ -88,12 +101,17 @@ fn histogram(values: &[f64]) -> Vec<Bar> {
     bars
 }
 
-pub fn labels(task: &Task, scores: &[f64], model: &Model) -> Labels {
-    let mut rows = rows(task);
+pub fn labels(data: &Rows, model: &Model) -> Labels {
+    let Rows {
+        scores,
+        response,
+        weights,
+    } = *data;
+    let mut rows = data.counted();
     rows.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-    let weight = |row: usize| task.weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
     let (roc, area) = curve(rows.iter().map(|&row| {
-        let is_positive = task.response[row] > 0.0;
+        let is_positive = response[row] > 0.0;
         (scores[row], is_positive, weight(row))
     }));
     let calibrated = model.probability(0.0).is_some();
@@ -106,7 +124,7 @@ pub fn labels(task: &Task, scores: &[f64], model: &Model) -> Labels {
             };
             Bin {
                 predicted: mean(&|row| model.probability(scores[row]).unwrap_or(0.0)),
-                observed: mean(&|row| f64::from(task.response[row] > 0.0)),
+                observed: mean(&|row| f64::from(response[row] > 0.0)),
                 rows: rows.len(),
             }
         };

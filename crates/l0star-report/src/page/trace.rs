@@ -26,6 +26,22 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// From rows of (seconds, objective, lower bound, nodes), NaN where nothing was known, the end last.
+    pub fn of(rows: impl IntoIterator<Item = [f64; 4]>) -> Trace {
+        let known = rows.into_iter().filter(|row| row[1].is_finite());
+        let point = |[seconds, objective, lower_bound, nodes]: [f64; 4]| Point {
+            seconds,
+            objective,
+            lower_bound: lower_bound.max(0.0),
+            nodes: nodes as u64,
+        };
+        Trace {
+            points: known.map(point).collect(),
+            pause: 0.0,
+        }
+    }
+
+    /// Takes what a search says.
     pub fn hear(&mut self, event: &Event) {
         if !event.objective.is_finite() {
             return;
@@ -77,6 +93,7 @@ impl Trace {
         (self.points.len() > 1).then_some(&self.points)
     }
 
+    /// What the chart shows, in words.
     pub fn note(&self) -> String {
         match self.points.last() {
             Some(last) => format!(

@@ -1,0 +1,84 @@
+//! The page of a result: the same as that of the command.
+
+use std::path::PathBuf;
+
+use l0star_data::{DataError, Model};
+use l0star_report::Face;
+use l0star_report::page::{self, Page, PathChart, PathPoint, Rows, Trace};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::run::guarded;
+
+/// Scores, targets and weights of the rows.
+type RowArrays<'py> = (
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    Option<PyReadonlyArray1<'py, f64>>,
+);
+
+/// k, objective, lower bound, criterion, features.
+type PathRow = (usize, f64, Option<f64>, Option<f64>, Vec<String>);
+
+fn refuse(error: DataError) -> PyErr {
+    match error {
+        DataError::Io { .. } | DataError::IsFolder { .. } => PyOSError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// Writes the page of a model, which is given as the JSON of a model file. `rows` are scores, targets and weights; `trace`
+/// has rows of (seconds, objective, lower bound, nodes); `path` is a criterion, the size it chooses and all sizes.
+#[pyfunction]
+#[pyo3(signature = (file, model, *, rows=None, trace=None, path=None))]
+pub fn report(
+    file: PathBuf,
+    model: &str,
+    rows: Option<RowArrays<'_>>,
+    trace: Option<PyReadonlyArray2<'_, f64>>,
+    path: Option<(String, usize, Vec<PathRow>)>,
+) -> PyResult<()> {
+    let model = Model::parse(&file, model.as_bytes()).map_err(refuse)?;
+    let vector = |array: &PyReadonlyArray1<f64>| array.as_array().to_vec();
+    let rows = rows.map(|(scores, response, weights)| {
+        (
+            vector(&scores),
+            vector(&response),
+            weights.as_ref().map(vector),
+        )
+    });
+    let rows = rows.as_ref().map(|(scores, response, weights)| Rows {
+        scores,
+        response,
+        weights: weights.as_deref(),
+    });
+    let trace = trace.map(|trace| {
+        let rows = trace.as_array();
+        let rows = rows.rows();
+        Trace::of(rows.into_iter().map(|row| [row[0], row[1], row[2], row[3]]))
+    });
+    let path = path.as_ref().map(|(criterion, chosen, sizes)| PathChart {
+        criterion,
+        chosen: *chosen,
+        points: sizes.iter().map(point).collect(),
+    });
+    let page = Page {
+        face: Face::Python,
+        model: &model,
+        rows,
+        trace: trace.as_ref(),
+        path,
+    };
+    guarded(|| page::save(&file, &page))?.map_err(refuse)
+}
+
+fn point((k, objective, lower_bound, criterion, support): &PathRow) -> PathPoint<'_> {
+    PathPoint {
+        k: *k,
+        objective: *objective,
+        lower_bound: *lower_bound,
+        criterion: *criterion,
+        support,
+    }
+}

@@ -1,0 +1,55 @@
+//! [`Face`]: what is called how.
+
+/// Who speaks: the same options have other names in the command and in Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// `l0star fit --standardize …`
+    Command,
+    /// `l0star.solve(…, standardize=True)`
+    Python,
+}
+
+impl Face {
+    /// The first for the command, the second for Python.
+    fn pick(self, command: &'static str, python: &'static str) -> &'static str {
+        match self {
+            Self::Command => command,
+            Self::Python => python,
+        }
+    }
+
+    /// What divides columns by their deviations.
+    pub fn standardize(self) -> &'static str {
+        self.pick("--standardize", "standardize=True")
+    }
+
+    /// What leaves a column out.
+    pub fn leave_out(self) -> &'static str {
+        self.pick("--drop", "exclude")
+    }
+
+    /// What asks for a proof.
+    pub fn exact(self) -> &'static str {
+        self.pick("--method best-first", "method=\"best-first\"")
+    }
+
+    /// What goes on with a search.
+    pub fn resume(self) -> &'static str {
+        self.pick("--resume", "resume")
+    }
+
+    /// What is repeatable bit for bit.
+    pub fn one_thread(self) -> &'static str {
+        self.pick("--threads 1", "n_jobs=1")
+    }
+
+    /// What tells how well a model does on rows that it has not seen.
+    pub fn validation(self) -> &'static str {
+        self.pick("l0star cv", "cross-validation")
+    }
+
+    /// Where the models of a list are.
+    pub fn list(self) -> &'static str {
+        self.pick("The file lists", "The result lists")
+    }
+}

@@ -1,0 +1,54 @@
+//! What a user should know of the data before they believe a model.
+
+use l0star::Design;
+
+use crate::face::Face;
+use crate::moments::{self, Moments};
+
+/// The data, and what is asked of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Data<'a> {
+    /// The features, without a column for the intercept, on their own scale.
+    pub design: &'a Design,
+    /// Their names.
+    pub names: &'a [String],
+    /// Weights of the rows.
+    pub weights: Option<&'a [f64]>,
+    /// How many features there are to choose from; a group is one.
+    pub features: usize,
+    /// Whether an intercept is fitted.
+    pub intercept: bool,
+    /// Whether columns are divided by their deviations.
+    pub standardize: bool,
+}
+
+impl Data<'_> {
+    /// The rows that count.
+    fn rows(&self) -> usize {
+        self.weights.map_or(self.design.rows(), |weights| {
+            weights.iter().filter(|weight| **weight > 0.0).count()
+        })
+    }
+}
+
+/// What to say before a model with k features is fitted.
+pub fn warnings(data: &Data, k: usize, face: Face) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (rows, features) = (data.rows(), data.features);
+    if k > features {
+        warnings.push(format!(
+            "k is {k}, but there are {features} features: all of them may be in the model"
+        ));
+    } else if k + usize::from(data.intercept) > rows {
+        warnings.push(format!(
+            "k is {k}, and {rows} rows cannot tell so many coefficients apart: only the ridge decides between them; use a smaller k"
+        ));
+    }
+    let moments = Moments::of(data.design, data.weights);
+    warnings.extend(moments::constant(&moments, data, face));
+    if !data.standardize {
+        warnings.extend(moments::far_apart(&moments, data.names, face));
+    }
+    warnings.extend(moments::copies(&moments, data));
+    warnings
+}

@@ -1,0 +1,109 @@
+"""The page of a result: what it says beside the result itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l0star import _core
+
+if TYPE_CHECKING:
+    from l0star._result import Result
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that were fitted: what the model says of them (offset and all), and what is true."""
+
+    scores: Vector
+    y: Vector
+    weights: Vector | None
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a result comes from.
+
+    ``arguments`` are those of the call that are not by default, ``features`` the columns that could be chosen, ``free``
+    those that are in every model and that k does not count; ``constraints`` and ``settings`` are in the words of the
+    command's model files.
+    """
+
+    arguments: str
+    target: str
+    n_rows: int
+    features: list[str]
+    free: frozenset[str]
+    constraints: dict[str, Any]
+    settings: dict[str, Any]
+    huber_delta: float
+    standardize: bool
+    has_weights: bool
+    has_offset: bool
+
+
+def write(file: str | os.PathLike[str], result: Result, path: tuple[str, Sequence[Result]] | None = None) -> None:
+    """Write the page of a result; ``path`` is the criterion by which it was chosen, and what it was chosen from."""
+    origin = result.origin
+    if origin is None:
+        raise ValueError("This result does not know where it comes from: only results of l0star have a page.")
+    rows = result.rows
+    chart, call = None, f"l0star.solve(X, y, k={result.k}{origin.arguments})"
+    if path is not None:
+        criterion, results = path
+        call = f"l0star.sparse_path(X, y, k_max={results[-1].k}{origin.arguments})"
+        points = [(one.k, one.objective, one.lower_bound, getattr(one, criterion), one.features) for one in results]
+        chart = (criterion.upper(), result.k, points)
+    _core.report(
+        os.fspath(file),
+        json.dumps(_model(result, origin, call), allow_nan=False),
+        rows=None if rows is None else (rows.scores, rows.y, rows.weights),
+        trace=result.trace if path is None else None,
+        path=chart,
+    )
+
+
+def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
+    """Give what a model file of the command has."""
+    fields = result.to_dict()
+    labels = None if result.classes is None else [str(label) for label in result.classes]
+    fields["support"] = [name for name in result.features if name not in origin.free]
+    if labels is not None:
+        fields["positive_label"] = labels[1]
+    return {
+        "format": "l0star-model",
+        "version": 1,
+        "l0star": _core.VERSION,
+        **fields,
+        "target": origin.target,
+        "labels": labels,
+        "weights": "sample_weight" if origin.has_weights else None,
+        "offset": "offset" if origin.has_offset else None,
+        "huber_delta": origin.huber_delta if result.loss == "huber" else None,
+        "fit_intercept": result.fit_intercept,
+        "standardize": origin.standardize,
+        "features": origin.features,
+        "settings": origin.settings,
+        "data": {
+            "file": "X",
+            "rows": origin.n_rows,
+            "columns": len(origin.features),
+            "rows_dropped": 0,
+            "hash": "",
+        },
+        "command": [call],
+    }
+
+
+def finite(value: float | None) -> float | None:
+    """Give what JSON can say: it has no infinity."""
+    return value if value is None or math.isfinite(value) else None
