@@ -7,6 +7,7 @@ pub mod binary;
 pub(crate) mod bits;
 pub mod checkpoint;
 pub mod context;
+pub(crate) mod decision;
 mod event;
 pub mod exhaustive;
 mod frontier;
@@ -22,8 +23,10 @@ use crate::problem::Problem;
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
 use checkpoint::{Draft, Stamp, State};
+pub(crate) use context::Purpose;
 pub use context::{Context, Incumbent};
 pub use event::{Event, News, Observer, Phase};
+use decision::Decision;
 use frontier::{Frontier, Next};
 
 /// A node of the frontier.
@@ -82,6 +85,20 @@ pub trait Tree: Send + Sized {
     fn shared_bytes(&self) -> u64 {
         0
     }
+}
+
+/// A tree whose nodes can be cut down to the models that follow a decision.
+pub(crate) trait Restrict: Tree + Sync {
+    /// The same tree with buffers of its own.
+    fn another(&self) -> Self;
+
+    /// What is left of a node; `None` when there is no model in it that follows the decision.
+    fn restrict(
+        &self,
+        problem: &Problem,
+        node: &Self::Node,
+        decision: Decision,
+    ) -> Option<Self::Node>;
 }
 
 /// What [`Search::step`] says.
@@ -185,6 +202,11 @@ impl<'p, T: Tree> Search<'p, T> {
             state.close();
         }
         saver.save(state);
+    }
+
+    /// What a search is made of, before its first step.
+    pub(crate) fn into_parts(self) -> (Context<'p>, T) {
+        (self.context, self.tree)
     }
 
     /// The incumbent and the limits.
