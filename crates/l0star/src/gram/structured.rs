@@ -69,11 +69,7 @@ pub(crate) struct GramBackend {
 
 impl GramBackend {
     /// `None` where the Gram form does not apply, and at a limit. The context has an incumbent.
-    pub(crate) fn new(
-        problem: &Problem,
-        context: &Context,
-        common: &mut Common,
-    ) -> Option<Self> {
+    pub(crate) fn new(problem: &Problem, context: &Context, common: &mut Common) -> Option<Self> {
         let (ideas, reference) = (context.ideas, context.reference());
         if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
             return None;

@@ -364,7 +364,9 @@ impl<'p> GramTree<'p> {
             let child = model.child(rise);
             if let Some(survey) = context.survey() {
                 let column = self.root.columns[frame.columns[*i] as usize];
-                survey.note(column, rank >= m, child, cut);
+                if rank >= m {
+                    survey.note(column, child, cut);
+                }
             }
             if child.value() < cut {
                 free.push(*i);
@@ -580,7 +582,9 @@ impl Tree for GramTree<'_> {
             let (inside, outside) = decided_bits(&sets, frame.size());
             let depth = node.depth + 1;
             children.push(GramNode::new(low, &frame, inside, outside, &warm, depth));
-            return Expansion::Split;
+            if sets.budget == 0 || sets.free.len() <= sets.budget {
+                return Expansion::Split;
+            }
         }
         let gap = (context.reference() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
@@ -653,8 +657,20 @@ impl Restrict for GramTree<'_> {
             _ => {}
         }
         let (warm, depth) = (&node.warm, node.depth);
-        Some(GramNode::new(
-            node.low, frame, inside, outside, warm, depth,
-        ))
+        Some(GramNode::new(node.low, frame, inside, outside, warm, depth))
+    }
+
+    fn polish(&mut self, support: &[usize], decision: Decision, context: &mut Context) {
+        let columns = &self.root.columns[..self.root.selectable];
+        let place = |j: &usize| columns.binary_search(j).ok();
+        let chosen: Option<Vec<usize>> = support.iter().map(place).collect();
+        if let (Some(mut chosen), Some(i), true) =
+            (chosen, place(&decision.feature), self.ideas.swaps)
+        {
+            let pinned = Some((i, decision.inside));
+            let most = 10 * chosen.len() + 20;
+            swaps::improve(&self.root, &mut chosen, most, pinned, &context.limits);
+            self.offer(&chosen, context);
+        }
     }
 }

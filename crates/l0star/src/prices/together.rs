@@ -4,14 +4,15 @@
 //! - Every model that any of the searches fits is one for every decision that it follows ([`Ledger`]).
 //! - A model with another feature than the k chosen ones lacks one of these: what is proved of doing without each of them
 //!   bounds the price of every other feature. So those come first.
-//! - One dual point at the root bounds the prices of all other features ([`Survey`]): many need no search, and those that do
-//!   begin at what the survey left of the root.
+//! - Those share one tree: a dual point of a node bounds the prices of all of them there (`one_tree`).
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use super::one_tree::OneTree;
 
 use crate::bound::Certified;
 use crate::error::Result;
@@ -20,7 +21,7 @@ use crate::heuristic;
 use crate::problem::Problem;
 use crate::search::checkpoint::State;
 use crate::search::decision::{Decision, Ledger, Survey};
-use crate::search::{Context, Expansion, Node, Purpose, Restrict, Search};
+use crate::search::{Context, Purpose, Restrict, Search};
 use crate::settings::{Settings, Solution, Status};
 use crate::solve::{Driver, best_first, run};
 
@@ -66,7 +67,7 @@ pub(super) fn solve(
     if let [at] = others[..] {
         found[at] = Some(pricing.alone(at, &mut common, settings.threads));
     } else if !others.is_empty() {
-        let solutions = pricing.surveyed(&others, base, &mut common);
+        let solutions = pricing.in_one_tree(&others, base, &mut common);
         for (at, solution) in others.iter().zip(solutions) {
             found[*at] = Some(solution);
         }
@@ -80,12 +81,12 @@ pub(super) fn solve(
 }
 
 /// What the searches share.
-struct Pricing<'p> {
-    problem: &'p Problem,
-    settings: &'p Settings,
+pub(super) struct Pricing<'p> {
+    pub(super) problem: &'p Problem,
+    pub(super) settings: &'p Settings,
     chosen: &'p [usize],
-    decisions: &'p [Decision],
-    ledger: Arc<Ledger>,
+    pub(super) decisions: &'p [Decision],
+    pub(super) ledger: Arc<Ledger>,
     start: Instant,
     /// How many searches have not begun.
     left: AtomicUsize,
@@ -98,6 +99,14 @@ impl<'p> Pricing<'p> {
         let structure = self.problem.structure.as_ref();
         let needs = structure.map_or(0, |structure| structure.ancestors[feature].len());
         !inside || needs < self.problem.support_size()
+    }
+
+    /// The settings of the next search, with its share of the time that is left. `threads`: `None` where searches go side by
+    /// side.
+    pub(super) fn next_settings(&self, threads: Option<NonZeroUsize>) -> Settings {
+        let settings = self.within_time(true, threads);
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        settings
     }
 
     /// Settings with what is left of the time: all of it, or a share for the next of so many searches side by side.
@@ -123,20 +132,26 @@ impl<'p> Pricing<'p> {
     }
 
     fn context(&self, settings: &Settings, purpose: Purpose) -> Context<'p> {
+        self.context_of(self.problem, settings, purpose)
+    }
+
+    fn context_of<'q>(
+        &self,
+        problem: &'q Problem,
+        settings: &Settings,
+        purpose: Purpose,
+    ) -> Context<'q> {
         let ledger = Some(Arc::clone(&self.ledger));
-        Context::for_purpose(self.problem, settings, Purpose { ledger, ..purpose })
+        Context::for_purpose(problem, settings, Purpose { ledger, ..purpose })
     }
 
     /// The context of the search for one decision, with the best model that is known.
-    fn decided(&self, at: usize, settings: &Settings) -> Context<'p> {
-        let decision = Some(self.decisions[at]);
-        let mut context = self.context(
-            settings,
-            Purpose {
-                decision,
-                ..Purpose::default()
-            },
-        );
+    pub(super) fn decided(&self, at: usize, settings: &Settings) -> Context<'p> {
+        let purpose = Purpose {
+            decision: Some(self.decisions[at]),
+            ..Purpose::default()
+        };
+        let mut context = self.context(settings, purpose);
         context.counters.calls += 1;
         context.try_support(&self.ledger.best(at).1);
         context
@@ -159,12 +174,7 @@ impl<'p> Pricing<'p> {
             // In Gram form swaps do better and cost less.
             if asked && !in_gram_form {
                 let other = problem.without(*j)?;
-                let ledger = Some(Arc::clone(&self.ledger));
-                let purpose = Purpose {
-                    ledger,
-                    ..Purpose::default()
-                };
-                let mut context = Context::for_purpose(&other, &settings, purpose);
+                let mut context = self.context_of(&other, &settings, Purpose::default());
                 context.try_support(&smaller);
                 heuristic::first_incumbent(&mut context);
             }
@@ -190,8 +200,7 @@ impl<'p> Pricing<'p> {
 
     /// A search by itself.
     fn alone(&self, at: usize, common: &mut Common, threads: Option<NonZeroUsize>) -> Solution {
-        let settings = self.within_time(true, threads);
-        self.left.fetch_sub(1, Ordering::Relaxed);
+        let settings = self.next_settings(threads);
         let context = self.decided(at, &settings);
         let decision = self.decisions[at];
         let settings = &settings;
@@ -199,29 +208,24 @@ impl<'p> Pricing<'p> {
     }
 
     /// The prices of features that were not chosen.
-    fn surveyed(&self, others: &[usize], base: Certified, common: &mut Common) -> Vec<Solution> {
+    fn in_one_tree(&self, others: &[usize], base: Certified, common: &mut Common) -> Vec<Solution> {
         let known = others.iter().map(|at| self.ledger.best(*at).0);
         let reference = known.fold(0.0, f64::max);
-        let survey = Survey::new(reference, true, self.problem.design.columns());
-        let settings = self.within_time(false, self.settings.threads);
-        let mut context = self.context(
-            &settings,
-            Purpose {
-                survey: Some(survey),
-                ..Purpose::default()
-            },
-        );
-        context.try_support(self.chosen);
-        let driver = Surveyed {
-            pricing: self,
-            others,
-            base,
+        let survey = Some(Survey::new(reference, self.problem.design.columns()));
+        let mut settings = self.within_time(false, self.settings.threads);
+        // What it does not settle by then has the rest of the time.
+        settings.time_limit = settings.time_limit.map(|limit| limit / 2);
+        let purpose = Purpose {
+            survey,
+            ..Purpose::default()
         };
-        best_first(context, None, common, driver)
+        let mut context = self.context(&settings, purpose);
+        context.try_support(self.chosen);
+        best_first(context, None, common, OneTree::new(self, others, base))
     }
 
     /// One result for each, side by side where there are enough of them, else with all threads one after the other.
-    fn each(
+    pub(super) fn each(
         &self,
         numbers: &[usize],
         work: impl Fn(usize, Option<NonZeroUsize>) -> Solution + Sync,
@@ -306,96 +310,5 @@ impl<'p> Driver<'p> for Alone<'_> {
         bound: Certified,
     ) -> Solution {
         context.solution(self.settings, stopped, Some(bound))
-    }
-}
-
-/// A look at the root, then a search for every decision that it does not settle.
-struct Surveyed<'a, 'p> {
-    pricing: &'a Pricing<'p>,
-    others: &'a [usize],
-    /// What is proved of all of them already.
-    base: Certified,
-}
-
-impl<'p> Surveyed<'_, 'p> {
-    fn bound(&self, context: &Context, at: usize) -> Certified {
-        let feature = self.pricing.decisions[at].feature;
-        let seen = context.survey().map(|survey| survey.bound(feature));
-        self.base.or(seen.unwrap_or(Certified::TRIVIAL))
-    }
-}
-
-impl<'p> Driver<'p> for Surveyed<'_, 'p> {
-    type Outcome = Vec<Solution>;
-
-    fn drive<T: Restrict>(self, search: Search<'p, T>) -> Vec<Solution> {
-        let (mut context, mut tree) = search.into_parts();
-        let (mut nodes, mut left) = (Vec::new(), Vec::new());
-        tree.root(&mut context, &mut nodes);
-        let mut looked = 0;
-        if context.limits.reached_between(0, 0).is_none() {
-            for mut node in std::mem::take(&mut nodes) {
-                looked += 1;
-                let mut children = Vec::new();
-                match tree.expand(&node, &mut context, &mut children) {
-                    Expansion::Split => left.append(&mut children),
-                    Expansion::Stopped(_, low) => {
-                        if let Some(survey) = context.survey() {
-                            survey.note_all(low, context.cut());
-                        }
-                        node.raise(low);
-                        left.push(node);
-                    }
-                }
-            }
-        } else {
-            left = nodes;
-        }
-        let floor = context.take_floor();
-        let pricing = self.pricing;
-        let bounds = (0..pricing.decisions.len()).map(|at| self.bound(&context, at));
-        let bounds: Vec<Certified> = bounds.collect();
-        let mut solutions = pricing.each(self.others, |at, threads| {
-            let bound = bounds[at];
-            let settings = pricing.within_time(true, threads);
-            pricing.left.fetch_sub(1, Ordering::Relaxed);
-            let mut own = pricing.decided(at, &settings);
-            own.raise(bound);
-            if bound.value() >= own.cut() {
-                return own.solution(&settings, None, Some(bound));
-            }
-            let (problem, decision) = (pricing.problem, pricing.decisions[at]);
-            let nodes = left.iter().filter_map(|node| {
-                let mut node = tree.restrict(problem, node, decision)?;
-                node.raise(bound);
-                Some(node)
-            });
-            let nodes = nodes.collect();
-            if let Some(floor) = floor {
-                own.discard(floor);
-            }
-            run(Search::resumed(own, tree.another(), nodes), &settings, None)
-        });
-        if let Some(first) = solutions.first_mut() {
-            first.nodes += looked;
-            first.solver_calls += context.counters.calls;
-        }
-        solutions
-    }
-
-    fn ended(
-        self,
-        context: Context<'p>,
-        _: State,
-        stopped: Option<Status>,
-        _: Certified,
-    ) -> Vec<Solution> {
-        let settings = self.pricing.settings;
-        let solutions = self.others.iter().map(|at| {
-            let bound = self.bound(&context, *at);
-            let mut own = self.pricing.decided(*at, settings);
-            own.solution(settings, stopped, Some(bound))
-        });
-        solutions.collect()
     }
 }

@@ -226,9 +226,10 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         let mut budget = k - (included.len() - problem.penalised.len());
         let always = problem.penalised.len();
         // What a survey leaves of the root: the node that other searches begin at.
-        let whole_left = |low, included: &[usize], free: &[usize], warm: Option<&Arc<WarmStart>>| {
-            Lazy::new(low, &included[always..], free, Some(&node.list), warm)
-        };
+        let whole_left =
+            |low, included: &[usize], free: &[usize], warm: Option<&Arc<WarmStart>>| {
+                Lazy::new(low, &included[always..], free, Some(&node.list), warm)
+            };
         if budget == 0 || free.len() <= budget {
             if context.survey().is_some() {
                 children.push(whole_left(node.low, &included, &free, node.warm.as_ref()));
@@ -303,8 +304,8 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             let bounds = self.relaxation.children(problem, &task.node);
             if let Some(survey) = context.survey() {
                 survey.note_all(low, cut);
-                for (j, is_top, bound) in &bounds.other_side {
-                    survey.note(*j, !is_top, *bound, cut);
+                for (j, _, bound) in bounds.other_side.iter().filter(|side| !side.1) {
+                    survey.note(*j, *bound, cut);
                 }
             }
             decided.clear();
@@ -362,7 +363,6 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         if context.survey().is_some() {
             let warm = Arc::new(self.relaxation.warm_start());
             children.push(whole_left(low, &included, &free, Some(&warm)));
-            return Expansion::Split;
         }
         let left = Subproblem {
             included: &included,

@@ -17,7 +17,7 @@ use crate::settings::{Ideas, Model, Settings, Solution, Status};
 /// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`]) …
 pub(crate) const PROMISE: f64 = 1e-9;
 /// … and the search works to a little less, so that rounding in the last comparison cannot break the promise.
-const WORKING: f64 = 0.9e-9;
+pub(crate) const WORKING: f64 = 0.9e-9;
 
 /// Models this close to the incumbent (relatively) are compared in doubled precision.
 const CLOSE: f64 = 1e-5;
@@ -54,7 +54,7 @@ pub(crate) struct Purpose {
     pub decision: Option<Decision>,
     /// Where the models that it fits are entered, for the others.
     pub ledger: Option<Arc<Ledger>>,
-    /// It only looks at the root.
+    /// It looks at nodes for several others.
     pub survey: Option<Survey>,
 }
 
@@ -87,7 +87,7 @@ impl Shared {
     fn publish(&self, pool: &Pool) {
         self.best.store(pool.best().to_bits(), Ordering::Relaxed);
         let survey = self.purpose.survey.as_ref();
-        let least = survey.map_or(f64::NEG_INFINITY, |survey| survey.reference);
+        let least = survey.map_or(f64::NEG_INFINITY, Survey::reference);
         let reference = pool.reference().max(least).to_bits();
         self.reference.store(reference, Ordering::Relaxed);
     }
@@ -178,11 +178,7 @@ impl<'p> Context<'p> {
     }
 
     /// The same for one of several searches.
-    pub(crate) fn for_purpose(
-        problem: &'p Problem,
-        settings: &Settings,
-        purpose: Purpose,
-    ) -> Self {
+    pub(crate) fn for_purpose(problem: &'p Problem, settings: &Settings, purpose: Purpose) -> Self {
         let seed = Seed {
             problem,
             limits: Limits::new(settings),
@@ -287,7 +283,15 @@ impl<'p> Context<'p> {
         self.shared.purpose.decision
     }
 
-    /// Set when this search only looks at the root, for others.
+    /// The next node is looked at for models up to `reference`; `low` is its bound.
+    pub(crate) fn begin_survey(&self, reference: f64, low: Certified) {
+        if let Some(survey) = self.survey() {
+            survey.begin(reference, low);
+        }
+        self.shared.publish(&self.shared.pool());
+    }
+
+    /// Set when this search looks at nodes for several others.
     pub(crate) fn survey(&self) -> Option<&Survey> {
         self.shared.purpose.survey.as_ref()
     }

@@ -1,5 +1,6 @@
 //! Searches that share what they know: each is about the models with one feature in, or out.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::bound::Certified;
@@ -66,40 +67,44 @@ impl Ledger {
     }
 }
 
-/// A look at the root for many decisions at once: one dual point bounds what each of them costs.
+/// A look at one node for many decisions at once: its dual point bounds what each of them costs there.
 ///
 /// Nothing is decided but what holds for every model up to `reference`, which is at least the best known model of each
-/// decision; the node that is left is where their searches begin.
+/// decision.
 #[derive(Debug)]
 pub(crate) struct Survey {
     /// Certificates are made for models up to this.
-    pub reference: f64,
-    /// Which side of the features is asked for.
-    inside: bool,
-    /// A bound of every model on that side, for each column.
+    reference: AtomicU64,
+    /// A bound of every model that has a column in it.
     bounds: Mutex<Vec<Certified>>,
 }
 
 impl Survey {
-    pub(crate) fn new(reference: f64, inside: bool, columns: usize) -> Self {
+    pub(crate) fn new(reference: f64, columns: usize) -> Self {
         Self {
-            reference,
-            inside,
+            reference: AtomicU64::new(reference.to_bits()),
             bounds: Mutex::new(vec![Certified::TRIVIAL; columns]),
         }
+    }
+
+    pub(crate) fn reference(&self) -> f64 {
+        f64::from_bits(self.reference.load(Ordering::Relaxed))
+    }
+
+    /// Another node: nothing is known but its own bound.
+    pub(super) fn begin(&self, reference: f64, low: Certified) {
+        self.reference.store(reference.to_bits(), Ordering::Relaxed);
+        self.lock().fill(low);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Certified>> {
         self.bounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A bound of the models that have the feature (`inside`), or do not, in what is left of the root. What was discarded
-    /// before had at least `cut`.
-    pub(crate) fn note(&self, feature: usize, inside: bool, bound: Certified, cut: f64) {
-        if inside == self.inside {
-            let bounds = &mut self.lock()[feature];
-            *bounds = bounds.or(bound.at_most(cut));
-        }
+    /// A bound of the models with the feature in what is left of the node. What was discarded before had at least `cut`.
+    pub(crate) fn note(&self, feature: usize, bound: Certified, cut: f64) {
+        let bounds = &mut self.lock()[feature];
+        *bounds = bounds.or(bound.at_most(cut));
     }
 
     /// The same for every feature.
@@ -109,7 +114,7 @@ impl Survey {
         }
     }
 
-    /// What is proved of the models on the side asked for.
+    /// What is proved of the models with the feature.
     pub(crate) fn bound(&self, feature: usize) -> Certified {
         self.lock()[feature]
     }

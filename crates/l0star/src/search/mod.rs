@@ -25,8 +25,8 @@ pub use checkpoint::Checkpoint;
 use checkpoint::{Draft, Stamp, State};
 pub(crate) use context::Purpose;
 pub use context::{Context, Incumbent};
-pub use event::{Event, News, Observer, Phase};
 use decision::Decision;
+pub use event::{Event, News, Observer, Phase};
 use frontier::{Frontier, Next};
 
 /// A node of the frontier.
@@ -65,7 +65,8 @@ pub trait Tree: Send + Sized {
     /// Whether the node, the best of the frontier, ends the search.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool;
 
-    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`].
+    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`]. In a survey the first child is what is left
+    /// of the node itself; it is the only one where one support is left.
     fn expand(
         &mut self,
         node: &Self::Node,
@@ -99,6 +100,9 @@ pub(crate) trait Restrict: Tree + Sync {
         node: &Self::Node,
         decision: Decision,
     ) -> Option<Self::Node>;
+
+    /// Tries what swaps make of a support that follows a decision, where they are cheap.
+    fn polish(&mut self, _support: &[usize], _decision: Decision, _context: &mut Context) {}
 }
 
 /// What [`Search::step`] says.

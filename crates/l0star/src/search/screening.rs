@@ -54,9 +54,6 @@ pub(crate) fn screen(context: &mut Context, enough: usize) -> Vec<usize> {
         let bounds = relaxation.children(problem, &task.node);
         let mut out = vec![false; problem.design.columns()];
         for (j, inside, bound) in &bounds.other_side {
-            if let Some(survey) = context.survey() {
-                survey.note(*j, !inside, *bound, cut);
-            }
             if !inside && bound.value() >= cut {
                 context.discard(*bound);
                 out[*j] = true;
