@@ -95,8 +95,8 @@ def solve(
     time_limit : float, default=None
         Seconds, for the search; and as many again for all prices together.
     prices : bool, default=False
-        Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is an
-        exact search by itself.
+        Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is
+        exact, and they share what one search knows.
     checkpoint : str or path, default=None
         A file for the state of the search, so that another process can go on with it: written while the search runs,
         and at its end, whatever ends it.
