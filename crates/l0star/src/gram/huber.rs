@@ -12,9 +12,9 @@ use crate::relaxation::newton::Goal;
 use crate::search::Context;
 
 /// At most this share of the rows may stay explicit.
-pub(super) const MAX_EXPLICIT: f64 = 0.5;
+const MAX_EXPLICIT: f64 = 0.5;
 /// Rounds of certifying rows.
-pub(super) const MAX_ROW_ROUNDS: usize = 5;
+const MAX_ROW_ROUNDS: usize = 5;
 
 impl GramTree<'_> {
     /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or of use for
@@ -131,11 +131,7 @@ impl GramTree<'_> {
 
 /// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
 /// `P(x)` below what the context refers to.
-pub(super) fn quadratic_rows(
-    problem: &Problem,
-    x: &[(usize, f64)],
-    context: &Context,
-) -> Vec<bool> {
+fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], context: &Context) -> Vec<bool> {
     let reference = context.reference();
     let mut z = vec![0.0; problem.rows()];
     problem.predict_into(x, &mut z);

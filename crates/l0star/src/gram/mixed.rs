@@ -14,38 +14,12 @@ use super::frame::{Frame, FrameModel};
 use crate::bound::Certified;
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
-use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::relaxation::newton::{Model, Sets};
 
-/// The model of a node: its frame alone, or with explicit rows beside it.
-#[derive(Debug, Clone)]
-pub(crate) enum NodeModel {
-    Pure(FrameModel),
-    Mixed(Box<MixedModel>),
-}
-
-impl NodeModel {
-    pub(crate) fn as_model(&mut self) -> &mut dyn Model {
-        match self {
-            Self::Pure(model) => model,
-            Self::Mixed(model) => &mut **model,
-        }
-    }
-
-    /// The bound of a child whose D is higher by `rise`.
-    pub(crate) fn child(&self, rise: f64) -> Certified {
-        match self {
-            Self::Pure(model) => model.child(rise),
-            Self::Mixed(model) => model.child(rise),
-        }
-    }
-}
-
 /// A frame over the certified rows, with the other rows beside it.
-#[derive(Debug, Clone)]
-pub(crate) struct MixedModel {
-    loss: Arc<dyn Loss>,
+pub(crate) struct MixedModel<'p> {
+    problem: &'p Problem,
     gram: FrameModel,
     frame: Arc<Frame>,
     /// The rows that stay explicit.
@@ -70,7 +44,7 @@ pub(crate) struct MixedModel {
     ceiling: f64,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Kept {
     dual: f64,
     error: f64,
@@ -80,9 +54,9 @@ struct Kept {
     slopes: Vec<f64>,
 }
 
-impl MixedModel {
+impl<'p> MixedModel<'p> {
     pub(crate) fn new(
-        problem: &Problem,
+        problem: &'p Problem,
         columns: &[usize],
         frame: Arc<Frame>,
         rows: Vec<usize>,
@@ -108,7 +82,7 @@ impl MixedModel {
             })
             .collect();
         Self {
-            loss: Arc::clone(&problem.loss),
+            problem,
             gram: FrameModel::new(Arc::clone(&frame), f64::INFINITY),
             entries,
             sizes,
@@ -139,7 +113,7 @@ impl MixedModel {
         }
         let rows = self.rows.iter().enumerate();
         let proved = rows.filter(|(r, _)| {
-            let room = (self.loss.domain(self.b[*r]).1 - self.kept.slopes[*r]).max(0.0);
+            let room = (self.problem.loss.domain(self.b[*r]).1 - self.kept.slopes[*r]).max(0.0);
             bound + 0.5 * self.p[*r] * room * room * (1.0 - 1e-12) >= reference
         });
         proved.map(|(_, i)| *i).collect()
@@ -158,7 +132,7 @@ impl MixedModel {
     }
 }
 
-impl Model for MixedModel {
+impl Model for MixedModel<'_> {
     fn size(&self) -> usize {
         self.frame.size()
     }
@@ -172,7 +146,7 @@ impl Model for MixedModel {
             kernels::axpy(x[*j], self.column(*j), &mut z);
         }
         self.z = z;
-        let loss = &self.loss;
+        let loss = &self.problem.loss;
         let value = loss.total(&self.p, &self.z, &self.b);
         loss.slopes(&self.z, &self.b, &mut self.alpha);
         for ((beta, alpha), p) in self.beta.iter_mut().zip(&self.alpha).zip(&self.p) {
@@ -190,7 +164,7 @@ impl Model for MixedModel {
 
     fn hessian(&mut self, set: &[usize], rows: &mut [f64]) {
         self.gram.hessian(set, rows);
-        let loss = &self.loss;
+        let loss = &self.problem.loss;
         loss.weighted_curvatures(&self.p, &self.z, &self.b, &mut self.curvature);
         let size = set.len();
         for (r, i) in set.iter().enumerate() {
@@ -231,7 +205,7 @@ impl Model for MixedModel {
     fn along(&mut self, a: f64) -> f64 {
         self.moved.copy_from_slice(&self.z);
         kernels::axpy(a, &self.dz, &mut self.moved);
-        self.gram.along(a) + self.loss.total(&self.p, &self.moved, &self.b)
+        self.gram.along(a) + self.problem.loss.total(&self.p, &self.moved, &self.b)
     }
 
     /// The error of the Gram part, and of the rows: with `|ẑ_i - z_i| ≤ e_i`, the values move by `p(|α|e + e²/2)`, every

@@ -3,24 +3,19 @@
 //! Nothing of a [`Frame`] knows of groups or bounds: x is scaled column by column, and an atom is that of the scaled bounds.
 //! Columns that are in and have no bounds are condensed; those with bounds stay, as the minimum over them is no longer a
 //! linear system.
-//!
-//! Huber's loss has the same form where its rows are proved to be quadratic for every model that matters; the rows that are
-//! not stay explicit ([`super::mixed`]), and then nothing is condensed.
 
 use std::sync::Arc;
 
 use super::frame::{Frame, FrameModel, Spread};
-use super::huber::{MAX_EXPLICIT, MAX_ROW_ROUNDS, quadratic_rows};
-use super::mixed::{MixedModel, NodeModel};
 use super::root::Root;
 use super::start::Common;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
-use crate::relaxation::newton::Sets;
-use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth, Structured};
-use crate::relaxation::{Relaxation, Task, WarmStart};
+use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
+use crate::relaxation::{Task, WarmStart};
 use crate::search::Context;
 use crate::settings::Ideas;
 
@@ -28,8 +23,6 @@ use crate::settings::Ideas;
 const REFRAME: f64 = 0.8;
 /// … unless that is small already.
 const SMALL: usize = 8;
-/// The root of a Huber problem is solved to about this share of its incumbent before its rows are certified.
-const ROOT_SHARE: f64 = 1e-4;
 /// Frames of up to this many columns are lifted by what each column gains.
 const SPREAD: usize = 80;
 
@@ -65,109 +58,24 @@ pub(crate) struct GramBackend {
     root: Arc<Root>,
     /// The index of each column of the problem in the root.
     indices: Arc<Vec<Option<u32>>>,
-    /// The rows that are not in it (Huber).
-    rows: Arc<Vec<usize>>,
     whole: Arc<Lifted>,
     current: Arc<Lifted>,
-    model: NodeModel,
+    model: FrameModel,
     /// A bound of the error of the root's floats.
     root_error: f64,
     reference: f64,
-    /// Bounds are claimed up to this only (what the certificate of Huber's rows is about).
-    ceiling: f64,
     ideas: Ideas,
 }
 
 impl GramBackend {
     /// `None` where the Gram form does not apply, and at a limit. The context has an incumbent.
     pub(crate) fn new(problem: &Problem, context: &Context, common: &mut Common) -> Option<Self> {
-        let is_huber = problem.loss.name() == "huber";
-        if !(problem.loss.is_quadratic() || is_huber)
-            || !context.ideas.gram
-            || !context.reference().is_finite()
-        {
+        let (ideas, reference) = (context.ideas, context.reference());
+        if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
             return None;
         }
         let selectable = problem.expanded(&problem.selectable);
         let root = common.root(problem, &selectable, &context.limits, context.threads)?;
-        match is_huber {
-            true => Self::certified(problem, context, root),
-            false => Self::over(problem, context, root, Vec::new(), context.ideas.lifting),
-        }
-    }
-
-    /// With as many rows of a Huber problem in Gram form as can be certified; `None` when that does not pay.
-    fn certified(problem: &Problem, context: &Context, root: Arc<Root>) -> Option<Self> {
-        let (reference, limits) = (context.reference(), &context.limits);
-        let start = context.incumbent().map(|incumbent| incumbent.fit.x);
-        let start = start.unwrap_or_default();
-        let at_root = |backend: Self| {
-            let mut relaxation = Structured::new(backend, &start);
-            let task = Task {
-                node: Subproblem {
-                    included: &problem.penalised,
-                    free: &problem.selectable,
-                    budget: problem.support_size(),
-                },
-                cut: reference,
-                scale: reference,
-                low: (1.0 - ROOT_SHARE) * reference,
-                limits,
-            };
-            relaxation.prepare(problem, &task.node, None);
-            relaxation.solve(problem, &task);
-            relaxation
-        };
-        // Without a lift, and of the quadratic alone: any point will do for Huber's own dual.
-        let plain = Self::over(problem, context, Arc::clone(&root), Vec::new(), false)?;
-        let x: Vec<(usize, f64)> = at_root(plain).model().collect();
-        let mut certain = quadratic_rows(problem, &x, context);
-        let lifting = context.ideas.lifting;
-        for _ in 0..MAX_ROW_ROUNDS {
-            let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-            if open.is_empty() {
-                let all = Self::over(problem, context, root, open, lifting)?;
-                return Some(all.up_to(problem, reference));
-            }
-            if problem.has_intercept
-                || !problem.penalised.is_empty()
-                || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64
-                || limits.stop()
-            {
-                return None;
-            }
-            let part = Arc::new(root.without_rows(problem, &open, limits)?);
-            let backend = Self::over(problem, context, part, open, lifting)?;
-            let backend = backend.up_to(problem, reference);
-            let mut relaxation = at_root(backend.clone());
-            let NodeModel::Mixed(model) = &mut relaxation.backend_mut().model else {
-                return None;
-            };
-            let proved = model.certified_rows(&Sets::default(), reference);
-            if proved.is_empty() {
-                return Some(backend);
-            }
-            proved.iter().for_each(|i| certain[*i] = true);
-        }
-        None
-    }
-
-    /// The same with bounds that are claimed up to `ceiling` only.
-    fn up_to(self, problem: &Problem, ceiling: f64) -> Self {
-        let mut backend = Self { ceiling, ..self };
-        backend.change(problem, &Arc::clone(&backend.whole));
-        backend
-    }
-
-    /// Over a quadratic, with the rows that are not in it.
-    fn over(
-        problem: &Problem,
-        context: &Context,
-        root: Arc<Root>,
-        rows: Vec<usize>,
-        lifting: bool,
-    ) -> Option<Self> {
-        let (ideas, reference) = (context.ideas, context.reference());
         let mut indices = vec![None; problem.design.columns()];
         for (i, j) in root.columns.iter().enumerate() {
             indices[*j] = Some(i as u32);
@@ -177,18 +85,13 @@ impl GramBackend {
             free: &problem.selectable,
             budget: problem.support_size(),
         };
-        let lift = match lifting {
+        let lift = match ideas.lifting {
             true => Lift::Evenly,
             false => Lift::None,
         };
         let limits = &context.limits;
-        let place = Places {
-            problem,
-            root: &root,
-            indices: &indices,
-            condensing: rows.is_empty(),
-        };
-        let (mut frame, condensed) = place.build(&node, reference, &lift, limits)?;
+        let (mut frame, condensed) =
+            build(problem, &root, &indices, &node, reference, &lift, limits)?;
         // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.
         let squares: Vec<f64> = frame.scale.iter().map(|s| s * s * (1.0 - 1e-9)).collect();
         let in_order = frame
@@ -200,33 +103,21 @@ impl GramBackend {
         let root_error = root.error(frame.budget + condensed, proved, reference);
         frame.error += root_error;
         let whole = Arc::new(located(problem, &root, frame, false));
-        let model = FrameModel::new(Arc::clone(&whole.frame), f64::INFINITY);
-        let mut backend = Self {
-            model: NodeModel::Pure(model),
+        Some(Self {
+            model: FrameModel::new(Arc::clone(&whole.frame), f64::INFINITY),
             current: Arc::clone(&whole),
             root,
-            rows: Arc::new(rows),
             indices: Arc::new(indices),
-            whole: Arc::clone(&whole),
+            whole,
             root_error,
             reference,
-            ceiling: f64::INFINITY,
             ideas,
-        };
-        backend.change(problem, &whole);
-        Some(backend)
+        })
     }
 
-    fn change(&mut self, problem: &Problem, lifted: &Arc<Lifted>) {
+    fn change(&mut self, lifted: &Arc<Lifted>) {
         self.current = Arc::clone(lifted);
-        let (frame, ceiling) = (Arc::clone(&lifted.frame), self.ceiling);
-        self.model = if self.rows.is_empty() {
-            NodeModel::Pure(FrameModel::new(frame, ceiling))
-        } else {
-            let (columns, rows) = (&self.root.columns, self.rows.to_vec());
-            let model = MixedModel::new(problem, columns, frame, rows, ceiling);
-            NodeModel::Mixed(Box::new(model))
-        };
+        self.model = FrameModel::new(Arc::clone(&lifted.frame), f64::INFINITY);
     }
 }
 
@@ -238,56 +129,43 @@ enum Lift<'a> {
     ByGain(&'a dyn Fn(usize) -> f64),
 }
 
-/// Where the columns of a problem are in a quadratic.
-struct Places<'a> {
-    problem: &'a Problem,
-    root: &'a Root,
-    indices: &'a [Option<u32>],
-    /// Whether columns that are in may be condensed: explicit rows have to see them.
-    condensing: bool,
-}
-
-impl Places<'_> {
-    /// The frame of a node, without the root's error, and how many columns are condensed in it.
-    fn build(
-        &self,
-        node: &Subproblem,
-        reference: f64,
-        lift: &Lift,
-        limits: &Limits,
-    ) -> Option<(Frame, usize)> {
-        let (problem, root) = (self.problem, self.root);
-        let can_go =
-            |j: &usize| self.condensing && problem.bounds(*j) == (f64::NEG_INFINITY, f64::INFINITY);
-        let (condensed, kept): (Vec<usize>, Vec<usize>) = problem
-            .expanded(node.included)
-            .into_iter()
-            .partition(can_go);
-        let mut columns = kept.clone();
-        let most = match &problem.structure {
-            Some(structure) => structure.most_columns(node.free, node.budget),
-            None => node.budget,
-        };
-        problem.expand_into(node.free, &mut columns);
-        let place = |j: &usize| self.indices[*j];
-        let inside: Option<Vec<u32>> = condensed.iter().map(place).collect();
-        let mut columns: Vec<u32> = columns.iter().map(place).collect::<Option<_>>()?;
-        columns.sort_unstable();
-        let budget = kept.len() + most;
-        if columns.is_empty() {
-            return None;
-        }
-        let column = |i: &u32| root.columns[*i as usize];
-        let spread = match lift {
-            Lift::None => Spread::None,
-            Lift::Evenly => Spread::Evenly,
-            Lift::ByGain(gains) => {
-                Spread::ByGain(columns.iter().map(|i| gains(column(i))).collect())
-            }
-        };
-        let frame = Frame::new(root, &inside?, &columns, budget, reference, &spread, limits)?;
-        Some((frame, condensed.len()))
+/// The frame of a node, without the root's error, and how many columns are condensed in it.
+fn build(
+    problem: &Problem,
+    root: &Root,
+    indices: &[Option<u32>],
+    node: &Subproblem,
+    reference: f64,
+    lift: &Lift,
+    limits: &Limits,
+) -> Option<(Frame, usize)> {
+    let is_free = |j: &usize| problem.bounds(*j) == (f64::NEG_INFINITY, f64::INFINITY);
+    let (condensed, kept): (Vec<usize>, Vec<usize>) = problem
+        .expanded(node.included)
+        .into_iter()
+        .partition(is_free);
+    let mut columns = kept.clone();
+    let most = match &problem.structure {
+        Some(structure) => structure.most_columns(node.free, node.budget),
+        None => node.budget,
+    };
+    problem.expand_into(node.free, &mut columns);
+    let place = |j: &usize| indices[*j];
+    let inside: Option<Vec<u32>> = condensed.iter().map(place).collect();
+    let mut columns: Vec<u32> = columns.iter().map(place).collect::<Option<_>>()?;
+    columns.sort_unstable();
+    let budget = kept.len() + most;
+    if columns.is_empty() {
+        return None;
     }
+    let column = |i: &u32| root.columns[*i as usize];
+    let spread = match lift {
+        Lift::None => Spread::None,
+        Lift::Evenly => Spread::Evenly,
+        Lift::ByGain(gains) => Spread::ByGain(columns.iter().map(|i| gains(column(i))).collect()),
+    };
+    let frame = Frame::new(root, &inside?, &columns, budget, reference, &spread, limits)?;
+    Some((frame, condensed.len()))
 }
 
 fn located(problem: &Problem, root: &Root, frame: Frame, spread: bool) -> Lifted {
@@ -344,10 +222,10 @@ impl Backend for GramBackend {
         Children::from_atoms(each, node.budget, |rise| self.model.child(rise - rounding))
     }
 
-    fn load(&mut self, problem: &Problem, warm: Option<&WarmStart>) {
+    fn load(&mut self, _problem: &Problem, warm: Option<&WarmStart>) {
         let lifted = warm.and_then(|warm| warm.frame.as_ref());
         let lifted = Arc::clone(lifted.unwrap_or(&self.whole));
-        self.change(problem, &lifted);
+        self.change(&lifted);
     }
 
     fn save(&self, warm: &mut WarmStart) {
@@ -384,26 +262,28 @@ impl Backend for GramBackend {
             true => Lift::ByGain(gains),
             false => Lift::Evenly,
         };
-        let places = Places {
+        let made = build(
             problem,
-            root: &self.root,
-            indices: &self.indices,
-            condensing: self.rows.is_empty(),
-        };
-        let made = places.build(&task.node, self.reference, &lift, task.limits);
+            &self.root,
+            &self.indices,
+            &task.node,
+            self.reference,
+            &lift,
+            task.limits,
+        );
         let Some((mut frame, _)) = made else {
             return false;
         };
         frame.error += self.root_error;
         let lifted = Arc::new(located(problem, &self.root, frame, true));
-        self.change(problem, &lifted);
+        self.change(&lifted);
         true
     }
 }
 
 /// A frame at one node.
 struct FrameAt<'a> {
-    model: &'a mut NodeModel,
+    model: &'a mut FrameModel,
     squares: Vec<f64>,
     scratch: Vec<f64>,
 }
@@ -411,8 +291,7 @@ struct FrameAt<'a> {
 impl Smooth for FrameAt<'_> {
     fn evaluate(&mut self, x: &[f64], node: &Blocks, u: &mut [f64]) -> (f64, f64) {
         let support: Vec<usize> = node.columns().filter(|j| x[*j] != 0.0).collect();
-        let model = self.model.as_model();
-        model.evaluate(x, &support, &Sets::default(), u)
+        self.model.evaluate(x, &support, &Sets::default(), u)
     }
 
     /// The errors of D are those of the plain atoms `½u²` of as many columns as m features can have: |h'| ≤ |u|, so a change
@@ -428,11 +307,10 @@ impl Smooth for FrameAt<'_> {
         self.squares.extend(node.free.iter().map(|j| u[*j] * u[*j]));
         let squares = self.squares.iter().copied();
         let top = top_sum(squares, sets.budget, &mut self.scratch);
-        let model = self.model.as_model();
-        model.keep(x, &support, u, &sets, dual, top);
+        self.model.keep(x, &support, u, &sets, dual, top);
     }
 
     fn certify(&mut self, _node: &Blocks) -> Certified {
-        self.model.as_model().certify(&Sets::default())
+        self.model.certify(&Sets::default())
     }
 }

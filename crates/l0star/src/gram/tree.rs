@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frame::{Frame, FrameModel, Spread};
-use super::mixed::{MixedModel, NodeModel};
+use super::mixed::MixedModel;
 use super::resume::Pending;
 use super::root::Root;
 use super::swaps::{self, Pinned};
@@ -12,7 +12,7 @@ use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::branching;
-use crate::relaxation::newton::{Goal, Newton, Sets};
+use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::search::bits::Bits;
 use crate::search::checkpoint::Draft;
 use crate::search::decision::Decision;
@@ -106,6 +106,29 @@ pub(crate) struct GramTree<'p> {
     pub(super) frames: Arc<AtomicU64>,
 }
 
+/// The model of a node: its frame alone, or with explicit rows beside it.
+enum NodeModel<'p> {
+    Pure(FrameModel),
+    Mixed(Box<MixedModel<'p>>),
+}
+
+impl NodeModel<'_> {
+    fn as_model(&mut self) -> &mut dyn Model {
+        match self {
+            Self::Pure(model) => model,
+            Self::Mixed(model) => &mut **model,
+        }
+    }
+
+    /// The bound of a child whose D is higher by `rise`.
+    fn child(&self, rise: f64) -> Certified {
+        match self {
+            Self::Pure(model) => model.child(rise),
+            Self::Mixed(model) => model.child(rise),
+        }
+    }
+}
+
 impl<'p> GramTree<'p> {
     /// Without a node yet.
     pub(super) fn bare(problem: &'p Problem, ideas: Ideas, root: Arc<Root>) -> Self {
@@ -137,7 +160,7 @@ impl<'p> GramTree<'p> {
         self.mixed.as_ref().map_or(&*self.root, |mixed| &mixed.0)
     }
 
-    fn model(&self, frame: &Arc<Frame>) -> NodeModel {
+    fn model(&self, frame: &Arc<Frame>) -> NodeModel<'p> {
         match &self.mixed {
             None => NodeModel::Pure(FrameModel::new(Arc::clone(frame), self.ceiling)),
             Some(mixed) => NodeModel::Mixed(Box::new(MixedModel::new(

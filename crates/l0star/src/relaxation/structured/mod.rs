@@ -176,13 +176,8 @@ impl<B: Backend> Structured<B> {
 }
 
 impl<B: Backend> Structured<B> {
-    /// The backend, at the node solved last.
-    pub(crate) fn backend_mut(&mut self) -> &mut B {
-        &mut self.backend
-    }
-
     /// The iterate: (column, coefficient).
-    pub(crate) fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let scale = &self.backend.shape().scale;
         let x = self.proximal.x.iter().enumerate();
         let x = x.filter(|(_, x)| **x != 0.0);
