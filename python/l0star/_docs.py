@@ -65,8 +65,8 @@ top : int, default=None
 within : float, default=None
     All models up to ``1 + within`` times the best objective are wanted, at most ``top`` of them (1000 by default).
 prices : bool, default=False
-    Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is an
-    exact search by itself.
+    Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is
+    exact, and they share what one search knows.
 checkpoint : str or path, default=None
     A file for the state of the search, so that another process can go on with it: written while the search runs, and
     at its end, whatever ends it.

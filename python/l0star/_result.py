@@ -318,7 +318,7 @@ class Result(Model):
             having it. Included and excluded features have none.
         """
         if self.priced is None:
-            raise ValueError("There are no prices, each of which is a search of its own: solve with prices=True.")
+            raise ValueError("There are no prices, which take searches of their own: solve with prices=True.")
         return self.priced
 
     @drawing

@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|threads|read|python`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
+//! paper|engine|ablation|path|prices|threads|read|python`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod bench;
 mod checks;
@@ -91,6 +91,8 @@ enum Suite {
     Ablation,
     /// All sizes up to 20 in one path, against as many separate runs
     Path,
+    /// All prices in one run, against as many separate runs
+    Prices,
     /// Nodes a second with one thread and with two
     Threads,
     /// The reader of CSV files on one gigabyte
@@ -107,6 +109,7 @@ impl Bench {
             Suite::Engine => "engine",
             Suite::Ablation => "ablation",
             Suite::Path => "path",
+            Suite::Prices => "prices",
             Suite::Threads => "threads",
             Suite::Read => "read",
             Suite::Python => "python",
@@ -124,6 +127,7 @@ impl Bench {
             Suite::Engine => bench::engine(&self.only),
             Suite::Ablation => bench::ablation(&self.only),
             Suite::Path => bench::path(&self.only),
+            Suite::Prices => bench::prices(&self.only),
             Suite::Threads => bench::threads(&self.only),
             Suite::Read => bench::read::read(),
             Suite::Python => bench::python::overhead(),

@@ -9,7 +9,7 @@ use l0star::search::binary::BinaryTree;
 use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
     Checkpoint, Method, PathRun, Problem, RelaxationKind, Run, Settings, Solution, Status, loss,
-    solve, solve_observed,
+    prices, solve, solve_observed,
 };
 
 use crate::step::in_release;
@@ -59,7 +59,7 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
             wrong += 1;
             println!("WRONG working sets: {}: {message}", drawn.words);
         }
-        // Every other problem with the three best models, the others with all sizes in one path.
+        // A third of the problems with the three best models, a third with all sizes in one path, a third with all prices.
         for (problem, words) in [Some((&drawn.problem, &drawn.words))]
             .into_iter()
             .chain([ruled
@@ -69,9 +69,10 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
                 .map(|problem| (problem, &ruled.words))])
             .flatten()
         {
-            let outcome = match case / 4 % 2 {
+            let outcome = match case / 4 % 3 {
                 0 => check_list(problem),
-                _ => check_path(problem),
+                1 => check_path(problem),
+                _ => check_prices(problem, case),
             };
             if let Err(message) = outcome {
                 wrong += 1;
@@ -214,6 +215,44 @@ fn check_working(problem: &Problem) -> Result<(), String> {
         .into_context()
         .solution(&settings, stopped, Some(bound));
     compare(problem, &found, bound.value())
+}
+
+/// Every price against brute force with that decision made, without a limit and with few nodes.
+fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
+    let say = |error: l0star::Error| error.to_string();
+    let brute = Settings::new(Method::Exhaustive);
+    let solution = solve(problem, &Settings::default()).map_err(say)?;
+    let truth = prices(problem, &brute, &solution, None).map_err(say)?;
+    for node_limit in [None, Some(case % 5)] {
+        let settings = Settings {
+            node_limit,
+            ..Settings::default()
+        };
+        let found = prices(problem, &settings, &solution, None).map_err(say)?;
+        for (own, truth) in found.iter().zip(&truth) {
+            let (j, optimum) = (own.feature, truth.objective);
+            if optimum.is_infinite() && own.objective.is_infinite() {
+                continue;
+            }
+            let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
+            let bound = own.lower_bound;
+            if bound.is_nan() || bound > optimum + slack {
+                return Err(format!("column {j}: bound {bound:e} above {optimum:e}"));
+            }
+            let error = own.objective - optimum;
+            let proved = node_limit.is_none() || !own.status.stopped_early();
+            if error.is_nan() || error < -slack || (proved && error > 1e-9 * optimum.max(1e-12)) {
+                return Err(format!(
+                    "column {j}: found {:e}, optimum {optimum:e}",
+                    own.objective
+                ));
+            }
+            if node_limit.is_none() && own.status != Status::Optimal {
+                return Err(format!("column {j}: status {}", own.status));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {

@@ -44,6 +44,11 @@ impl Certified {
         Self(self.0.max(other.0))
     }
 
+    /// Nothing above `ceiling` is claimed any more.
+    pub(crate) fn at_most(self, ceiling: f64) -> Self {
+        Self(self.0.min(ceiling))
+    }
+
     /// The smaller of bounds of two nodes bounds both.
     pub fn and(self, other: Self) -> Self {
         Self(self.0.min(other.0))

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,11 +105,7 @@ impl<'p> PathRun<'p> {
     pub fn solve(mut self) -> Result<Vec<Point>> {
         self.settings.check()?;
         let start = Instant::now();
-        let mut problem = self.problem.clone();
-        if problem.structure.is_some() {
-            problem.root = Some(Arc::default());
-        }
-        let problems = self.sizes.clone().map(|k| problem.with_k(k));
+        let problems = self.sizes.clone().map(|k| self.problem.with_k(k));
         let problems: Vec<Problem> = problems.collect::<Result<_>>()?;
         let mut common = Common::default();
         let mut solved: Vec<Option<Solution>> = vec![None; problems.len()];

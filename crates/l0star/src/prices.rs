@@ -1,12 +1,15 @@
 //! What each choice of a model is worth: the cost of doing without a feature that was chosen, and of having one that was not.
 
-use std::sync::{Arc, OnceLock};
+mod one_tree;
+mod together;
+
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::search::decision::Decision;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
 
@@ -32,14 +35,20 @@ pub struct Price {
     pub status: Status,
     /// The columns of the best model with the other decision.
     pub support: Vec<usize>,
+    /// Nodes that its search looked at; none where what another search knew was enough.
+    pub nodes: u64,
+    /// Relaxations and restricted problems that were solved for it.
+    pub solver_calls: u64,
 }
 
 /// The prices of features of a solved problem: for each chosen one the cost of doing without it, for each other one the cost
 /// of having it. `features`: which (first columns of groups), `None` for all that can be chosen.
 ///
 /// Each is the exact optimum of the problem with that one decision made otherwise, by the method of `settings`, which has to
-/// be exact; they share the Gram matrix and start from models next to the solution. The time limit is one for all of them:
-/// what comes after it has the status `time_limit` and bounds that are valid.
+/// be exact. With the default method they share what one search knows: the Gram matrix, one tree whose dual points bound many
+/// prices at once, and every model that any of them finds; with several threads they are solved side by side.
+/// The limits on nodes and memory are for each search; the time limit is one for all of them, and each has its share. What
+/// was not proved by then has the status `time_limit` and bounds that are valid.
 ///
 /// ```
 /// use l0star::{Design, Problem, Settings, prices, solve};
@@ -71,66 +80,98 @@ pub fn prices(
             range: "prices need an exact method: best-first, paper or exhaustive",
         });
     }
-    let start = Instant::now();
-    let shared = Problem {
-        root: Some(Arc::new(OnceLock::new())),
-        ..problem.clone()
-    };
+    settings.check()?;
     let features = features.unwrap_or(&problem.selectable);
-    let is_chosen = |leader: &usize| solution.support.contains(leader);
-    let chosen: Vec<usize> = problem
-        .selectable
-        .iter()
-        .copied()
-        .filter(is_chosen)
-        .collect();
+    let stranger = |leader: &&usize| problem.selectable.binary_search(leader).is_err();
+    if let Some(column) = features.iter().find(stranger) {
+        return Err(Error::NotSelectable { column: *column });
+    }
+    let mut chosen = problem.selectable.clone();
+    chosen.retain(|leader| solution.support.contains(leader));
+    let decision = |leader: &usize| Decision {
+        feature: *leader,
+        inside: !chosen.contains(leader),
+    };
+    let decisions: Vec<Decision> = features.iter().map(decision).collect();
+    let settings = Settings {
+        top: None,
+        within: None,
+        ..settings.clone()
+    };
+    let found = match settings.method {
+        Method::BestFirst => together::solve(problem, &settings, &chosen, &decisions)?,
+        _ => apart(problem, &settings, &chosen, &decisions)?,
+    };
     let base = (solution.lower_bound.unwrap_or(0.0), solution.objective);
-    let mut all = Vec::with_capacity(features.len());
-    for leader in features {
-        if problem.selectable.binary_search(leader).is_err() {
-            return Err(Error::NotSelectable { column: *leader });
-        }
+    let prices = decisions.iter().zip(found);
+    let prices = prices.map(|(decision, found)| match found {
+        Some(found) => Price::new(problem, *decision, found, base),
+        None => Price::impossible(decision.feature, problem.members(decision.feature)),
+    });
+    Ok(prices.collect())
+}
+
+/// A run for each decision, on a problem in which it is made.
+fn apart(
+    problem: &Problem,
+    settings: &Settings,
+    chosen: &[usize],
+    decisions: &[Decision],
+) -> Result<Vec<Option<Solution>>> {
+    let start = Instant::now();
+    let mut all = Vec::with_capacity(decisions.len());
+    for decision in decisions {
         let limit = settings.time_limit;
         let settings = Settings {
             time_limit: limit.map(|limit| limit.saturating_sub(start.elapsed())),
-            top: None,
-            within: None,
             ..settings.clone()
         };
-        let is_in = chosen.contains(leader);
-        let other = match is_in {
-            true => shared.without(*leader),
-            false => shared.with(*leader),
+        let other = match decision.inside {
+            true => problem.with(decision.feature),
+            false => problem.without(decision.feature),
         };
-        let columns = problem.members(*leader);
-        let found = match other {
-            Ok(other) => Run::new(&other, &settings)
-                .start(vec![chosen.clone()])
-                .solve()?,
-            Err(Error::TooManyIncluded { .. }) => {
-                all.push(Price::impossible(*leader, columns));
-                continue;
+        all.push(match other {
+            Ok(other) => {
+                let run = Run::new(&other, &settings).start(vec![chosen.to_vec()]);
+                Some(run.solve()?)
             }
+            Err(Error::TooManyIncluded { .. }) => None,
             Err(error) => return Err(error),
-        };
-        // A model of this problem is one of the original's, too.
-        let low = found.lower_bound.unwrap_or(0.0).max(base.0);
-        all.push(Price {
-            feature: *leader,
-            columns,
-            chosen: is_in,
-            cost: (found.objective - base.1).max(0.0),
-            cost_bounds: ((low - base.1).max(0.0), (found.objective - base.0).max(0.0)),
-            objective: found.objective,
-            lower_bound: low,
-            status: found.status,
-            support: found.support,
         });
     }
     Ok(all)
 }
 
 impl Price {
+    /// `base`: what is proved of the optimum, and what was found.
+    fn new(problem: &Problem, decision: Decision, found: Solution, base: (f64, f64)) -> Self {
+        let Decision { feature, inside } = decision;
+        // A model of this problem is one of the original's, too.
+        let low = found.lower_bound.unwrap_or(0.0).max(base.0);
+        let mut support = found.support;
+        if inside {
+            // It is in even where its coefficient is 0, and so is what it needs.
+            let needs = problem.structure.as_ref();
+            let needs = needs.map_or(&[][..], |structure| &structure.ancestors[feature]);
+            problem.expand_into(&[needs, &[feature]].concat(), &mut support);
+            support.sort_unstable();
+            support.dedup();
+        }
+        Self {
+            feature,
+            columns: problem.members(feature),
+            chosen: !inside,
+            cost: (found.objective - base.1).max(0.0),
+            cost_bounds: ((low - base.1).max(0.0), (found.objective - base.0).max(0.0)),
+            objective: found.objective,
+            lower_bound: low,
+            status: found.status,
+            support,
+            nodes: found.nodes,
+            solver_calls: found.solver_calls,
+        }
+    }
+
     fn impossible(feature: usize, columns: Vec<usize>) -> Self {
         let never = f64::INFINITY;
         Self {
@@ -143,6 +184,8 @@ impl Price {
             lower_bound: never,
             status: Status::Optimal,
             support: Vec::new(),
+            nodes: 0,
+            solver_calls: 0,
         }
     }
 }

@@ -19,9 +19,9 @@ use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    Checkpoint, Context, Observer, Phase, Progress, Saver, Search, Sink, Tree, exhaustive,
+    Checkpoint, Context, Observer, Phase, Progress, Restrict, Saver, Search, Sink, Tree, exhaustive,
 };
-use crate::settings::{Method, Model, RelaxationKind, Settings, Solution};
+use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 
 /// Solves a problem.
 ///
@@ -169,7 +169,10 @@ impl<'p> Run<'p> {
         let sink = self.sink.zip(stamp);
         context.save_to(sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink)));
         match settings.method {
-            Method::BestFirst => Ok(best_first(context, settings, resumed, common)),
+            Method::BestFirst => {
+                let driver = ToTheEnd { settings };
+                Ok(best_first(context, resumed, common, driver))
+            }
             Method::Paper => Ok(paper(context, settings)),
             Method::Exhaustive => {
                 context.enter(Phase::Search);
@@ -183,12 +186,54 @@ impl<'p> Run<'p> {
     }
 }
 
-fn best_first(
-    mut context: Context,
-    settings: &Settings,
+/// What becomes of a search of the default method, whichever tree it has.
+pub(crate) trait Driver<'p> {
+    type Outcome;
+
+    /// It is prepared.
+    fn drive<T: Restrict>(self, search: Search<'p, T>) -> Self::Outcome;
+
+    /// It ended before there were nodes, or all of the nodes of `state` were done with.
+    fn ended(
+        self,
+        context: Context<'p>,
+        state: State,
+        stopped: Option<Status>,
+        bound: Certified,
+    ) -> Self::Outcome;
+}
+
+/// One search until it is over, or a limit is reached.
+struct ToTheEnd<'s> {
+    settings: &'s Settings,
+}
+
+impl<'p> Driver<'p> for ToTheEnd<'_> {
+    type Outcome = Solution;
+
+    fn drive<T: Restrict>(self, search: Search<'p, T>) -> Solution {
+        run(search, self.settings)
+    }
+
+    fn ended(
+        self,
+        mut context: Context<'p>,
+        state: State,
+        stopped: Option<Status>,
+        bound: Certified,
+    ) -> Solution {
+        context.save(context.saved(state));
+        context.solution(self.settings, stopped, Some(bound))
+    }
+}
+
+/// Prepares the search of a problem in the form that suits it.
+pub(crate) fn best_first<'p, D: Driver<'p>>(
+    mut context: Context<'p>,
     resumed: Option<State>,
     common: &mut Common,
-) -> Solution {
+    driver: D,
+) -> D::Outcome {
     let problem = context.problem;
     // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
     let started = resumed.filter(|state| state.started);
@@ -197,30 +242,29 @@ fn best_first(
         && state.open.iter().all(|node| node.low >= cut)
     {
         let bound = state.lower_bound();
-        context.save(context.saved(started.unwrap_or_default()));
-        return context.solution(settings, None, Some(bound));
+        return driver.ended(context, started.unwrap_or_default(), None, bound);
     }
     let alive = started.as_ref().map(State::alive);
     // Sets to start from need not be good ones.
     let given = started.is_none() && context.incumbent().is_some();
     if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
         match started.as_ref().map(|state| tree.restore(state)) {
-            None => return run(Search::new(context, tree), settings),
+            None => return driver.drive(Search::new(context, tree)),
             Some(Some(nodes)) => {
-                return run(Search::resumed(context, tree, nodes), settings);
+                return driver.drive(Search::resumed(context, tree, nodes));
             }
             Some(None) => {}
         }
     }
-    if context.incumbent().is_none() || given {
+    // For a decision the best model that is known is given, and heuristics know nothing of decisions.
+    if context.incumbent().is_none() || (given && context.decision().is_none()) {
         heuristic::first_incumbent(&mut context);
     }
     heuristic::fill_list(&mut context);
     if let Some(status) = context.limits.reached() {
         // What comes next would only be prepared in vain.
         let bound = context.lower_bound(Some(Certified::TRIVIAL));
-        context.save(context.saved(started.unwrap_or_default()));
-        return context.solution(settings, Some(status), Some(bound));
+        return driver.ended(context, started.unwrap_or_default(), Some(status), bound);
     }
     // With heredity alone the tree does all the work.
     let tree_only = |structure: &Structure| structure.is_plain() && !problem.loss.is_quadratic();
@@ -232,31 +276,31 @@ fn best_first(
         context.enter(Phase::Root);
         let start = context.incumbent().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
-        if let Some(backend) = GramBackend::new(problem, &context) {
+        if let Some(backend) = GramBackend::new(problem, &context, common) {
             let relaxation = Structured::new(backend, &start);
-            return run(binary(context, relaxation, started), settings);
+            return driver.drive(binary(context, relaxation, started));
         }
-        let relaxation =
-            Structured::new(Rows::new(problem, settings.ideas, &context.limits), &start);
-        return run(binary(context, relaxation, started), settings);
+        let rows = Rows::new(problem, context.ideas, &context.limits);
+        let relaxation = Structured::new(rows, &start);
+        return driver.drive(binary(context, relaxation, started));
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
         if let Some(relaxation) = common.working(&context).cloned() {
-            return run(binary(context, relaxation, started), settings);
+            return driver.drive(binary(context, relaxation, started));
         }
         let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
-        return run(binary(context, relaxation, started), settings);
+        return driver.drive(binary(context, relaxation, started));
     }
-    let mut relaxation = NewtonRows::within(problem, settings.ideas, &context.limits);
+    let mut relaxation = NewtonRows::within(problem, context.ideas, &context.limits);
     if let Some(incumbent) = context.incumbent() {
         relaxation.start_at(&incumbent.fit.x);
     }
-    run(binary(context, relaxation, started), settings)
+    driver.drive(binary(context, relaxation, started))
 }
 
-fn binary<R: Relaxation + Clone + Send>(
+fn binary<R: Relaxation + Clone + Send + Sync>(
     context: Context,
     relaxation: R,
     started: Option<State>,
@@ -288,7 +332,7 @@ fn paper(context: Context, settings: &Settings) -> Solution {
     }
 }
 
-fn run<T: Tree>(mut search: Search<T>, settings: &Settings) -> Solution {
+pub(crate) fn run<T: Tree>(mut search: Search<T>, settings: &Settings) -> Solution {
     let stopped = match search.run(settings) {
         Progress::Stopped(status) => Some(status),
         Progress::Running | Progress::Done => None,

@@ -192,14 +192,28 @@ proptest! {
         }
     }
 
+}
+
+proptest! {
+    #![proptest_config(config(600, 45))]
+
     #[test]
-    fn prices_equal_brute_force(seed in any::<u64>(), loss in losses()) {
+    fn prices_equal_brute_force(
+        seed in any::<u64>(), loss in losses(), threads in 1usize..3,
+        limit in proptest::option::of(0u64..6), good in any::<bool>(),
+    ) {
         let case = ruled_case(seed, loss);
         let Ok(problem) = &case.built else { return Ok(()) };
         let truth = brute_force(&case);
         let words = &case.words;
-        let settings = Settings::default();
-        let solution = solve(problem, &settings).unwrap();
+        let settings = Settings {
+            threads: NonZeroUsize::new(threads), node_limit: limit, ..Settings::default()
+        };
+        // The model that is priced need not be the best.
+        let solution = match solve(problem, &Settings::new(Method::Omp)) {
+            Ok(greedy) if !good => greedy,
+            _ => solve(problem, &settings).unwrap(),
+        };
         let all = prices(problem, &settings, &solution, None).unwrap();
         prop_assert_eq!(all.len(), problem.selectable().len());
         for price in all {
@@ -210,15 +224,23 @@ proptest! {
                 continue;
             };
             let slack = slack(problem, *best);
+            let exact = (price.objective - best).abs() <= 1e-9 * best.max(1e-12) + slack;
             prop_assert!(
-                (price.objective - best).abs() <= 1e-9 * best.max(1e-12) + slack,
-                "{words}: {price:?}, not {best}"
+                exact || (price.status == Status::NodeLimit && limit.is_some() && price.objective > *best),
+                "{words}, limit {limit:?}: {price:?}, not {best}"
             );
-            prop_assert_eq!(price.status, Status::Optimal, "{}", words);
+            prop_assert!(limit.is_some() || price.status == Status::Optimal, "{words}: {price:?}");
             prop_assert!(price.lower_bound <= best + slack, "{words}: {price:?} above {best}");
+            // What the best model costs, whatever the model that was priced is.
             let cost = best - truth[0].0;
             let (low, high) = price.cost_bounds;
             prop_assert!(low <= cost + slack && cost <= high + slack, "{words}: {price:?}, not {cost}");
+            let mut set = price.support.clone();
+            set.extend(&case.rules.include_free);
+            set.sort_unstable();
+            set.dedup();
+            prop_assert!(case.rules.allow(&set), "{words}: {set:?}");
+            prop_assert_eq!(set.contains(&price.feature), !price.chosen, "{}: {:?}", words, set);
         }
     }
 }

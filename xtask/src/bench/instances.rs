@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use l0star::problem::Builder;
 use l0star::{Design, Problem, loss};
 use l0star_data::generate::{self, default_k, default_n};
 use l0star_data::{RealData, Table, real_instance};
@@ -27,35 +28,40 @@ pub enum Source {
 
 impl Source {
     pub fn problem(self, seed: u64) -> Result<Problem, String> {
+        self.builder(seed)?.build().map_err(text)
+    }
+
+    /// The problem, to be changed before it is built.
+    pub fn builder(self, seed: u64) -> Result<Builder, String> {
         match self {
             Self::Real(data) => {
                 let table = real_instance(data).map_err(text)?;
-                problem(&table, "quadratic", 1e-3, 10)
+                framed(&table, "quadratic", 1e-3, 10)
             }
             Self::Huber { d, n } => {
                 let k = default_k(d);
                 let n = n.unwrap_or_else(|| default_n(d, k));
                 let instance = generate::huber(d, k, n, seed).map_err(text)?;
-                problem(instance.table(), "huber", 1e-3, k)
+                framed(instance.table(), "huber", 1e-3, k)
             }
             Self::Logistic { d } => {
                 let k = default_k(d);
                 let instance = generate::logistic(d, k, default_n(d, k), seed).map_err(text)?;
-                problem(instance.table(), "logistic", 2e-4, k)
+                framed(instance.table(), "logistic", 2e-4, k)
             }
             Self::Ar { d, n, rho } => {
                 let k = 10;
                 let instance = generate::ar(d, k, n, rho, 5.0, seed).map_err(text)?;
                 // Our P is ‖b - Ax‖²/2n + ridge/2 ‖x‖².
-                problem(instance.table(), "quadratic", 0.1 / n as f64, k)
+                framed(instance.table(), "quadratic", 0.1 / n as f64, k)
             }
             Self::WideAr { d } => {
                 let instance = generate::ar(d, 5, 500, 0.5, 5.0, seed).map_err(text)?;
-                problem(instance.table(), "quadratic", 25.0 / 500.0, 5)
+                framed(instance.table(), "quadratic", 25.0 / 500.0, 5)
             }
             Self::WideLogistic { d } => {
                 let instance = generate::logistic(d, 5, 1000, seed).map_err(text)?;
-                problem(instance.table(), "logistic", 2e-4, 5)
+                framed(instance.table(), "logistic", 2e-4, 5)
             }
         }
     }
@@ -70,15 +76,13 @@ impl Source {
 }
 
 /// The table's last column is the response; no intercept, as in the paper.
-fn problem(table: &Table, loss: &str, ridge: f64, k: usize) -> Result<Problem, String> {
+fn framed(table: &Table, loss: &str, ridge: f64, k: usize) -> Result<Builder, String> {
     let (design, response) = table.split_last();
     let design = Design::dense(table.rows(), table.columns() - 1, design.to_vec()).map_err(text)?;
-    Problem::builder(design, response.to_vec())
+    Ok(Problem::builder(design, response.to_vec())
         .loss(loss::by_name(loss, 1.0).map_err(text)?)
         .ridge(ridge)
-        .k(k)
-        .build()
-        .map_err(text)
+        .k(k))
 }
 
 /// What an earlier prototype took: calls or nodes, and milliseconds.

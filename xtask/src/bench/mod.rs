@@ -383,6 +383,68 @@ pub fn path(only: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// All prices in one run, against as many separate runs with that one feature in or out.
+pub fn prices(only: &str) -> Result<(), String> {
+    header(&[
+        "family",
+        "prices",
+        "separate nodes",
+        "nodes",
+        "separate calls",
+        "calls",
+        "separate ms",
+        "ms",
+        "ratio of ms",
+    ]);
+    let families = FAMILIES.iter().filter(|family| family.name.contains(only));
+    for family in families.filter(|family| PATHS.contains(&family.name)) {
+        let settings = Settings::default();
+        let (problem, data) = (family.source.problem(1)?, family.source.builder(1)?);
+        let solution = solve(&problem, &settings).map_err(text)?;
+        let others: Vec<Problem> = problem
+            .selectable()
+            .iter()
+            .map(|j| match solution.support.contains(j) {
+                true => data.clone().exclude(*j).build(),
+                false => data.clone().include(*j).build(),
+            })
+            .collect::<Result<_, _>>()
+            .map_err(text)?;
+        let (mut separate, mut together) = (Vec::new(), Vec::new());
+        let mut counts = [0; 4];
+        for _ in 0..family.source.repeats() {
+            let start = Instant::now();
+            let alone = others.iter().map(|other| solve(other, &settings));
+            let alone: Vec<Solution> = alone.collect::<Result<_, _>>().map_err(text)?;
+            separate.push(1e3 * start.elapsed().as_secs_f64());
+            let start = Instant::now();
+            let all = l0star::prices(&problem, &settings, &solution, None).map_err(text)?;
+            together.push(1e3 * start.elapsed().as_secs_f64());
+            for (price, alone) in all.iter().zip(&alone) {
+                if (price.objective - alone.objective).abs() > 2e-9 * alone.objective {
+                    let (name, own) = (family.name, price.objective);
+                    let (j, alone) = (price.feature, alone.objective);
+                    return Err(format!("{name}, column {j}: {own:e} and {alone:e}"));
+                }
+            }
+            counts = [
+                alone.iter().map(|found| found.nodes).sum(),
+                all.iter().map(|price| price.nodes).sum(),
+                alone.iter().map(|found| found.solver_calls).sum(),
+                all.iter().map(|price| price.solver_calls).sum(),
+            ];
+        }
+        let mut cells = vec![family.name.to_owned(), others.len().to_string()];
+        cells.extend(counts.iter().map(u64::to_string));
+        let (separate, together) = (median(&separate), median(&together));
+        cells.push(format!("{separate:.2}"));
+        cells.push(format!("{together:.2}"));
+        cells.push(format!("{:.2}", together / separate));
+        row(&cells);
+    }
+    Ok(())
+}
+
 /// One problem, solved several times.
 struct Run {
     solution: Solution,

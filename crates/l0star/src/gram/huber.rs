@@ -34,7 +34,7 @@ impl GramTree<'_> {
         let reference = context.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let limits = &context.limits;
-        let Some(node) = self.root_node(chosen, &Spread::None, reference, limits, common) else {
+        let Some(node) = self.root_node(chosen, &Spread::None, context, common) else {
             return false;
         };
         let goal = Goal {
@@ -51,14 +51,14 @@ impl GramTree<'_> {
         }
         let frame = &node.frame;
         let mut x: Vec<(usize, f64)> = Vec::new();
-        for j in &sets.free {
+        for j in sets.inside.iter().chain(&sets.free) {
             let value = self.newton.x[*j];
             if value != 0.0 {
                 let column = self.root.columns[frame.columns[*j] as usize];
                 x.push((column, value / frame.scale[*j]));
             }
         }
-        let mut certain = quadratic_rows(problem, &x, reference);
+        let mut certain = quadratic_rows(problem, &x, context);
         // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
         if !problem.has_intercept && problem.penalised.is_empty() {
             self.certify_more_rows(&mut certain, chosen, context, common);
@@ -103,7 +103,7 @@ impl GramTree<'_> {
                 return;
             };
             self.mixed = Some(Arc::new((root, open)));
-            let node = self.root_node(chosen, &Spread::Evenly, reference, limits, common);
+            let node = self.root_node(chosen, &Spread::Evenly, context, common);
             let (Some(mut node), Some(mixed)) = (node, self.mixed.take()) else {
                 return;
             };
@@ -131,15 +131,25 @@ impl GramTree<'_> {
 }
 
 /// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
-/// `P(x) < reference`.
-fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], reference: f64) -> Vec<bool> {
+/// `P(x)` below what the context refers to.
+fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], context: &Context) -> Vec<bool> {
+    let reference = context.reference();
     let mut z = vec![0.0; problem.rows()];
     let mut point = DualPoint::new(problem);
     slopes_at(problem, x, &mut z, &mut point);
+    let (mut included, mut free) = (problem.penalised.clone(), problem.selectable.clone());
+    let mut budget = problem.support_size();
+    if let Some(decision) = context.decision() {
+        free.retain(|j| *j != decision.feature);
+        if decision.inside {
+            included.push(decision.feature);
+            budget -= 1;
+        }
+    }
     let whole = Subproblem {
-        included: &problem.penalised,
-        free: &problem.selectable,
-        budget: problem.support_size(),
+        included: &included,
+        free: &free,
+        budget,
     };
     point.dots(problem, &whole);
     let bound = point.bound(problem, &whole, &mut Vec::new()).value();

@@ -46,46 +46,7 @@ impl Root {
         }
         let mut columns = selectable.to_vec();
         columns.extend_from_slice(&problem.penalised);
-        let Some(shared) = &problem.root else {
-            return Self::compute(problem, columns, selectable.len(), limits, threads);
-        };
-        if shared.get().is_none() {
-            let all = problem.ridged();
-            let count = all.len();
-            let whole = Self::compute(problem, all, count, limits, threads)?;
-            // Another thread may have been faster with the same numbers.
-            let _ = shared.set(whole);
-        }
-        match shared
-            .get()
-            .and_then(|whole| whole.part(&columns, selectable.len()))
-        {
-            Some(part) => Some(part),
-            None => Self::compute(problem, columns, selectable.len(), limits, threads),
-        }
-    }
-
-    /// The same quadratic on some of its columns; `None` when one of them is missing.
-    fn part(&self, columns: &[usize], selectable: usize) -> Option<Self> {
-        let mut place = vec![None; self.columns.iter().max().map_or(0, |most| most + 1)];
-        for (i, j) in self.columns.iter().enumerate() {
-            place[*j] = Some(i);
-        }
-        let places = columns.iter().map(|j| place.get(*j).copied().flatten());
-        let places: Vec<usize> = places.collect::<Option<_>>()?;
-        let pick = |v: &[f64]| -> Vec<f64> { places.iter().map(|i| v[*i]).collect() };
-        let rows = places.iter().flat_map(|i| pick(self.row(*i)));
-        Some(Self {
-            columns: columns.to_vec(),
-            selectable,
-            h: rows.collect(),
-            c: pick(&self.c),
-            c0: self.c0,
-            ridge: pick(&self.ridge),
-            rounding: self.rounding,
-            diagonal: pick(&self.diagonal),
-            means: (self.means.0, pick(&self.means.1)),
-        })
+        Self::compute(problem, columns, selectable.len(), limits, threads)
     }
 
     /// `columns`: `selectable` that can be chosen, then the always-in ones.

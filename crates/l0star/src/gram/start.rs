@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::{Frame, Spread};
 use super::root::{MAX_COLUMNS, Root};
-use super::swaps;
+use super::swaps::{self, Pinned};
 use super::tree::{GramNode, GramTree};
 use crate::bound::Certified;
 use crate::heuristic;
@@ -18,7 +18,8 @@ use crate::search::{Context, Expansion, Phase, Tree, screening};
 /// A Gram matrix of so many multiplications takes long.
 const LONG_PRODUCT: f64 = 1e10;
 
-/// What runs on problems that differ in k alone have in common: made by the first, used by the others.
+/// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
+/// used by the others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Common {
     /// The quadratic over all columns.
@@ -39,6 +40,22 @@ impl Common {
             self.working = Working::within(context.problem, working::BATCH, &known, limits);
         }
         self.working.as_mut()
+    }
+}
+
+impl Common {
+    /// The quadratic over all columns of a problem: the one that is known, or a new one.
+    pub(super) fn root(
+        &mut self,
+        problem: &Problem,
+        selectable: &[usize],
+        limits: &Limits,
+        threads: usize,
+    ) -> Option<Arc<Root>> {
+        if self.root.is_none() {
+            self.root = Some(Arc::new(Root::new(problem, selectable, limits, threads)?));
+        }
+        self.root.clone()
     }
 }
 
@@ -86,14 +103,12 @@ impl<'p> GramTree<'p> {
         }
         context.enter(Phase::Root);
         let is_whole = alive.is_none() && !wide;
-        let root = match &common.root {
-            Some(root) if is_whole => Arc::clone(root),
-            _ => Arc::new(Root::new(problem, selectable, &limits, context.threads)?),
-        };
         let mut unshared = Common::default();
         let common = if is_whole { common } else { &mut unshared };
-        common.root = Some(Arc::clone(&root));
+        let root = common.root(problem, selectable, &limits, context.threads)?;
         context.enter(Phase::Heuristic);
+        let mut tree = Self::bare(problem, context.ideas, Arc::clone(&root));
+        let pinned = tree.pinned(context);
         let chosen = match context.incumbent() {
             Some(incumbent) if alive.is_some() => {
                 let known = incumbent.support.iter();
@@ -105,10 +120,10 @@ impl<'p> GramTree<'p> {
                 &root,
                 k,
                 known.as_ref().map(|known| &known.support[..]),
+                pinned,
                 context,
             ),
         };
-        let mut tree = Self::bare(problem, context.ideas, root);
         if alive.is_none() || context.incumbent().is_none() {
             tree.offer(&chosen, context);
         }
@@ -121,13 +136,7 @@ impl<'p> GramTree<'p> {
             return None;
         }
         if tree.first.is_none() {
-            tree.first = Some(tree.root_node(
-                &chosen,
-                &Spread::Evenly,
-                context.reference(),
-                &limits,
-                common,
-            )?);
+            tree.first = Some(tree.root_node(&chosen, &Spread::Evenly, context, common)?);
         }
         Some(tree)
     }
@@ -157,15 +166,15 @@ impl<'p> GramTree<'p> {
         closed
     }
 
-    /// The node that contains every support.
+    /// The node that contains every support, or every one that follows the decision that the search is about.
     pub(super) fn root_node(
         &mut self,
         chosen: &[usize],
         spread: &Spread,
-        best: f64,
-        limits: &Limits,
+        context: &Context,
         common: &mut Common,
     ) -> Option<GramNode> {
+        let (best, limits) = (context.reference(), &context.limits);
         let root = self.frame_root();
         let spread = match spread {
             Spread::Evenly => self.spread(),
@@ -195,7 +204,12 @@ impl<'p> GramTree<'p> {
         frame.error += error;
         self.root_error = error;
         let warm = self.warm_from(chosen, &frame);
-        let (inside, outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
+        let (mut inside, mut outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
+        match self.pinned(context) {
+            Some((i, true)) => inside.insert(i),
+            Some((i, false)) => outside.insert(i),
+            None => {}
+        }
         Some(GramNode::new(
             Certified::TRIVIAL,
             &frame.share(&self.frames),
@@ -237,13 +251,19 @@ fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
 }
 
 /// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further; then swaps.
-fn first_support(root: &Root, k: usize, known: Option<&[usize]>, context: &Context) -> Vec<usize> {
+fn first_support(
+    root: &Root,
+    k: usize,
+    known: Option<&[usize]>,
+    pinned: Pinned,
+    context: &Context,
+) -> Vec<usize> {
     let limits = &context.limits;
-    let mut chosen = swaps::greedy(root, &[], k, limits);
+    let mut chosen = swaps::greedy(root, &[], k, pinned, limits);
     if let Some(known) = known {
         let columns = &root.columns[..root.selectable];
         let known = known.iter().filter_map(|j| columns.binary_search(j).ok());
-        let other = swaps::greedy(root, &known.collect::<Vec<_>>(), k, limits);
+        let other = swaps::greedy(root, &known.collect::<Vec<_>>(), k, pinned, limits);
         let mut factor = Cholesky::new();
         let mut value = |chosen: &[usize]| swaps::value(root, chosen, &mut factor);
         if value(&other) < value(&chosen) {
@@ -251,7 +271,7 @@ fn first_support(root: &Root, k: usize, known: Option<&[usize]>, context: &Conte
         }
     }
     if context.ideas.swaps {
-        swaps::improve(root, &mut chosen, 10 * k + 20, limits);
+        swaps::improve(root, &mut chosen, 10 * k + 20, pinned, limits);
     }
     chosen
 }

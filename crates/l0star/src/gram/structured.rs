@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::frame::{Frame, FrameModel, Spread};
 use super::root::Root;
+use super::start::Common;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::select::top_sum;
@@ -68,13 +69,13 @@ pub(crate) struct GramBackend {
 
 impl GramBackend {
     /// `None` where the Gram form does not apply, and at a limit. The context has an incumbent.
-    pub(crate) fn new(problem: &Problem, context: &Context) -> Option<Self> {
+    pub(crate) fn new(problem: &Problem, context: &Context, common: &mut Common) -> Option<Self> {
         let (ideas, reference) = (context.ideas, context.reference());
         if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
             return None;
         }
         let selectable = problem.expanded(&problem.selectable);
-        let root = Root::new(problem, &selectable, &context.limits, context.threads)?;
+        let root = common.root(problem, &selectable, &context.limits, context.threads)?;
         let mut indices = vec![None; problem.design.columns()];
         for (i, j) in root.columns.iter().enumerate() {
             indices[*j] = Some(i as u32);
@@ -105,7 +106,7 @@ impl GramBackend {
         Some(Self {
             model: FrameModel::new(Arc::clone(&whole.frame), f64::INFINITY),
             current: Arc::clone(&whole),
-            root: Arc::new(root),
+            root,
             indices: Arc::new(indices),
             whole,
             root_error,

@@ -14,9 +14,18 @@ use crate::linalg::kernels;
 /// A swap has to gain this share of P to be made.
 const WORTHWHILE: f64 = 1e-12;
 
+/// A root index that is in every support (true), or in none.
+pub(crate) type Pinned = Option<(usize, bool)>;
+
 /// Greedy forward selection of `k` selectable root indices from those of `start` on: each step adds the feature with the
 /// largest gain. Fewer at a limit.
-pub(crate) fn greedy(root: &Root, start: &[usize], k: usize, limits: &Limits) -> Vec<usize> {
+pub(crate) fn greedy(
+    root: &Root,
+    start: &[usize],
+    k: usize,
+    pinned: Pinned,
+    limits: &Limits,
+) -> Vec<usize> {
     let d = root.size();
     let mut u = root.c.clone();
     let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
@@ -24,7 +33,17 @@ pub(crate) fn greedy(root: &Root, start: &[usize], k: usize, limits: &Limits) ->
     let mut pivots: Vec<Vec<f64>> = Vec::new();
     let mut taken = vec![false; d];
     let mut chosen = Vec::new();
-    let mut given = start.iter().copied().chain(root.selectable..d).peekable();
+    let mut start = start.to_vec();
+    match pinned {
+        Some((i, true)) if !start.contains(&i) => start.insert(0, i),
+        Some((i, false)) => {
+            start.retain(|j| *j != i);
+            taken[i] = true;
+        }
+        _ => {}
+    }
+    start.truncate(k);
+    let mut given = start.into_iter().chain(root.selectable..d).peekable();
     while chosen.len() < k || given.peek().is_some() {
         let best = match given.next() {
             Some(i) => i,
@@ -72,9 +91,15 @@ pub(crate) fn greedy(root: &Root, start: &[usize], k: usize, limits: &Limits) ->
 }
 
 /// Makes the best swap until none improves P, `most` were made, or a limit is reached.
-pub(crate) fn improve(root: &Root, chosen: &mut [usize], most: usize, limits: &Limits) {
+pub(crate) fn improve(
+    root: &Root,
+    chosen: &mut [usize],
+    most: usize,
+    pinned: Pinned,
+    limits: &Limits,
+) {
     for _ in 0..most {
-        if !best_swap(root, chosen, limits) {
+        if !best_swap(root, chosen, pinned, limits) {
             break;
         }
     }
@@ -110,7 +135,7 @@ fn factor_set(root: &Root, set: &[usize], factor: &mut Cholesky) -> bool {
     factor.factor()
 }
 
-fn best_swap(root: &Root, chosen: &mut [usize], limits: &Limits) -> bool {
+fn best_swap(root: &Root, chosen: &mut [usize], pinned: Pinned, limits: &Limits) -> bool {
     let d = root.size();
     let set = with_always(root, chosen);
     let size = set.len();
@@ -149,8 +174,14 @@ fn best_swap(root: &Root, chosen: &mut [usize], limits: &Limits) -> bool {
     }
     let mut taken = vec![false; d];
     set.iter().for_each(|i| taken[*i] = true);
+    if let Some((i, _)) = pinned {
+        taken[i] = true;
+    }
     let mut best = (-WORTHWHILE * value.abs(), 0, 0);
     for (r, b) in b.chunks_exact(d).enumerate().take(chosen.len()) {
+        if pinned == Some((set[r], true)) {
+            continue;
+        }
         let drop = x[r] * x[r] / (2.0 * diagonal[r]);
         let (ratio, inverse) = (x[r] / diagonal[r], 1.0 / diagonal[r]);
         for i in 0..root.selectable {

@@ -7,7 +7,7 @@ use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
 use super::resume::Pending;
 use super::root::Root;
-use super::swaps;
+use super::swaps::{self, Pinned};
 use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
@@ -15,7 +15,8 @@ use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::search::bits::Bits;
 use crate::search::checkpoint::Draft;
-use crate::search::{Context, Expansion, Node, Tree};
+use crate::search::decision::Decision;
+use crate::search::{Context, Expansion, Node, Restrict, Tree};
 use crate::settings::Ideas;
 
 /// Re-frame when at most this share of a frame's columns is left.
@@ -172,6 +173,13 @@ impl<'p> GramTree<'p> {
         }
     }
 
+    /// The decision that a search is about, by root index.
+    pub(super) fn pinned(&self, context: &Context) -> Pinned {
+        let Decision { feature, inside } = context.decision()?;
+        let selectable = &self.root.columns[..self.root.selectable];
+        selectable.binary_search(&feature).ok().map(|i| (i, inside))
+    }
+
     /// Tries a support given by root indices; makes it the incumbent when it is better. Returns it in columns.
     pub(super) fn offer(&mut self, chosen: &[usize], context: &mut Context) -> Vec<usize> {
         let mut support: Vec<usize> = chosen.iter().map(|i| self.root.columns[*i]).collect();
@@ -244,7 +252,8 @@ impl<'p> GramTree<'p> {
         let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
         if value < best + margin * best.abs() {
             if self.mixed.is_none() && self.ideas.swaps && value < context.best() {
-                swaps::improve(&self.root, &mut chosen, 1000, &context.limits);
+                let pinned = self.pinned(context);
+                swaps::improve(&self.root, &mut chosen, 1000, pinned, &context.limits);
             }
             self.offer(&chosen, context);
         }
@@ -331,7 +340,14 @@ impl<'p> GramTree<'p> {
     }
 
     /// Decides every free feature whose other side is ruled out.
-    fn fix(&mut self, model: &NodeModel, sets: &mut Sets, cut: f64, context: &mut Context) {
+    fn fix(
+        &mut self,
+        model: &NodeModel,
+        frame: &Frame,
+        sets: &mut Sets,
+        cut: f64,
+        context: &mut Context,
+    ) {
         let m = sets.budget;
         if m == 0 || m >= sets.free.len() || !self.ideas.fixing {
             return;
@@ -346,6 +362,12 @@ impl<'p> GramTree<'p> {
         for (rank, (q, i)) in order.iter().enumerate() {
             let rise = if rank < m { q - first_out } else { last_in - q };
             let child = model.child(rise);
+            if let Some(survey) = context.survey() {
+                let column = self.root.columns[frame.columns[*i] as usize];
+                if rank >= m {
+                    survey.note(column, child, cut);
+                }
+            }
             if child.value() < cut {
                 free.push(*i);
                 continue;
@@ -456,13 +478,7 @@ impl Tree for GramTree<'_> {
     }
 
     fn fork(&self) -> Option<Self> {
-        Some(Self {
-            mixed: self.mixed.clone(),
-            root_error: self.root_error,
-            ceiling: self.ceiling,
-            frames: Arc::clone(&self.frames),
-            ..Self::bare(self.problem, self.ideas, Arc::clone(&self.root))
-        })
+        Some(self.another())
     }
 
     fn shared_bytes(&self) -> u64 {
@@ -488,6 +504,9 @@ impl Tree for GramTree<'_> {
         let mut low = node.low;
         for round in 0..MAX_FRAMES {
             let leaf = sets.budget == 0 || sets.free.len() <= sets.budget;
+            if leaf && context.survey().is_some() {
+                break;
+            }
             let mut optional = Vec::new();
             if leaf {
                 if context.wants_list() && sets.budget > 0 {
@@ -537,7 +556,10 @@ impl Tree for GramTree<'_> {
                 context.discard(low);
                 return Expansion::Split;
             }
-            self.fix(&model, &mut sets, cut, context);
+            if let Some(survey) = context.survey() {
+                survey.note_all(low, cut);
+            }
+            self.fix(&model, &frame, &mut sets, cut, context);
             if node.depth == 0 {
                 context.set_features_left(sets.free.len());
             }
@@ -555,6 +577,15 @@ impl Tree for GramTree<'_> {
             frame = smaller.share(&self.frames);
             model = self.model(&frame);
         }
+        let warm = self.warm(&sets);
+        if context.survey().is_some() {
+            let (inside, outside) = decided_bits(&sets, frame.size());
+            let depth = node.depth + 1;
+            children.push(GramNode::new(low, &frame, inside, outside, &warm, depth));
+            if sets.budget == 0 || sets.free.len() <= sets.budget {
+                return Expansion::Split;
+            }
+        }
         let gap = (context.reference() - low.value()).max(1e-300);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let limits = &context.limits;
@@ -566,17 +597,7 @@ impl Tree for GramTree<'_> {
             true => self.children_bounds(&model, &sets, split),
             false => (low, low),
         };
-        let warm = self.warm(&sets);
-        let mut inside = Bits::new(frame.size());
-        let mut outside = Bits::new(frame.size());
-        let mut free = vec![false; frame.size()];
-        sets.inside.iter().for_each(|i| inside.insert(*i));
-        sets.free.iter().for_each(|i| free[*i] = true);
-        for (i, free) in free.iter().enumerate() {
-            if !free && !inside.contains(i) {
-                outside.insert(i);
-            }
-        }
+        let (inside, mut outside) = decided_bits(&sets, frame.size());
         let child = |low: Certified, inside: Bits, outside: Bits| {
             GramNode::new(low, &frame, inside, outside, &warm, node.depth + 1)
         };
@@ -586,5 +607,70 @@ impl Tree for GramTree<'_> {
         outside.insert(split);
         children.push(child(low.or(without), inside, outside));
         Expansion::Split
+    }
+}
+
+/// What is in, and what is out, of the columns of a frame.
+fn decided_bits(sets: &Sets, size: usize) -> (Bits, Bits) {
+    let (mut inside, mut outside) = (Bits::new(size), Bits::new(size));
+    let mut free = vec![false; size];
+    sets.inside.iter().for_each(|i| inside.insert(*i));
+    sets.free.iter().for_each(|i| free[*i] = true);
+    for (i, free) in free.iter().enumerate() {
+        if !free && !inside.contains(i) {
+            outside.insert(i);
+        }
+    }
+    (inside, outside)
+}
+
+impl Restrict for GramTree<'_> {
+    fn another(&self) -> Self {
+        Self {
+            mixed: self.mixed.clone(),
+            root_error: self.root_error,
+            ceiling: self.ceiling,
+            frames: Arc::clone(&self.frames),
+            ..Self::bare(self.problem, self.ideas, Arc::clone(&self.root))
+        }
+    }
+
+    fn restrict(&self, _: &Problem, node: &GramNode, decision: Decision) -> Option<GramNode> {
+        let frame = &node.frame;
+        let is_it = |i: &u32| self.root.columns[*i as usize] == decision.feature;
+        let (mut inside, mut outside) = (node.inside.clone(), node.outside.clone());
+        let place = frame.columns.iter().position(is_it);
+        let is_condensed = frame.inside.iter().any(is_it);
+        let is_in = is_condensed || place.is_some_and(|i| inside.contains(i));
+        let is_out = !is_in && place.is_none_or(|i| outside.contains(i));
+        let count = (0..frame.size()).filter(|i| inside.contains(*i)).count();
+        match (decision.inside, place) {
+            (true, _) if is_out => return None,
+            (false, _) if is_in => return None,
+            (true, Some(i)) if !is_in => {
+                if count >= frame.budget {
+                    return None;
+                }
+                inside.insert(i);
+            }
+            (false, Some(i)) => outside.insert(i),
+            _ => {}
+        }
+        let (warm, depth) = (&node.warm, node.depth);
+        Some(GramNode::new(node.low, frame, inside, outside, warm, depth))
+    }
+
+    fn polish(&mut self, support: &[usize], decision: Decision, context: &mut Context) {
+        let columns = &self.root.columns[..self.root.selectable];
+        let place = |j: &usize| columns.binary_search(j).ok();
+        let chosen: Option<Vec<usize>> = support.iter().map(place).collect();
+        if let (Some(mut chosen), Some(i), true) =
+            (chosen, place(&decision.feature), self.ideas.swaps)
+        {
+            let pinned = Some((i, decision.inside));
+            let most = 10 * chosen.len() + 20;
+            swaps::improve(&self.root, &mut chosen, most, pinned, &context.limits);
+            self.offer(&chosen, context);
+        }
     }
 }

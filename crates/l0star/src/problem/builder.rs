@@ -264,7 +264,6 @@ impl Builder {
             sizes,
             k: self.k,
             has_intercept: self.intercept,
-            root: None,
             null_value,
         };
         problem.check_included()?;

@@ -11,7 +11,7 @@ mod structure;
 mod unpenalised;
 mod verbs;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub use builder::Builder;
 pub use design::Design;
@@ -20,7 +20,6 @@ pub(crate) use structure::Structure;
 pub(crate) use unpenalised::Unpenalised;
 
 use crate::error::{Error, Result};
-use crate::gram::root::Root;
 use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::loss::Loss;
@@ -59,8 +58,6 @@ pub struct Problem {
     pub(crate) sizes: Vec<f64>,
     pub(crate) k: usize,
     pub(crate) has_intercept: bool,
-    /// The Gram matrix of a problem whose relatives are solved one after the other, once the first of them has made it.
-    pub(crate) root: Option<Arc<OnceLock<Root>>>,
     /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
     pub(crate) null_value: f64,
 }

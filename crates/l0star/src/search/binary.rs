@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::bits::Bits;
 use super::checkpoint::{Draft, ListedNode, State};
-use super::{Context, Expansion, Node, Tree};
+use super::decision::Decision;
+use super::{Context, Expansion, Node, Restrict, Tree};
 use crate::bound::{Certified, Subproblem};
 use crate::problem::Problem;
 use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
@@ -163,7 +164,7 @@ impl<R: Relaxation> BinaryTree<R> {
     }
 }
 
-impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
+impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
     type Node = Lazy;
     const PLUNGES: bool = true;
 
@@ -199,7 +200,7 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
     }
 
     fn fork(&self) -> Option<Self> {
-        Some(Self::new(self.relaxation.clone()))
+        Some(self.another())
     }
 
     fn expand(
@@ -223,7 +224,17 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         included.extend(decided_in);
         let whole = free.len() == problem.selectable.len();
         let mut budget = k - (included.len() - problem.penalised.len());
+        let always = problem.penalised.len();
+        // What a survey leaves of the root: the node that other searches begin at.
+        let whole_left =
+            |low, included: &[usize], free: &[usize], warm: Option<&Arc<WarmStart>>| {
+                Lazy::new(low, &included[always..], free, Some(&node.list), warm)
+            };
         if budget == 0 || free.len() <= budget {
+            if context.survey().is_some() {
+                children.push(whole_left(node.low, &included, &free, node.warm.as_ref()));
+                return Expansion::Split;
+            }
             let left = Subproblem {
                 included: &included,
                 free: &free,
@@ -268,8 +279,17 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 Exit::Converged => {}
             }
             let mut support = self.relaxation.candidate(problem, k);
+            if let Some(Decision {
+                feature,
+                inside: true,
+            }) = context.decision()
+                && !support.contains(&feature)
+            {
+                support = self.relaxation.candidate(problem, k - 1);
+                support.push(feature);
+                support.sort_unstable();
+            }
             if let Some(structure) = structure.filter(|structure| structure.heredity) {
-                let always = problem.penalised.len();
                 let wanted = support.into_iter();
                 let allowed = |j: usize| free.contains(&j);
                 support = structure.close(&included[always..], wanted, allowed, k);
@@ -282,6 +302,12 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             }
 
             let bounds = self.relaxation.children(problem, &task.node);
+            if let Some(survey) = context.survey() {
+                survey.note_all(low, cut);
+                for (j, _, bound) in bounds.other_side.iter().filter(|side| !side.1) {
+                    survey.note(*j, *bound, cut);
+                }
+            }
             decided.clear();
             decided.resize(problem.design.columns(), false);
             for (j, inside, bound) in &bounds.other_side {
@@ -297,7 +323,6 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             }
             free.retain(|j| !decided[*j]);
             if let Some(structure) = structure {
-                let always = problem.penalised.len();
                 let Some((inside, left)) = structure.propagate(&included[always..], &free, k)
                 else {
                     return Expansion::Split;
@@ -316,6 +341,10 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
                 budget,
             };
             if budget == 0 || free.len() <= budget {
+                if context.survey().is_some() {
+                    children.push(whole_left(low, &included, &free, None));
+                    return Expansion::Split;
+                }
                 Self::close_leaf(&left, node, context, children);
                 return Expansion::Split;
             }
@@ -331,6 +360,10 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
             }
         };
 
+        if context.survey().is_some() {
+            let warm = Arc::new(self.relaxation.warm_start());
+            children.push(whole_left(low, &included, &free, Some(&warm)));
+        }
         let left = Subproblem {
             included: &included,
             free: &free,
@@ -346,7 +379,6 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         free.retain(|j| *j != split);
         let mut with = included.clone();
         with.push(split);
-        let always = problem.penalised.len();
         let list = Some(&node.list);
         let first = Lazy::new(low.or(inside), &with[always..], &free, list, Some(&warm));
         // Its sibling has the same list, one feature less.
@@ -360,5 +392,27 @@ impl<R: Relaxation + Clone + Send> Tree for BinaryTree<R> {
         );
         children.extend([first, second]);
         Expansion::Split
+    }
+}
+
+impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
+    fn another(&self) -> Self {
+        Self::new(self.relaxation.clone())
+    }
+
+    fn restrict(&self, problem: &Problem, node: &Lazy, decision: Decision) -> Option<Lazy> {
+        let (mut inside, mut free) = node.sets();
+        let j = decision.feature;
+        let (is_in, is_free) = (inside.contains(&j), free.contains(&j));
+        let is_full = inside.len() >= problem.support_size();
+        match decision.inside {
+            true if !is_in && (!is_free || is_full) => return None,
+            false if is_in => return None,
+            true if is_free => inside.push(j),
+            _ => {}
+        }
+        free.retain(|i| *i != j);
+        let (list, warm) = (Some(&node.list), node.warm.as_ref());
+        Some(Lazy::new(node.low, &inside, &free, list, warm))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::checkpoint::{Prepared, State};
+use super::decision::{Decision, Ledger, Survey};
 use super::event::{Event, News, Observer, Phase};
 use super::pool::{Entry, Pool};
 use super::saver::Saver;
@@ -17,7 +18,7 @@ use crate::settings::{Ideas, Model, Settings, Solution, Status};
 /// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`]) …
 pub(crate) const PROMISE: f64 = 1e-9;
 /// … and the search works to a little less, so that rounding in the last comparison cannot break the promise.
-const WORKING: f64 = 0.9e-9;
+pub(crate) const WORKING: f64 = 0.9e-9;
 
 /// Models this close to the incumbent (relatively) are compared in doubled precision.
 const CLOSE: f64 = 1e-5;
@@ -44,6 +45,18 @@ struct Shared {
     many: bool,
     pool: Mutex<Pool>,
     features_left: AtomicUsize,
+    purpose: Purpose,
+}
+
+/// What a search is one of several for.
+#[derive(Debug, Default)]
+pub(crate) struct Purpose {
+    /// What every model has to follow.
+    pub decision: Option<Decision>,
+    /// Where the models that it fits are entered, for the others.
+    pub ledger: Option<Arc<Ledger>>,
+    /// It looks at nodes for several others.
+    pub survey: Option<Survey>,
 }
 
 impl Shared {
@@ -61,6 +74,10 @@ impl Shared {
 
     /// Keeps a model that is good enough, of equal ones those whose support comes first; true when it is the best.
     fn offer(&self, support: &[usize], fit: Fit) -> bool {
+        let decision = self.purpose.decision;
+        if decision.is_some_and(|decision| !decision.allows(support)) {
+            return false;
+        }
         let mut pool = self.pool();
         let support = support.to_vec();
         let better = pool.offer(Incumbent { support, fit });
@@ -70,7 +87,9 @@ impl Shared {
 
     fn publish(&self, pool: &Pool) {
         self.best.store(pool.best().to_bits(), Ordering::Relaxed);
-        let reference = pool.reference().to_bits();
+        let survey = self.purpose.survey.as_ref();
+        let least = survey.map_or(f64::NEG_INFINITY, Survey::reference);
+        let reference = pool.reference().max(least).to_bits();
         self.reference.store(reference, Ordering::Relaxed);
     }
 }
@@ -161,6 +180,11 @@ impl<'p> Seed<'p> {
 impl<'p> Context<'p> {
     /// The clock of the limits starts now.
     pub fn new(problem: &'p Problem, settings: &Settings) -> Self {
+        Self::for_purpose(problem, settings, Purpose::default())
+    }
+
+    /// The same for one of several searches.
+    pub(crate) fn for_purpose(problem: &'p Problem, settings: &Settings, purpose: Purpose) -> Self {
         let seed = Seed {
             problem,
             limits: Limits::new(settings),
@@ -173,6 +197,7 @@ impl<'p> Context<'p> {
                 many: settings.wants_list(),
                 pool: Mutex::new(Pool::new(problem, settings)),
                 features_left: AtomicUsize::new(problem.selectable.len()),
+                purpose,
             }),
         };
         seed.context()
@@ -290,6 +315,24 @@ impl<'p> Context<'p> {
         self.reference() - self.allowed()
     }
 
+    /// What every model of this search has to follow.
+    pub(crate) fn decision(&self) -> Option<Decision> {
+        self.shared.purpose.decision
+    }
+
+    /// The next node is looked at for models up to `reference`; `low` is its bound.
+    pub(crate) fn begin_survey(&self, reference: f64, low: Certified) {
+        if let Some(survey) = self.survey() {
+            survey.begin(reference, low);
+        }
+        self.shared.publish(&self.shared.pool());
+    }
+
+    /// Set when this search looks at nodes for several others.
+    pub(crate) fn survey(&self) -> Option<&Survey> {
+        self.shared.purpose.survey.as_ref()
+    }
+
     /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.
     pub fn wants_list(&self) -> bool {
         self.shared.many
@@ -339,6 +382,9 @@ impl<'p> Context<'p> {
             }
         }
         let objective = fit.objective;
+        if let Some(ledger) = &self.shared.purpose.ledger {
+            ledger.note(support, objective);
+        }
         if objective <= best && self.shared.offer(support, fit) {
             let support = &shown(self.problem, support);
             self.announce(News::Incumbent { support });
@@ -427,7 +473,7 @@ impl<'p> Context<'p> {
     }
 
     /// What was discarded since the last call, for another context.
-    pub(super) fn take_floor(&mut self) -> Option<Certified> {
+    pub(crate) fn take_floor(&mut self) -> Option<Certified> {
         self.floor.take()
     }
 

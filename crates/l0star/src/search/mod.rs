@@ -7,6 +7,7 @@ pub mod binary;
 pub(crate) mod bits;
 pub mod checkpoint;
 pub mod context;
+pub(crate) mod decision;
 mod event;
 pub mod exhaustive;
 mod frontier;
@@ -23,7 +24,9 @@ use crate::problem::Problem;
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
 use checkpoint::{Draft, State};
+pub(crate) use context::Purpose;
 pub use context::{Context, Incumbent};
+use decision::Decision;
 pub use event::{Event, News, Observer, Phase};
 use frontier::{Frontier, Next};
 pub(crate) use saver::Saver;
@@ -65,7 +68,8 @@ pub trait Tree: Send + Sized {
     /// Whether the node, the best of the frontier, ends the search.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool;
 
-    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`].
+    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`]. In a survey the first child is what is left
+    /// of the node itself; it is the only one where one support is left.
     fn expand(
         &mut self,
         node: &Self::Node,
@@ -85,6 +89,23 @@ pub trait Tree: Send + Sized {
     fn shared_bytes(&self) -> u64 {
         0
     }
+}
+
+/// A tree whose nodes can be cut down to the models that follow a decision.
+pub(crate) trait Restrict: Tree + Sync {
+    /// The same tree with buffers of its own.
+    fn another(&self) -> Self;
+
+    /// What is left of a node; `None` when there is no model in it that follows the decision.
+    fn restrict(
+        &self,
+        problem: &Problem,
+        node: &Self::Node,
+        decision: Decision,
+    ) -> Option<Self::Node>;
+
+    /// Tries what swaps make of a support that follows a decision, where they are cheap.
+    fn polish(&mut self, _support: &[usize], _decision: Decision, _context: &mut Context) {}
 }
 
 /// What [`Search::step`] says.
@@ -149,6 +170,11 @@ impl<'p, T: Tree> Search<'p, T> {
             state.close();
         }
         self.context.save(state);
+    }
+
+    /// What a search is made of, before its first step.
+    pub(crate) fn into_parts(self) -> (Context<'p>, T) {
+        (self.context, self.tree)
     }
 
     /// The incumbent and the limits.

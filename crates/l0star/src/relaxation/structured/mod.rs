@@ -68,7 +68,7 @@ impl Shape {
 }
 
 /// Where the smooth part of the problem comes from.
-pub(crate) trait Backend: Clone + Send {
+pub(crate) trait Backend: Clone + Send + Sync {
     /// The coordinate of a column; `None` for one that is eliminated.
     fn place(&self, column: usize) -> Option<usize>;
 

@@ -1,0 +1,314 @@
+//! All prices with what one search knows.
+//!
+//! - One Gram matrix, one lifted frame.
+//! - Every model that any of the searches fits is one for every decision that it follows ([`Ledger`]).
+//! - A model with another feature than the k chosen ones lacks one of these: what is proved of doing without each of them
+//!   bounds the price of every other feature. So those come first.
+//! - Those share one tree: a dual point of a node bounds the prices of all of them there (`one_tree`).
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::one_tree::OneTree;
+
+use crate::bound::Certified;
+use crate::error::Result;
+use crate::gram::start::Common;
+use crate::heuristic;
+use crate::problem::Problem;
+use crate::search::checkpoint::State;
+use crate::search::decision::{Decision, Ledger, Survey};
+use crate::search::{Context, Purpose, Restrict, Search};
+use crate::settings::{Settings, Solution, Status};
+use crate::solve::{Driver, best_first, run};
+
+/// The best model of each decision, and what is proved of it; `None` for a feature that no model can have.
+pub(super) fn solve(
+    problem: &Problem,
+    settings: &Settings,
+    chosen: &[usize],
+    decisions: &[Decision],
+) -> Result<Vec<Option<Solution>>> {
+    let pricing = Pricing {
+        problem,
+        settings,
+        chosen,
+        decisions,
+        ledger: Arc::new(Ledger::new(decisions.iter().copied())),
+        start: Instant::now(),
+        left: AtomicUsize::new(decisions.len()),
+    };
+    pricing.find_models()?;
+    let numbers = 0..decisions.len();
+    let (others, without): (Vec<usize>, Vec<usize>) = numbers
+        .filter(|at| pricing.is_possible(*at))
+        .partition(|at| decisions[*at].inside);
+    let mut found: Vec<Option<Solution>> = vec![None; decisions.len()];
+    let mut common = Common::default();
+    // The first prepares what all share.
+    if let Some((at, rest)) = without.split_first() {
+        found[*at] = Some(pricing.alone(*at, &mut common, settings.threads));
+        let more = pricing.each(rest, |at, threads| {
+            pricing.alone(at, &mut common.clone(), threads)
+        });
+        for (at, solution) in rest.iter().zip(more) {
+            found[*at] = Some(solution);
+        }
+    }
+    let mut base = Certified::TRIVIAL;
+    if without.len() == chosen.len() && chosen.len() == problem.support_size() {
+        let bounds = without.iter().filter_map(|at| found[*at].as_ref());
+        let bounds = bounds.map(|found| Certified::restored(found.lower_bound.unwrap_or(0.0)));
+        base = bounds.reduce(Certified::and).unwrap_or(base);
+    }
+    if let [at] = others[..] {
+        found[at] = Some(pricing.alone(at, &mut common, settings.threads));
+    } else if !others.is_empty() {
+        let solutions = pricing.in_one_tree(&others, base, &mut common);
+        for (at, solution) in others.iter().zip(solutions) {
+            found[*at] = Some(solution);
+        }
+    }
+    for (at, found) in found.iter_mut().enumerate() {
+        if let Some(found) = found.as_mut().filter(|found| found.status.stopped_early()) {
+            pricing.look_again(at, found);
+        }
+    }
+    Ok(found)
+}
+
+/// What the searches share.
+pub(super) struct Pricing<'p> {
+    pub(super) problem: &'p Problem,
+    pub(super) settings: &'p Settings,
+    chosen: &'p [usize],
+    pub(super) decisions: &'p [Decision],
+    pub(super) ledger: Arc<Ledger>,
+    start: Instant,
+    /// How many searches have not begun.
+    left: AtomicUsize,
+}
+
+impl<'p> Pricing<'p> {
+    /// Whether any model follows a decision.
+    fn is_possible(&self, at: usize) -> bool {
+        let Decision { feature, inside } = self.decisions[at];
+        let structure = self.problem.structure.as_ref();
+        let needs = structure.map_or(0, |structure| structure.ancestors[feature].len());
+        !inside || needs < self.problem.support_size()
+    }
+
+    /// The settings of the next search, with its share of the time that is left. `threads`: `None` where searches go side by
+    /// side.
+    pub(super) fn next_settings(&self, threads: Option<NonZeroUsize>) -> Settings {
+        let settings = self.within_time(true, threads);
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        settings
+    }
+
+    /// Settings with what is left of the time: all of it, or a share for the next of so many searches side by side.
+    fn within_time(&self, share: bool, threads: Option<NonZeroUsize>) -> Settings {
+        let side_by_side = match threads {
+            None => self.settings.thread_count(),
+            Some(_) => 1,
+        };
+        let left = self.left.load(Ordering::Relaxed).max(1);
+        let part = match share {
+            true => (side_by_side as f64 / left as f64).min(1.0),
+            false => 1.0,
+        };
+        let time = |limit: Duration| {
+            let left = limit.saturating_sub(self.start.elapsed());
+            left.mul_f64(part)
+        };
+        Settings {
+            time_limit: self.settings.time_limit.map(time),
+            threads,
+            ..self.settings.clone()
+        }
+    }
+
+    fn context(&self, settings: &Settings, purpose: Purpose) -> Context<'p> {
+        self.context_of(self.problem, settings, purpose)
+    }
+
+    fn context_of<'q>(
+        &self,
+        problem: &'q Problem,
+        settings: &Settings,
+        purpose: Purpose,
+    ) -> Context<'q> {
+        let ledger = Some(Arc::clone(&self.ledger));
+        Context::for_purpose(problem, settings, Purpose { ledger, ..purpose })
+    }
+
+    /// The context of the search for one decision, with the best model that is known.
+    pub(super) fn decided(&self, at: usize, settings: &Settings) -> Context<'p> {
+        let purpose = Purpose {
+            decision: Some(self.decisions[at]),
+            ..Purpose::default()
+        };
+        let mut context = self.context(settings, purpose);
+        context.counters.calls += 1;
+        context.try_support(&self.ledger.best(at).1);
+        context
+    }
+
+    /// A model for every decision.
+    fn find_models(&self) -> Result<()> {
+        let problem = self.problem;
+        let settings = self.within_time(false, None);
+        let mut context = self.context(&settings, Purpose::default());
+        context.try_support(self.chosen);
+        let structure = problem.structure.as_deref();
+        let mut dear: Vec<(f64, usize)> = Vec::with_capacity(self.chosen.len());
+        for j in self.chosen {
+            let mut smaller = self.chosen.to_vec();
+            smaller.retain(|i| i != j && structure.is_none_or(|s| !s.ancestors[*i].contains(j)));
+            dear.push((context.try_support(&smaller), *j));
+            let asked = self.decisions.iter().any(|decision| decision.feature == *j);
+            let in_gram_form = structure.is_none() && problem.loss.is_quadratic();
+            // In Gram form swaps do better and cost less.
+            if asked && !in_gram_form {
+                let other = problem.without(*j)?;
+                let mut context = self.context_of(&other, &settings, Purpose::default());
+                context.try_support(&smaller);
+                heuristic::first_incumbent(&mut context);
+            }
+        }
+        // What is worth least makes room first.
+        dear.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let room = problem.support_size();
+        for (at, decision) in self.decisions.iter().enumerate() {
+            if !decision.inside || !self.is_possible(at) {
+                continue;
+            }
+            let wanted = [decision.feature].into_iter();
+            let wanted = wanted.chain(dear.iter().map(|(_, j)| *j));
+            let mut support = match structure {
+                Some(structure) => structure.close(&[], wanted, |_| true, room),
+                None => wanted.take(room).collect(),
+            };
+            support.sort_unstable();
+            context.try_support(&support);
+        }
+        Ok(())
+    }
+
+    /// A search by itself.
+    fn alone(&self, at: usize, common: &mut Common, threads: Option<NonZeroUsize>) -> Solution {
+        let settings = self.next_settings(threads);
+        let context = self.decided(at, &settings);
+        let decision = self.decisions[at];
+        let settings = &settings;
+        best_first(context, None, common, Alone { settings, decision })
+    }
+
+    /// The prices of features that were not chosen.
+    fn in_one_tree(&self, others: &[usize], base: Certified, common: &mut Common) -> Vec<Solution> {
+        let known = others.iter().map(|at| self.ledger.best(*at).0);
+        let reference = known.fold(0.0, f64::max);
+        let survey = Some(Survey::new(reference, self.problem.design.columns()));
+        let mut settings = self.within_time(false, self.settings.threads);
+        // What it does not settle by then has the rest of the time.
+        settings.time_limit = settings.time_limit.map(|limit| limit / 2);
+        let purpose = Purpose {
+            survey,
+            ..Purpose::default()
+        };
+        let mut context = self.context(&settings, purpose);
+        context.try_support(self.chosen);
+        best_first(context, None, common, OneTree::new(self, others, base))
+    }
+
+    /// One result for each, side by side where there are enough of them, else with all threads one after the other.
+    pub(super) fn each(
+        &self,
+        numbers: &[usize],
+        work: impl Fn(usize, Option<NonZeroUsize>) -> Solution + Sync,
+    ) -> Vec<Solution> {
+        let threads = self.settings.thread_count();
+        if threads == 1 || numbers.len() < threads {
+            let threads = self.settings.threads;
+            return numbers.iter().map(|at| work(*at, threads)).collect();
+        }
+        let next = AtomicUsize::new(0);
+        let solved = Mutex::new(Vec::with_capacity(numbers.len()));
+        let take = || {
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(at) = numbers.get(place) else {
+                    return;
+                };
+                let solution = work(*at, None);
+                let mut solved = solved.lock().unwrap_or_else(PoisonError::into_inner);
+                solved.push((place, solution));
+            }
+        };
+        thread::scope(|scope| {
+            for worker in 1..threads {
+                // A system that gives us fewer threads gets along with fewer.
+                let _ = thread::Builder::new()
+                    .name(format!("l0star-price-{worker}"))
+                    .spawn_scoped(scope, take);
+            }
+            take();
+        });
+        let mut solved = solved.into_inner().unwrap_or_else(PoisonError::into_inner);
+        solved.sort_by_key(|(place, _)| *place);
+        solved.into_iter().map(|(_, solution)| solution).collect()
+    }
+
+    /// A search that was stopped may have been given a better model since.
+    fn look_again(&self, at: usize, found: &mut Solution) {
+        if self.ledger.best(at).0 >= found.objective {
+            return;
+        }
+        let mut context = self.decided(at, self.settings);
+        let bound = Certified::restored(found.lower_bound.unwrap_or(0.0));
+        let better = context.solution(self.settings, Some(found.status), Some(bound));
+        if better.objective < found.objective {
+            *found = Solution {
+                solver_calls: found.solver_calls + 1,
+                nodes: found.nodes,
+                peak_open_nodes: found.peak_open_nodes,
+                seconds: found.seconds,
+                ..better
+            };
+        }
+    }
+}
+
+/// One search from the root on.
+struct Alone<'s> {
+    settings: &'s Settings,
+    decision: Decision,
+}
+
+impl<'p> Driver<'p> for Alone<'_> {
+    type Outcome = Solution;
+
+    fn drive<T: Restrict>(self, search: Search<'p, T>) -> Solution {
+        let (mut context, mut tree) = search.into_parts();
+        let mut nodes = Vec::new();
+        tree.root(&mut context, &mut nodes);
+        let problem = context.problem;
+        let nodes = nodes.iter();
+        let left = nodes.filter_map(|node| tree.restrict(problem, node, self.decision));
+        let left = left.collect();
+        run(Search::resumed(context, tree, left), self.settings)
+    }
+
+    fn ended(
+        self,
+        mut context: Context<'p>,
+        _: State,
+        stopped: Option<Status>,
+        bound: Certified,
+    ) -> Solution {
+        context.solution(self.settings, stopped, Some(bound))
+    }
+}
