@@ -111,7 +111,7 @@ impl<'a, 'p> OneTree<'a, 'p> {
         let mut looked = 0;
         // Depth first: few nodes are open at a time.
         while let Some((mut node, mut open)) = shared.pop() {
-            open.retain(|(at, _)| tree.restrict(problem, &node, decisions[*at]).is_some());
+            open.retain(|(at, _)| tree.follows(problem, &node, decisions[*at]));
             let low = node.low();
             open.iter_mut()
                 .for_each(|(_, bound)| *bound = bound.or(low));
@@ -175,15 +175,24 @@ impl<'p> Driver<'p> for OneTree<'_, 'p> {
             let mut own = pricing.decided(at, &settings);
             own.raise(self.base);
             let (problem, decision) = (pricing.problem, pricing.decisions[at]);
+            if let Some(floor) = rests[at].floor {
+                own.discard(floor);
+            }
+            let lows = rests[at].nodes.iter().map(|(place, bound)| {
+                let low = left[*place].low();
+                bound.or(low)
+            });
+            if let (Some(low), Some(status)) = (lows.reduce(Certified::and), own.limits.reached()) {
+                // No node would be looked at: what is known of them is all there is.
+                let bound = own.lower_bound(Some(low));
+                return own.solution(&settings, Some(status), Some(bound));
+            }
             let nodes = rests[at].nodes.iter().filter_map(|(place, bound)| {
                 let mut node = tree.restrict(problem, &left[*place], decision)?;
                 node.raise(*bound);
                 Some(node)
             });
             let nodes = nodes.collect();
-            if let Some(floor) = rests[at].floor {
-                own.discard(floor);
-            }
             run(Search::resumed(own, tree.another(), nodes), &settings)
         });
         if let Some(first) = solutions.first_mut() {

@@ -400,16 +400,25 @@ impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
         Self::new(self.relaxation.clone())
     }
 
+    fn follows(&self, problem: &Problem, node: &Lazy, decision: Decision) -> bool {
+        let place = node.list.binary_search(&(decision.feature as u32)).ok();
+        let is_in = place.is_some_and(|i| node.inside.contains(i));
+        let is_free = place.is_some_and(|i| !node.outside.contains(i));
+        let is_full = node.depth() >= problem.support_size();
+        match decision.inside {
+            true => is_in || (is_free && !is_full),
+            false => !is_in,
+        }
+    }
+
     fn restrict(&self, problem: &Problem, node: &Lazy, decision: Decision) -> Option<Lazy> {
+        if !self.follows(problem, node, decision) {
+            return None;
+        }
         let (mut inside, mut free) = node.sets();
         let j = decision.feature;
-        let (is_in, is_free) = (inside.contains(&j), free.contains(&j));
-        let is_full = inside.len() >= problem.support_size();
-        match decision.inside {
-            true if !is_in && (!is_free || is_full) => return None,
-            false if is_in => return None,
-            true if is_free => inside.push(j),
-            _ => {}
+        if decision.inside && !inside.contains(&j) {
+            inside.push(j);
         }
         free.retain(|i| *i != j);
         let (list, warm) = (Some(&node.list), node.warm.as_ref());

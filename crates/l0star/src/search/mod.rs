@@ -96,6 +96,11 @@ pub(crate) trait Restrict: Tree + Sync {
     /// The same tree with buffers of its own.
     fn another(&self) -> Self;
 
+    /// Whether a node has models that follow the decision.
+    fn follows(&self, problem: &Problem, node: &Self::Node, decision: Decision) -> bool {
+        self.restrict(problem, node, decision).is_some()
+    }
+
     /// What is left of a node; `None` when there is no model in it that follows the decision.
     fn restrict(
         &self,
