@@ -59,6 +59,9 @@ enum Command {
         /// Minutes after which the race begins no run; what is missing is run by the same command later
         #[arg(long)]
         budget: Option<f64>,
+        /// Seconds for a run of the race
+        #[arg(long)]
+        time_limit: Option<f64>,
     },
     /// What `bench` runs in the release profile
     #[command(hide = true)]
@@ -148,7 +151,8 @@ fn main() -> ExitCode {
             instances,
             only,
             budget,
-        } => results::run(instances, only, budget),
+            time_limit,
+        } => results::run(instances, only, budget, time_limit),
         Command::Bench(bench) => bench.run(),
         Command::BenchInner(bench) => bench.inner(),
         Command::ReadInner { path } => bench::read::inner(&path),

@@ -20,7 +20,12 @@ pub enum Part {
 }
 
 /// Runs what is asked for; numbers go to `target/results`, pages and figures to `docs/results` too.
-pub fn run(instances: u64, only: Option<Part>, budget: Option<f64>) -> Result<(), String> {
+pub fn run(
+    instances: u64,
+    only: Option<Part>,
+    budget: Option<f64>,
+    time_limit: Option<f64>,
+) -> Result<(), String> {
     let work = root().join("target").join("results");
     let wanted = |part| only.is_none_or(|only| only == part);
     let (program, _) = python::interpreter()?;
@@ -42,6 +47,7 @@ pub fn run(instances: u64, only: Option<Part>, budget: Option<f64>) -> Result<()
         let mut command = Command::new(&program);
         command.arg(&driver).args(["race", "--out"]).arg(&work);
         command.args(budget.map(|minutes| format!("--budget={minutes}")));
+        command.args(time_limit.map(|seconds| format!("--time-limit={seconds}")));
         step::run("the race against the peers", &mut command)?;
     }
     publish(&work, &root().join("docs").join("results"))

@@ -252,16 +252,6 @@ impl Children {
             other_side: other_side.collect(),
         }
     }
-
-    /// The bounds of the children "i in" and "i out".
-    pub fn of(&self, feature: usize) -> (Certified, Certified) {
-        let found = self.other_side.iter().find(|(j, _, _)| *j == feature);
-        match found {
-            Some((_, true, out)) => (self.low, *out),
-            Some((_, false, inside)) => (*inside, self.low),
-            None => (self.low, self.low),
-        }
-    }
 }
 
 impl DualPoint {

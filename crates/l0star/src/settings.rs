@@ -121,8 +121,6 @@ pub struct Ideas {
     pub reframing: bool,
     /// Features decided by the bound of their other side.
     pub fixing: bool,
-    /// Children that start with the bounds of their parent's dual point; else with the parent's own.
-    pub inheriting: bool,
     /// Splitting on the feature of largest estimated gain; else of largest coefficient.
     pub gains: bool,
     /// Swaps after the greedy first incumbent.
@@ -137,7 +135,6 @@ impl Default for Ideas {
             spreading: true,
             reframing: true,
             fixing: true,
-            inheriting: true,
             gains: true,
             swaps: true,
         }

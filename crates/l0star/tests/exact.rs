@@ -111,15 +111,14 @@ proptest! {
 
 /// Any subset of the mechanisms.
 fn ideas() -> impl Strategy<Value = Ideas> {
-    any::<[bool; 8]>().prop_map(|on| Ideas {
+    any::<[bool; 7]>().prop_map(|on| Ideas {
         gram: on[0],
         lifting: on[1],
         spreading: on[2],
         reframing: on[3],
         fixing: on[4],
-        inheriting: on[5],
-        gains: on[6],
-        swaps: on[7],
+        gains: on[5],
+        swaps: on[6],
     })
 }
 

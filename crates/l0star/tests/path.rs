@@ -81,6 +81,9 @@ proptest! {
             let found = &point.solution;
             prop_assert!((found.objective - truth.objective).abs() <= slack, "{}, k = {}", case.words, point.k);
             prop_assert!(found.lower_bound.unwrap() <= truth.objective + slack, "{}", case.words);
+            for support in found.solutions.iter().map(|model| &model.support).chain([&found.support]) {
+                prop_assert!(support.is_sorted_by(|i, j| i < j), "{}: {support:?}", case.words);
+            }
         }
     }
 }

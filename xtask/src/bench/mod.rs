@@ -187,9 +187,6 @@ const MECHANISMS: &[Mechanism] = &[
     ("lifts spread evenly", |ideas| ideas.spreading = false),
     ("no re-framing", |ideas| ideas.reframing = false),
     ("no fixing", |ideas| ideas.fixing = false),
-    ("children without bounds of their own", |ideas| {
-        ideas.inheriting = false
-    }),
     ("splitting on the largest coefficient", |ideas| {
         ideas.gains = false
     }),

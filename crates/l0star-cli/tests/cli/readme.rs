@@ -1,5 +1,5 @@
-//! The README shows what the command prints: every `$ l0star …` of it is run, in order, in a folder with the data of
-//! the project.
+//! The README and the guide show what the command prints: every `$ l0star …` of them is run, in order, in a folder with the
+//! data of the project. What begins with `error:` or `warning:` was printed on standard error.
 
 use std::fs;
 use std::path::Path;
@@ -67,10 +67,10 @@ fn say_the_same(one: &str, other: &str) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn the_readme_shows_what_the_command_prints() {
+/// Runs what a document shows. Returns how many commands that were.
+fn replay(document: &str) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let text = fs::read_to_string(root.join(document)).unwrap();
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("data")).unwrap();
     for entry in fs::read_dir(root.join("data")).unwrap() {
@@ -78,16 +78,39 @@ fn the_readme_shows_what_the_command_prints() {
         let copy = sandbox.path("data").join(entry.file_name());
         fs::copy(entry.path(), copy).unwrap();
     }
-    let shown = transcript(&readme);
-    assert!(shown.len() > 5, "the README shows {} commands", shown.len());
+    let shown = transcript(&text);
+    let count = shown.len();
     for Shown { command, output } in shown {
         let arguments = command.strip_prefix("l0star ").unwrap();
         let outcome = sandbox.run(arguments);
-        assert_eq!(outcome.code, Some(0), "{command}: {outcome:?}");
-        // Where the README shows nothing it leaves the output out.
+        let (is_error, is_warning) = (output.starts_with("error:"), output.starts_with("warning:"));
+        let code = if is_error { 3 } else { 0 };
+        assert_eq!(
+            outcome.code,
+            Some(code),
+            "{document}: {command}: {outcome:?}"
+        );
+        let printed = if is_error || is_warning {
+            &outcome.stderr
+        } else {
+            &outcome.stdout
+        };
+        // Where nothing is shown the output is left out.
         if !output.is_empty() {
-            let same = say_the_same(&outcome.stdout, &output);
-            assert_eq!(same, Ok(()), "{command}:\n{}", outcome.stdout);
+            let same = say_the_same(printed, &output);
+            assert_eq!(same, Ok(()), "{document}: {command}:\n{printed}");
         }
     }
+    count
+}
+
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    assert!(replay("README.md") > 5);
+}
+
+#[test]
+fn the_guide_shows_what_the_command_prints() {
+    assert!(replay("docs/guide/data.md") > 5);
+    assert!(replay("docs/guide/constraints.md") > 3);
 }

@@ -382,26 +382,6 @@ impl<'p> GramTree<'p> {
         sets.free = free;
     }
 
-    /// The certified bounds of the children "i in" and "i out".
-    fn children_bounds(
-        &self,
-        model: &NodeModel,
-        sets: &Sets,
-        split: usize,
-    ) -> (Certified, Certified) {
-        let m = sets.budget;
-        let u = &self.newton.best_u;
-        let atom = |i: usize| 0.5 * u[i] * u[i];
-        let mut order: Vec<f64> = sets.free.iter().map(|i| atom(*i)).collect();
-        order.sort_unstable_by(|a, b| b.total_cmp(a));
-        let last_in = order.get(m - 1).copied().unwrap_or(0.0);
-        let first_out = order.get(m).copied().unwrap_or(0.0);
-        let q = atom(split);
-        // In top both formulas agree with the table: one of the two rises is zero.
-        let (inside, outside) = ((last_in - q).max(0.0), (q - first_out).max(0.0));
-        (model.child(inside), model.child(outside))
-    }
-
     /// A smaller frame with a larger lift, when that is worth its price, and the node's sets in it; x is carried over.
     fn reframe(&mut self, frame: &Frame, sets: &Sets, context: &Context) -> Option<(Frame, Sets)> {
         let left = sets.free.len();
@@ -593,19 +573,16 @@ impl Tree for GramTree<'_> {
             true => branching::choose(model.as_model(), &sets, x, u, gap, limits),
             false => branching::steepest(&sets, x, u),
         };
-        let (with, without) = match self.ideas.inheriting {
-            true => self.children_bounds(&model, &sets, split),
-            false => (low, low),
-        };
         let (inside, mut outside) = decided_bits(&sets, frame.size());
-        let child = |low: Certified, inside: Bits, outside: Bits| {
+        // On a feature that is shared the dual point raises neither side: both begin with the bound of their parent.
+        let child = |inside: Bits, outside: Bits| {
             GramNode::new(low, &frame, inside, outside, &warm, node.depth + 1)
         };
         let mut with_split = inside.clone();
         with_split.insert(split);
-        children.push(child(low.or(with), with_split, outside.clone()));
+        children.push(child(with_split, outside.clone()));
         outside.insert(split);
-        children.push(child(low.or(without), inside, outside));
+        children.push(child(inside, outside));
         Expansion::Split
     }
 }

@@ -336,3 +336,37 @@ impl Design {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More rows than a block, weights of every size and 0.
+    #[test]
+    fn weighted_products_are_those_of_single_columns() {
+        let (rows, columns) = (2 * BLOCK + 37, BLOCKED + 9);
+        let entry = |at: usize| ((at * 37 % 101) as f64 - 50.0) * 0.1 + (at as f64).sin();
+        let values: Vec<f64> = (0..rows * columns).map(entry).collect();
+        let plain = Design::dense(rows, columns, values).unwrap();
+        let centres = (0..columns).map(|j| 0.3 * j as f64).collect();
+        let scales = (0..columns).map(|j| 0.5 + 0.1 * j as f64).collect();
+        let viewed = plain.clone().with_view(centres, scales).unwrap();
+        let w: Vec<f64> = (0..rows).map(|i| (i % 7) as f64 * 0.25).collect();
+        for design in [&plain, &viewed] {
+            for size in [1, BLOCKED - 1, BLOCKED, columns] {
+                let set: Vec<usize> = (0..size).map(|i| (i * 5) % columns).collect();
+                let (mut buffer, mut gram) = (Vec::new(), vec![f64::NAN; size * size]);
+                design.weighted_gram(&set, &w, &mut buffer, &mut gram, &|| false);
+                let mut weighted = vec![0.0; rows];
+                for (r, i) in set.iter().enumerate() {
+                    design.weigh_column(*i, &w, &mut weighted);
+                    for (c, j) in set[..=r].iter().enumerate() {
+                        let (own, truth) = (gram[r * size + c], design.dot(*j, &weighted));
+                        let most = 1e-9 * (1.0 + truth.abs());
+                        assert!((own - truth).abs() <= most, "{size}: {own} {truth}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -124,6 +124,26 @@ pub trait Relaxation {
     }
 }
 
+/// A relaxation that can be watched while it is at work, and written down.
+pub(crate) trait Ascent: Relaxation {
+    /// [`Relaxation::solve`]; `watch` sees the iterates with the best bound so far, and changes nothing.
+    fn climb(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut dyn FnMut(&Self, Certified),
+    ) -> (Certified, Exit);
+
+    /// All that is needed to go on from here.
+    fn state(&self) -> WarmStart;
+
+    /// How exactly it is solved.
+    fn epsilon(&self) -> f64;
+
+    /// Solves more exactly from here on; false when it cannot.
+    fn sharpen(&mut self) -> bool;
+}
+
 /// The column of largest score; the first of them in a tie.
 pub(crate) fn largest_one(columns: &[usize], score: impl Fn(usize) -> f64) -> usize {
     let order = |i: &usize, j: &usize| score(*i).total_cmp(&score(*j)).then(j.cmp(i));

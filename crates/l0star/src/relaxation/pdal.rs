@@ -5,7 +5,7 @@
 //! enforces by a few Newton steps on their multipliers, so that convergence is that of the problem without them.
 
 use super::topk::Prox;
-use super::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
+use super::{Ascent, Exit, Relaxation, Task, WarmStart, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
@@ -112,16 +112,6 @@ impl Pdal {
         }
     }
 
-    /// The paper's ε.
-    pub(crate) fn epsilon(&self) -> f64 {
-        self.epsilon
-    }
-
-    /// Another ε from here on.
-    pub(crate) fn set_epsilon(&mut self, epsilon: f64) {
-        self.epsilon = epsilon;
-    }
-
     /// `β ← prox_{τL*}(β + τ(Ax + o))`, restricted to `Uᵀβ = 0`; then everything that hangs on β.
     fn dual_step(&mut self, problem: &Problem, node: &Subproblem) {
         let current = &mut self.current;
@@ -204,12 +194,27 @@ impl Pdal {
         step <= SAFE * self.first_step || step * kernels::norm(&work.change) <= moved
     }
 
-    /// [`Relaxation::solve`]; `watch` sees every iterate with the best bound so far, and changes nothing.
-    pub(crate) fn solve_watched(
+    fn accept(&mut self, tau: f64, rho: f64) {
+        let (current, work) = (&mut self.current, &mut self.work);
+        for j in &current.support {
+            current.x[*j] = 0.0;
+        }
+        std::mem::swap(&mut current.support, &mut work.support);
+        for (j, x) in current.support.iter().zip(&work.values) {
+            current.x[*j] = *x;
+        }
+        std::mem::swap(&mut current.z, &mut work.z);
+        current.tau = tau;
+        current.rho = rho;
+    }
+}
+
+impl Ascent for Pdal {
+    fn climb(
         &mut self,
         problem: &Problem,
         task: &Task,
-        mut watch: impl FnMut(&Self, Certified),
+        watch: &mut dyn FnMut(&Self, Certified),
     ) -> (Certified, Exit) {
         let node = &task.node;
         let mut best = self.initial_bound(problem, node);
@@ -264,18 +269,20 @@ impl Pdal {
         (best, Exit::Converged)
     }
 
-    fn accept(&mut self, tau: f64, rho: f64) {
-        let (current, work) = (&mut self.current, &mut self.work);
-        for j in &current.support {
-            current.x[*j] = 0.0;
+    fn state(&self) -> WarmStart {
+        self.warm_start()
+    }
+
+    fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    fn sharpen(&mut self) -> bool {
+        let can = self.epsilon > FINE;
+        if can {
+            self.epsilon *= 0.1;
         }
-        std::mem::swap(&mut current.support, &mut work.support);
-        for (j, x) in current.support.iter().zip(&work.values) {
-            current.x[*j] = *x;
-        }
-        std::mem::swap(&mut current.z, &mut work.z);
-        current.tau = tau;
-        current.rho = rho;
+        can
     }
 }
 
@@ -316,7 +323,7 @@ impl Relaxation for Pdal {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        self.solve_watched(problem, task, |_, _| {})
+        self.climb(problem, task, &mut |_, _| {})
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
-use super::{Exit, Relaxation, Task, WarmStart, branching, largest};
+use super::{Ascent, Exit, Relaxation, Task, WarmStart, branching, largest};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::gram::frame::{Frame, FrameModel, Spread};
 use crate::gram::root::{MAX_COLUMNS, Root};
@@ -185,9 +185,10 @@ impl Working {
         let count = self.batch.max(self.root.selectable / 2);
         largest(atoms.filter(|(_, size)| *size > least), count)
     }
+}
 
-    /// [`Relaxation::solve`]; `watch` sees every round with the best bound so far, and changes nothing.
-    pub(crate) fn solve_watched(
+impl Ascent for Working {
+    fn climb(
         &mut self,
         problem: &Problem,
         task: &Task,
@@ -235,13 +236,21 @@ impl Working {
     }
 
     /// The relaxed model unrounded, and its slopes.
-    pub(crate) fn whole_state(&self) -> WarmStart {
+    fn state(&self) -> WarmStart {
         WarmStart {
             alpha: self.point.alpha.clone(),
             x: self.x.clone(),
             steps: (1.0, 1.0),
             ..WarmStart::default()
         }
+    }
+
+    fn epsilon(&self) -> f64 {
+        TOLERANCE
+    }
+
+    fn sharpen(&mut self) -> bool {
+        false
     }
 }
 
@@ -257,7 +266,7 @@ impl Relaxation for Working {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        self.solve_watched(problem, task, &mut |_, _| {})
+        self.climb(problem, task, &mut |_, _| {})
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {

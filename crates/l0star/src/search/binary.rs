@@ -1,7 +1,7 @@
-//! The binary tree for any loss: a feature is in or out. Bounds in matrix form, from a first-order relaxation.
+//! The binary tree for any loss: a feature is in or out. Bounds in matrix form.
 //!
-//! Children are pushed with the bounds that their parent's dual point gives them for free, and solved only when they
-//! are taken from the frontier. Before a node splits, the same dual point decides every feature it can.
+//! Before a node splits, its dual point, which bounds all children for free, decides every feature that it can. The two
+//! children are pushed with the bound of their parent, and solved only when they are taken from the frontier.
 
 use std::sync::Arc;
 
@@ -247,7 +247,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         let mut low = node.low;
         let mut prepared = false;
         let mut decided = Vec::new();
-        let bounds = loop {
+        loop {
             let task = Task {
                 node: Subproblem {
                     included: &included,
@@ -356,9 +356,9 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                 limits: &limits,
             };
             if !self.relaxation.tighten(problem, &task) {
-                break bounds;
+                break;
             }
-        };
+        }
 
         if context.survey().is_some() {
             let warm = Arc::new(self.relaxation.warm_start());
@@ -371,25 +371,15 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         };
         let gap = (context.reference() - low.value()).max(f64::MIN_POSITIVE);
         let split = self.relaxation.branch(problem, &left, gap);
-        let (inside, outside) = match context.ideas.inheriting {
-            true => bounds.of(split),
-            false => (low, low),
-        };
         let warm = Arc::new(self.relaxation.warm_start());
         free.retain(|j| *j != split);
         let mut with = included.clone();
         with.push(split);
         let list = Some(&node.list);
-        let first = Lazy::new(low.or(inside), &with[always..], &free, list, Some(&warm));
+        let first = Lazy::new(low, &with[always..], &free, list, Some(&warm));
         // Its sibling has the same list, one feature less.
         let list = Some(&first.list);
-        let second = Lazy::new(
-            low.or(outside),
-            &included[always..],
-            &free,
-            list,
-            Some(&warm),
-        );
+        let second = Lazy::new(low, &included[always..], &free, list, Some(&warm));
         children.extend([first, second]);
         Expansion::Split
     }

@@ -241,7 +241,10 @@ impl<'p> Context<'p> {
             x.push((columns, known.intercept));
         }
         let objective = known.objective;
-        self.shared.offer(&known.support, Fit { x, objective });
+        // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
+        let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
+        let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
+        self.shared.offer(&support, Fit { x, objective });
     }
 
     /// Checkpoints go there.

@@ -5,87 +5,15 @@
 
 use super::checkpoint::Prepared;
 use super::{Context, Phase};
-use crate::bound::{Certified, Subproblem};
+use crate::bound::Subproblem;
 use crate::heuristic::{fill_list, first_incumbent};
-use crate::problem::Problem;
-use crate::relaxation::pdal::{self, Pdal};
-use crate::relaxation::working::Working;
-use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
+use crate::relaxation::pdal::Pdal;
+use crate::relaxation::{Ascent, Exit, Task};
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
 /// The first ascent need not be exact.
 const COARSE: f64 = 1e-3;
-
-/// A relaxation that can be watched while it is at work, and written down.
-pub(crate) trait Ascent: Relaxation {
-    /// [`Relaxation::solve`]; `watch` sees the iterates with the best bound so far, and changes nothing.
-    fn climb(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut dyn FnMut(&Self, Certified),
-    ) -> (Certified, Exit);
-
-    /// All that is needed to go on from here.
-    fn state(&self) -> WarmStart;
-
-    /// How exactly it is solved.
-    fn epsilon(&self) -> f64;
-
-    /// Solves more exactly from here on; false when it cannot.
-    fn sharpen(&mut self) -> bool;
-}
-
-impl Ascent for Pdal {
-    fn climb(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut dyn FnMut(&Self, Certified),
-    ) -> (Certified, Exit) {
-        self.solve_watched(problem, task, watch)
-    }
-
-    fn state(&self) -> WarmStart {
-        self.warm_start()
-    }
-
-    fn epsilon(&self) -> f64 {
-        self.epsilon()
-    }
-
-    fn sharpen(&mut self) -> bool {
-        let can = self.epsilon() > pdal::FINE;
-        if can {
-            self.set_epsilon(0.1 * self.epsilon());
-        }
-        can
-    }
-}
-
-impl Ascent for Working {
-    fn climb(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut dyn FnMut(&Self, Certified),
-    ) -> (Certified, Exit) {
-        self.solve_watched(problem, task, watch)
-    }
-
-    fn state(&self) -> WarmStart {
-        self.whole_state()
-    }
-
-    fn epsilon(&self) -> f64 {
-        pdal::FINE
-    }
-
-    fn sharpen(&mut self) -> bool {
-        false
-    }
-}
 
 /// An incumbent, and candidates for a list; what a checkpoint brought is gone on from.
 pub(crate) fn begin(context: &mut Context) {
@@ -183,9 +111,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::bound::Certified;
+    use crate::relaxation::working::Working;
     use crate::search::Saver;
     use crate::search::checkpoint::{Checkpoint, Stamp};
-    use crate::{Design, Settings};
+    use crate::{Design, Problem, Settings};
 
     /// Three columns explain the response, the others hardly.
     fn problem() -> Problem {

@@ -1,0 +1,271 @@
+//! What a [model](super::Model) is made of: the fields of its file and of the results that scripts read.
+
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+/// Numbers by name, in order; in JSON an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByName(pub Vec<(String, f64)>);
+
+impl ByName {
+    /// The number of a name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| *value)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for ByName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for ByName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ByName, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = ByName;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of numbers")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ByName, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(ByName(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
+/// A result as scripts read it; the fields and their order are a contract.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// What is known of the result: `optimal`, `gap_reached`, a limit, `interrupted`, `heuristic`.
+    pub status: String,
+    /// The value of the objective.
+    pub objective: f64,
+    /// What no model can be below; nothing for a heuristic.
+    pub lower_bound: Option<f64>,
+    /// `objective - lower_bound`.
+    pub gap: Option<f64>,
+    /// The same as a share of the objective.
+    pub relative_gap: Option<f64>,
+    /// At most this many features.
+    pub k: usize,
+    /// The loss.
+    pub loss: String,
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// The intercept, 0 when there is none.
+    pub intercept: f64,
+    /// The features that were chosen, in the order of the columns.
+    pub support: Vec<String>,
+    /// Their coefficients, on the scale of the data.
+    pub coefficients: ByName,
+    /// Relaxations and restricted problems solved.
+    pub solver_calls: u64,
+    /// Nodes of the search tree looked at.
+    pub nodes: u64,
+    /// The most nodes that were open at one time.
+    pub peak_open_nodes: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// How the model was searched for.
+    pub method: String,
+    /// What the user should know of the data or the options.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// The label that counts as positive, for a loss on labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive_label: Option<String>,
+    /// What was asked of the features beyond "at most k".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Constraints>,
+    /// What each choice costs, when that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Vec<Priced>>,
+    /// The list of models, when one was asked for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub list: Option<List>,
+}
+
+/// The models of a list, best first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct List {
+    /// The models.
+    pub solutions: Vec<Listed>,
+    /// A lower bound of every model that is not listed; nothing when there is no other.
+    pub rest_bound: Option<f64>,
+    /// Whether there was no room for all that was asked for.
+    pub truncated: bool,
+}
+
+/// One model of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Listed {
+    /// The value of the objective.
+    pub objective: f64,
+    /// The intercept, 0 when there is none.
+    pub intercept: f64,
+    /// Its features, in the order of the columns.
+    pub support: Vec<String>,
+    /// Their coefficients.
+    pub coefficients: ByName,
+}
+
+/// What was asked of the features beyond "at most k". Names are those of features, of groups or of columns of text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Constraints {
+    /// In every model and counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    /// In every model and not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include_free: Vec<String>,
+    /// Whether no coefficient may be negative.
+    #[serde(skip_serializing_if = "is_false")]
+    pub all_nonnegative: bool,
+    /// Whose coefficients may not be negative.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nonnegative: Vec<String>,
+    /// Between which numbers coefficients must lie, on the scale of the data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Bounded>,
+    /// Columns that are in or out together and count as one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<Group>,
+    /// What the ridge is multiplied by.
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub ridge_factors: ByName,
+    /// Whether a product or square needs its factors.
+    #[serde(skip_serializing_if = "is_false")]
+    pub heredity: bool,
+    /// Other features that need some to be in with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<Requirement>,
+}
+
+/// What a feature cannot be without.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// The feature.
+    pub feature: String,
+    /// All of these are in every model that has it.
+    pub needs: Vec<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Constraints {
+    /// How many features some columns are: those of a group are one together.
+    pub fn count(&self, columns: &[String]) -> usize {
+        let group = |name: &String| self.groups.iter().position(|g| g.columns.contains(name));
+        let mut seen = vec![false; self.groups.len()];
+        let is_new =
+            |name: &&String| group(name).is_none_or(|at| !std::mem::replace(&mut seen[at], true));
+        columns.iter().filter(is_new).count()
+    }
+}
+
+/// The bounds of a coefficient; nothing is no bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounded {
+    /// The feature.
+    pub feature: String,
+    /// At least this.
+    pub lower: Option<f64>,
+    /// At most this.
+    pub upper: Option<f64>,
+}
+
+/// Columns that are one feature together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What it is called.
+    pub name: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
+/// What it costs to decide otherwise about one feature. Costs and bounds are nothing where no model can have the feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Priced {
+    /// The feature; a group by its name.
+    pub feature: String,
+    /// Whether the model has it: then this is the cost of doing without it, else that of having it.
+    pub chosen: bool,
+    /// How much the objective rises.
+    pub cost: Option<f64>,
+    /// The rise is at least this.
+    pub cost_lower: Option<f64>,
+    /// The rise is at most this.
+    pub cost_upper: Option<f64>,
+    /// The least objective found with the other decision.
+    pub objective: Option<f64>,
+    /// What no model with the other decision can be below.
+    pub lower_bound: Option<f64>,
+    /// What is known of it.
+    pub status: String,
+    /// The columns of the best model with the other decision.
+    pub support: Vec<String>,
+}
+
+/// How the result was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Absolute error allowed.
+    pub gap: f64,
+    /// Error allowed as a share of the objective.
+    pub relative_gap: f64,
+    /// How many models were wanted.
+    pub top: Option<usize>,
+    /// Models up to this share above the best were wanted.
+    pub within: Option<f64>,
+    /// The limit of time, in seconds.
+    pub time_limit: Option<f64>,
+    /// The limit of nodes.
+    pub node_limit: Option<u64>,
+    /// The limit of memory, in bytes.
+    pub memory_limit: Option<u64>,
+    /// How many threads searched.
+    pub threads: usize,
+}
+
+/// What the data were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataStamp {
+    /// The file, as it was named.
+    pub file: String,
+    /// Rows that were used.
+    pub rows: usize,
+    /// Columns that could be chosen.
+    pub columns: usize,
+    /// Rows that were dropped since a value was missing.
+    pub rows_dropped: usize,
+    /// [`Fingerprint`](crate::Fingerprint) of the numbers that were used.
+    pub hash: String,
+}
+
+/// A product of two columns of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Product {
+    /// The name of the feature.
+    pub name: String,
+    /// The columns; the same one twice for a square.
+    pub factors: [String; 2],
+}
