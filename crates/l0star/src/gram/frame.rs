@@ -17,13 +17,13 @@
 //! large as a Cholesky certificate, run on the very array that evaluates nodes, allows. In proportion to the diagonal the
 //! lift does not depend on the units of the columns.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::root::Root;
 use crate::bound::Certified;
 use crate::limits::Limits;
-use crate::linalg::cholesky::Cholesky;
+use crate::linalg::cholesky::{Cholesky, mirror};
 use crate::linalg::kernels;
 use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
@@ -54,8 +54,8 @@ pub(crate) struct Frame {
     pub error: f64,
     /// What the error of condensing depends on, besides the budget and the reference: `max w/s`, τ.
     condensing: (f64, f64),
-    /// The largest eigenvalue of G̃, roughly; steps only.
-    pub lipschitz: f64,
+    /// The largest eigenvalue of G̃, roughly, once it was asked for; steps only.
+    lipschitz: OnceLock<f64>,
     charge: Option<Charge>,
 }
 
@@ -74,6 +74,8 @@ impl Drop for Charge {
 
 /// How the lift of a frame is spread over its columns.
 pub(crate) enum Spread {
+    /// No lift, and no proof: a frame that only finds points. What it bounds itself is void (its error is infinite).
+    Unproved,
     /// No lift.
     None,
     /// In proportion to the diagonal.
@@ -117,7 +119,6 @@ impl Frame {
         limits: &Limits,
     ) -> Option<Self> {
         let condensed = Condensed::new(root, inside, columns, limits)?;
-        let d = columns.len();
         let ridge: Vec<f64> = columns.iter().map(|j| root.ridge[*j as usize]).collect();
         let (g, scale) = condensed.lift(&ridge, lift, limits)?;
         let ratios = condensed.weights.iter().zip(&scale).map(|(w, s)| w / s);
@@ -132,7 +133,6 @@ impl Frame {
         let c: Vec<f64> = condensed.c.iter().zip(&scale).map(|(c, s)| c / s).collect();
         let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let sizes = (largest(&c), largest(&g));
-        let lipschitz = largest_eigenvalue(&g, d);
         let mut frame = Self {
             columns: columns.to_vec(),
             inside: inside.to_vec(),
@@ -144,10 +144,13 @@ impl Frame {
             sizes,
             error: 0.0,
             condensing: (steepest, condensed.tau),
-            lipschitz,
+            lipschitz: OnceLock::new(),
             charge: None,
         };
-        frame.error = frame.condensing_error(root, reference);
+        frame.error = match lift {
+            Spread::Unproved => f64::INFINITY,
+            _ => frame.condensing_error(root, reference),
+        };
         Some(frame)
     }
 
@@ -160,10 +163,13 @@ impl Frame {
             g: Arc::clone(&self.g),
             c: self.c.clone(),
             scale: self.scale.clone(),
+            lipschitz: self.lipschitz.clone(),
             charge: None,
             ..*self
         };
-        frame.error = frame.condensing_error(root, reference);
+        if self.error.is_finite() {
+            frame.error = frame.condensing_error(root, reference);
+        }
         frame
     }
 
@@ -309,10 +315,16 @@ impl Model for FrameModel {
         Certified::from_frame(self.kept, self.ceiling, self.kept_error())
     }
 
-    fn curvatures(&self) -> (f64, f64) {
+    fn mean_curvature(&self) -> f64 {
         let d = self.frame.size();
         let trace: f64 = (0..d).map(|i| self.frame.row(i)[i]).sum();
-        (trace / d as f64, self.frame.lipschitz)
+        trace / d as f64
+    }
+
+    fn largest_curvature(&self) -> f64 {
+        let frame = &*self.frame;
+        let value = || largest_eigenvalue(&frame.g, frame.size());
+        *frame.lipschitz.get_or_init(value)
     }
 }
 
@@ -392,10 +404,9 @@ impl Condensed {
             }
             c[r] = root.c[*i as usize] - kernels::dot(&z, &c_inside);
         }
-        for i in 0..d {
-            for j in 0..i {
-                h[j * d + i] = h[i * d + j];
-            }
+        // What was copied is symmetric; condensing is done below the diagonal.
+        if s > 0 {
+            mirror(&mut h, d, |below, above| *above = *below);
         }
         Some(Self {
             h,
@@ -414,7 +425,7 @@ impl Condensed {
             .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
             .collect();
         let most = match lift {
-            Spread::None => 0.0,
+            Spread::Unproved | Spread::None => 0.0,
             _ => psd::largest_share(&self.h, ridge, &room, limits),
         };
         let mut lifts: Vec<f64> = room.iter().map(|room| most * room).collect();
@@ -429,7 +440,9 @@ impl Condensed {
         }
         let mut tries: Vec<f64> = Vec::new();
         if worth {
-            tries.extend([0.995, 0.97, 0.9, 0.7]);
+            // The estimate is from above: the more columns, the further.
+            let first = (d <= SPREAD).then_some(0.995);
+            tries.extend(first.into_iter().chain([0.97, 0.9, 0.7]));
         }
         // H - diag(λ) is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
@@ -454,7 +467,8 @@ impl Condensed {
                 }
                 row[i] -= 1.0;
             }
-            if psd::proved(&g, d, 0.0, &mut factor, limits) {
+            let is_enough = matches!(lift, Spread::Unproved);
+            if is_enough || psd::proved(&g, d, 0.0, &mut factor, limits) {
                 return Some((g, scale));
             }
         }

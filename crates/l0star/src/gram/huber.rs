@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::frame::{FrameModel, Spread};
-use super::mixed::MixedModel;
+use super::frame::{Frame, FrameModel, Spread};
 use super::start::Common;
-use super::tree::{GramTree, ROOT_TOLERANCE};
-use crate::bound::{DualPoint, Subproblem};
+use super::tree::{GramTree, NodeModel, ROOT_TOLERANCE};
+use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::problem::Problem;
-use crate::relaxation::newton::Goal;
+use crate::relaxation::newton::{Goal, Sets};
 use crate::relaxation::working::slopes_at;
 use crate::search::Context;
 
@@ -24,17 +23,20 @@ impl GramTree<'_> {
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
     /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
+    ///
+    /// `fixing`: the first node of the search may do without the features that this rules out on the way.
     pub(super) fn certify_rows(
         &mut self,
         chosen: &[usize],
-        context: &Context,
+        fixing: bool,
+        context: &mut Context,
         common: &mut Common,
     ) -> bool {
         let problem = self.problem;
         let reference = context.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
-        let limits = &context.limits;
-        let Some(node) = self.root_node(chosen, &Spread::None, context, common) else {
+        let limits = &context.limits.clone();
+        let Some(node) = self.root_node(chosen, &Spread::Unproved, context, common) else {
             return false;
         };
         let goal = Goal {
@@ -42,6 +44,7 @@ impl GramTree<'_> {
             tolerance: ROOT_TOLERANCE * reference,
             tight: 1e-12 * reference,
         };
+        context.counters.calls += 1;
         let sets = self.load(&node);
         let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
         self.newton.solve(&mut model, &sets, &goal, limits);
@@ -59,11 +62,11 @@ impl GramTree<'_> {
             }
         }
         let mut certain = quadratic_rows(problem, &x, context);
+        self.ceiling = reference;
         // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
         if !problem.has_intercept && problem.penalised.is_empty() {
-            self.certify_more_rows(&mut certain, chosen, context, common);
+            self.certify_more_rows(&mut certain, chosen, fixing, context, common);
         }
-        self.ceiling = reference;
         let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
         if open.is_empty() {
             return true;
@@ -89,44 +92,77 @@ impl GramTree<'_> {
         &mut self,
         certain: &mut [bool],
         chosen: &[usize],
-        context: &Context,
+        fixing: bool,
+        context: &mut Context,
         common: &mut Common,
     ) {
         let reference = context.reference();
+        let limits = context.limits.clone();
+        let goal = Goal {
+            cut: f64::INFINITY,
+            tolerance: ROOT_TOLERANCE * reference,
+            tight: ROOT_TOLERANCE * reference,
+        };
+        let mut last: Option<(Arc<Frame>, Sets)> = None;
         for _ in 0..MAX_ROW_ROUNDS {
             let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-            if open.is_empty() || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
+            let explicit = open.len();
+            if explicit as f64 > MAX_EXPLICIT * certain.len() as f64 {
                 return;
             }
-            let limits = &context.limits;
-            let Some(root) = self.root.without_rows(self.problem, &open, limits) else {
-                return;
+            self.mixed = None;
+            if explicit > 0 {
+                let Some(root) = self.root.without_rows(self.problem, &open, &limits) else {
+                    return;
+                };
+                self.mixed = Some(Arc::new((root, open)));
+            }
+            // A smaller frame keeps the error of the first: it has more rows in it, so what was proved holds for it.
+            let smaller = last.take().and_then(|(frame, sets)| {
+                let (frame, sets) = self.reframe(&frame, &sets, context)?;
+                Some((frame.share(&self.frames), sets))
+            });
+            let (frame, mut sets) = match smaller {
+                Some((frame, sets)) if explicit == 0 => {
+                    self.begin(Certified::TRIVIAL, &frame, &sets);
+                    return;
+                }
+                Some(smaller) => smaller,
+                None if explicit == 0 => return,
+                None => {
+                    let node = self.root_node(chosen, &Spread::Evenly, context, common);
+                    let Some(node) = node else {
+                        self.mixed = None;
+                        return;
+                    };
+                    let sets = self.load(&node);
+                    (node.frame, sets)
+                }
             };
-            self.mixed = Some(Arc::new((root, open)));
-            let node = self.root_node(chosen, &Spread::Evenly, context, common);
-            let (Some(mut node), Some(mixed)) = (node, self.mixed.take()) else {
-                return;
+            context.counters.calls += 1;
+            let mut model = self.model(&frame);
+            let bound = self.newton.solve(model.as_model(), &sets, &goal, &limits);
+            let proved = match &mut model {
+                NodeModel::Mixed(model) => model.certified_rows(&sets, reference),
+                NodeModel::Pure(_) => Vec::new(),
             };
-            let sets = self.load(&node);
-            let goal = Goal {
-                cut: f64::INFINITY,
-                tolerance: ROOT_TOLERANCE * reference,
-                tight: ROOT_TOLERANCE * reference,
-            };
-            let frame = Arc::clone(&node.frame);
-            let (columns, open) = (&mixed.0.columns, mixed.1.clone());
-            let mut model = MixedModel::new(self.problem, columns, frame, open, f64::INFINITY);
-            self.newton.solve(&mut model, &sets, &goal, limits);
-            let proved = model.certified_rows(&sets, reference);
-            if proved.is_empty() {
-                self.newton.restore_best(&sets);
-                node.warm = self.warm(&sets);
-                self.mixed = Some(mixed);
-                self.first = Some(node);
+            self.newton.restore_best(&sets);
+            let cut = context.cut();
+            let closed = bound.value() >= cut;
+            if closed {
+                context.counters.nodes += 1;
+            } else if fixing {
+                self.fix(&model, &frame, &mut sets, cut, context);
+            }
+            let decided = sets.budget == 0 || sets.free.len() <= sets.budget;
+            if proved.is_empty() || closed || decided {
+                self.begin(bound, &frame, &sets);
                 return;
             }
             proved.iter().for_each(|i| certain[*i] = true);
+            last = Some((frame, sets));
         }
+        self.mixed = None;
     }
 }
 

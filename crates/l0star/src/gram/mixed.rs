@@ -126,6 +126,15 @@ impl<'p> MixedModel<'p> {
         Certified::from_frame(self.kept.dual + rise, self.ceiling, error)
     }
 
+    /// What the explicit rows add to the trace of the Hessian at most.
+    fn trace(&self) -> f64 {
+        let count = self.rows.len();
+        let columns = self.entries.chunks_exact(count.max(1));
+        columns
+            .map(|column| kernels::weighted_dot(&self.p, column, column))
+            .sum()
+    }
+
     fn column(&self, j: usize) -> &[f64] {
         let count = self.rows.len();
         &self.entries[j * count..(j + 1) * count]
@@ -251,15 +260,11 @@ impl Model for MixedModel<'_> {
         Certified::from_frame(self.kept.dual, self.ceiling, error)
     }
 
-    fn curvatures(&self) -> (f64, f64) {
-        let (mean, largest) = self.gram.curvatures();
-        // Every explicit row adds at most p|ã_i|² to the trace.
-        let rows: f64 = (0..self.rows.len())
-            .map(|r| {
-                let row = self.entries.iter().skip(r).step_by(self.rows.len());
-                self.p[r] * row.map(|a| a * a).sum::<f64>()
-            })
-            .sum();
-        (mean + rows / self.frame.size() as f64, largest + rows)
+    fn mean_curvature(&self) -> f64 {
+        self.gram.mean_curvature() + self.trace() / self.frame.size() as f64
+    }
+
+    fn largest_curvature(&self) -> f64 {
+        self.gram.largest_curvature() + self.trace()
     }
 }

@@ -16,6 +16,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::limits::Limits;
+use crate::linalg::cholesky::mirror;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
 
@@ -155,12 +156,7 @@ impl Columns<'_> {
         if stopped.into_inner() {
             return None;
         }
-        let gram = &mut products.gram;
-        for i in 0..d {
-            for j in 0..i {
-                gram[j * d + i] = gram[i * d + j];
-            }
-        }
+        mirror(&mut products.gram, d, |below, above| *above = *below);
         Some(products)
     }
 }

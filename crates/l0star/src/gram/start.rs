@@ -24,9 +24,9 @@ const LONG_PRODUCT: f64 = 1e10;
 pub(crate) struct Common {
     /// The quadratic over all columns.
     root: Option<Arc<Root>>,
-    /// The frame of all columns: without a lift, and lifted.
-    plain: Option<Arc<Frame>>,
-    lifted: Option<Arc<Frame>>,
+    /// The frame of all columns: one that only finds points, and the one of the search.
+    unproved: Option<Arc<Frame>>,
+    proved: Option<Arc<Frame>>,
     /// Of wide problems: the columns that matter so far.
     working: Option<Working>,
 }
@@ -132,11 +132,17 @@ impl<'p> GramTree<'p> {
             return None;
         }
         context.enter(Phase::Root);
-        if huber && !tree.certify_rows(&chosen, context, common) {
-            return None;
+        let mark = context.mark();
+        // Nodes of a checkpoint, and surveys of all features, are about the frame of all columns.
+        let fixing = alive.is_none() && context.survey().is_none();
+        let certified = !huber || tree.certify_rows(&chosen, fixing, context, common);
+        if certified && tree.first.is_none() {
+            tree.first = tree.root_node(&chosen, &Spread::Evenly, context, common);
         }
-        if tree.first.is_none() {
-            tree.first = Some(tree.root_node(&chosen, &Spread::Evenly, context, common)?);
+        if !certified || tree.first.is_none() {
+            // Without a node for the rest, what was ruled out is no bound of everything.
+            context.rewind(mark);
+            return None;
         }
         Some(tree)
     }
@@ -145,7 +151,7 @@ impl<'p> GramTree<'p> {
     /// nothing is counted: it is part of the caller's own call.
     pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
         let mark = context.mark();
-        let calls = context.counters.calls;
+        let counters = context.counters;
         let problem = context.problem;
         let mut children = Vec::new();
         let closed = Self::prepare(problem, context, None, &mut Common::default()).is_some_and(
@@ -157,7 +163,7 @@ impl<'p> GramTree<'p> {
                 })
             },
         );
-        context.counters.calls = calls;
+        context.counters = counters;
         context.prepared = None;
         if !closed {
             context.rewind(mark);
@@ -183,8 +189,8 @@ impl<'p> GramTree<'p> {
         let mut unshared = None;
         let known = match spread {
             _ if self.mixed.is_some() => &mut unshared,
-            Spread::None => &mut common.plain,
-            _ => &mut common.lifted,
+            Spread::Unproved => &mut common.unproved,
+            _ => &mut common.proved,
         };
         let k = self.problem.support_size();
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();

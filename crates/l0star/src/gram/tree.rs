@@ -107,13 +107,13 @@ pub(crate) struct GramTree<'p> {
 }
 
 /// The model of a node: its frame alone, or with explicit rows beside it.
-enum NodeModel<'p> {
+pub(super) enum NodeModel<'p> {
     Pure(FrameModel),
     Mixed(Box<MixedModel<'p>>),
 }
 
 impl NodeModel<'_> {
-    fn as_model(&mut self) -> &mut dyn Model {
+    pub(super) fn as_model(&mut self) -> &mut dyn Model {
         match self {
             Self::Pure(model) => model,
             Self::Mixed(model) => &mut **model,
@@ -160,7 +160,7 @@ impl<'p> GramTree<'p> {
         self.mixed.as_ref().map_or(&*self.root, |mixed| &mixed.0)
     }
 
-    fn model(&self, frame: &Arc<Frame>) -> NodeModel<'p> {
+    pub(super) fn model(&self, frame: &Arc<Frame>) -> NodeModel<'p> {
         match &self.mixed {
             None => NodeModel::Pure(FrameModel::new(Arc::clone(frame), self.ceiling)),
             Some(mixed) => NodeModel::Mixed(Box::new(MixedModel::new(
@@ -339,8 +339,15 @@ impl<'p> GramTree<'p> {
         nodes
     }
 
+    /// The search begins with what is left of a frame, whose bound is `low`.
+    pub(super) fn begin(&mut self, low: Certified, frame: &Arc<Frame>, sets: &Sets) {
+        let warm = self.warm(sets);
+        let (inside, outside) = decided_bits(sets, frame.size());
+        self.first = Some(GramNode::new(low, frame, inside, outside, &warm, 0));
+    }
+
     /// Decides every free feature whose other side is ruled out.
-    fn fix(
+    pub(super) fn fix(
         &mut self,
         model: &NodeModel,
         frame: &Frame,
@@ -383,7 +390,12 @@ impl<'p> GramTree<'p> {
     }
 
     /// A smaller frame with a larger lift, when that is worth its price, and the node's sets in it; x is carried over.
-    fn reframe(&mut self, frame: &Frame, sets: &Sets, context: &Context) -> Option<(Frame, Sets)> {
+    pub(super) fn reframe(
+        &mut self,
+        frame: &Frame,
+        sets: &Sets,
+        context: &Context,
+    ) -> Option<(Frame, Sets)> {
         let left = sets.free.len();
         if frame.size() < SMALL
             || !self.ideas.reframing

@@ -175,7 +175,7 @@ impl Cholesky {
 }
 
 /// Visits every pair of entries across the diagonal, block by block.
-fn mirror(rows: &mut [f64], d: usize, pair: impl Fn(&mut f64, &mut f64)) {
+pub(crate) fn mirror(rows: &mut [f64], d: usize, pair: impl Fn(&mut f64, &mut f64)) {
     const BLOCK: usize = 16;
     for first in (0..d).step_by(BLOCK) {
         for from in (0..=first).step_by(BLOCK) {

@@ -43,8 +43,11 @@ pub(crate) trait Model {
     /// The certified bound of the point kept last.
     fn certify(&mut self, sets: &Sets) -> Certified;
 
-    /// `(mean diagonal, largest eigenvalue)` of `∇²f`, roughly: step lengths only.
-    fn curvatures(&self) -> (f64, f64);
+    /// The mean of the diagonal of `∇²f`, roughly: step lengths only.
+    fn mean_curvature(&self) -> f64;
+
+    /// The largest eigenvalue of `∇²f`, roughly: step lengths only, and asked for only where Newton steps fail.
+    fn largest_curvature(&self) -> f64;
 }
 
 const MAX_ROUNDS: usize = 200;
@@ -132,9 +135,8 @@ impl Newton {
         if self.support.len() < sets.model_size() {
             value = self.first_order(model, sets, value, 4, limits);
         }
-        let (mean, lipschitz) = model.curvatures();
-        let longest = 1.0 / mean.max(1e-300);
-        let shortest = 1e-3 / lipschitz;
+        let longest = 1.0 / model.mean_curvature().max(1e-300);
+        let shortest = |model: &dyn Model| 1e-3 / model.largest_curvature();
         let mut t = longest;
         let mut failures = 0;
         for _ in 0..MAX_ROUNDS {
@@ -154,14 +156,14 @@ impl Newton {
                     }
                     value = next;
                     if a < 0.3 {
-                        t = (0.3 * t).max(shortest);
+                        t = (0.3 * t).max(shortest(model));
                     } else if a == 1.0 {
                         t = (2.0 * t).min(longest);
                     }
                 }
                 None => {
                     failures += 1;
-                    t = (0.1 * t).max(shortest);
+                    t = (0.1 * t).max(shortest(model));
                     let steps = 5 + 2 * failures.min(20);
                     value = self.first_order(model, sets, value, steps, limits);
                 }
@@ -437,7 +439,7 @@ impl Newton {
         steps: usize,
         limits: &Limits,
     ) -> Value {
-        let t = 1.0 / model.curvatures().1;
+        let t = 1.0 / model.largest_curvature();
         let mut value = value;
         let mut weight: f64 = 1.0;
         self.momentum.clone_from(&self.x);

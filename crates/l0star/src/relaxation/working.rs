@@ -316,7 +316,7 @@ fn gram(problem: &Problem, columns: &[usize], limits: &Limits) -> Option<(Arc<Ro
     let root = Root::new(problem, columns, limits, 1)?;
     let all: Vec<u32> = (0..root.size()).map(|at| at as u32).collect();
     let k = problem.support_size();
-    let frame = Frame::new(&root, &[], &all, k, 1.0, &Spread::None, limits)?;
+    let frame = Frame::new(&root, &[], &all, k, 1.0, &Spread::Unproved, limits)?;
     Some((Arc::new(root), Arc::new(frame)))
 }
 

@@ -99,7 +99,7 @@ impl Shared {
 pub struct Counters {
     /// Relaxations and restricted problems solved.
     pub calls: u64,
-    /// Nodes taken from the frontier.
+    /// Nodes taken from the frontier, and a root that was closed before it.
     pub nodes: u64,
     /// Most nodes open at any time.
     pub peak_open: u64,

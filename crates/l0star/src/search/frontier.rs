@@ -172,6 +172,7 @@ impl<N: Node> Frontier<N> {
             self.discard(floor);
         }
         self.counters.calls += std::mem::take(&mut context.counters.calls);
+        self.counters.nodes += std::mem::take(&mut context.counters.nodes);
     }
 
     fn discard(&mut self, evidence: Certified) {

@@ -368,7 +368,11 @@ impl Model for RowModel<'_> {
         work.point.bound(problem, &node, &mut work.scratch)
     }
 
-    fn curvatures(&self) -> (f64, f64) {
-        (self.work.mean, self.work.lipschitz)
+    fn mean_curvature(&self) -> f64 {
+        self.work.mean
+    }
+
+    fn largest_curvature(&self) -> f64 {
+        self.work.lipschitz
     }
 }
