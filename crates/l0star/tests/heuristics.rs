@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use common::{Case, Random, random_case};
 use l0star::heuristic::{Omp, supports};
 use l0star::restricted::Restricted;
-use l0star::{Design, Method, Problem, Settings, Solution, Status, loss, solve};
+use l0star::{Design, Ideas, Method, Problem, Settings, Solution, Status, loss, solve};
 
 const METHODS: [Method; 4] = [Method::Omp, Method::Iht, Method::Htp, Method::Diht];
 
@@ -341,4 +341,56 @@ fn on_an_orthogonal_design_every_primal_method_finds_the_optimum() {
 #[test]
 fn on_an_orthogonal_design_without_a_dual_gap_the_dual_method_does_too() {
     finds_the_optimum(&METHODS, 0.6, 10.0);
+}
+
+/// The model that a search begins with, on correlated columns where matching pursuit alone goes wrong.
+#[test]
+fn swaps_improve_the_first_model_of_every_smooth_loss() {
+    let first = |problem: &Problem, swaps: bool| {
+        let settings = Settings {
+            ideas: Ideas {
+                swaps,
+                gram: false,
+                ..Ideas::default()
+            },
+            node_limit: Some(0),
+            ..Settings::new(Method::BestFirst)
+        };
+        solve(problem, &settings).unwrap().objective
+    };
+    for name in ["logistic", "huber", "quadratic"] {
+        let (mut better, mut best) = (0, 0);
+        for seed in 0..20 {
+            let mut random = Random::new(seed);
+            let (n, d, k) = (80, 16, 4);
+            // Neighbours are alike, and the signs of the model alternate.
+            let mut data: Vec<f64> = (0..n * d).map(|_| random.normal()).collect();
+            for at in n..n * d {
+                data[at] = 0.8 * data[at - n] + 0.6 * data[at];
+            }
+            let label = |z: f64| if name == "logistic" { z.signum() } else { z };
+            let response = (0..n).map(|i| {
+                let z: f64 = (0..k)
+                    .map(|j| data[2 * j * n + i] * if j % 2 == 0 { 1.0 } else { -1.0 })
+                    .sum();
+                label(z + 0.5 * random.normal())
+            });
+            let response: Vec<f64> = response.collect();
+            let problem = Problem::builder(Design::dense(n, d, data).unwrap(), response)
+                .loss(loss::by_name(name, 1.0).unwrap())
+                .k(k)
+                .build()
+                .unwrap();
+            let (plain, swapped) = (first(&problem, false), first(&problem, true));
+            assert!(
+                swapped <= plain,
+                "{name}, seed {seed}: {swapped} above {plain}"
+            );
+            better += usize::from(swapped < plain * (1.0 - 1e-9));
+            let optimum = solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+            best += usize::from(swapped <= optimum.objective * (1.0 + 1e-9));
+        }
+        assert!(better >= 3, "{name}: better on {better} of 20");
+        assert!(best >= 15, "{name}: the best model on {best} of 20");
+    }
 }

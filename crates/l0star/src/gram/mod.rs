@@ -7,6 +7,7 @@
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`mixed`] | a frame with the other rows beside it |
+//! | [`restrict`] | the tree of one decision from that of the whole problem |
 //! | [`resume`] | nodes in a checkpoint, and back |
 //! | [`start`] | from a problem to the first node |
 //! | [`structured`] | frames for problems with groups and bounds |
@@ -17,6 +18,7 @@ pub(crate) mod frame;
 pub(crate) mod huber;
 pub(crate) mod mixed;
 mod product;
+mod restrict;
 mod resume;
 pub(crate) mod root;
 pub(crate) mod start;

@@ -1,6 +1,7 @@
 //! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
 
 use super::product::Columns;
+use super::swaps::Form;
 use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{gamma, two_sum};
@@ -179,6 +180,16 @@ impl Root {
 
     pub(crate) fn size(&self) -> usize {
         self.columns.len()
+    }
+
+    /// The quadratic alone.
+    pub(crate) fn form(&self) -> Form<'_> {
+        Form {
+            h: &self.h,
+            c: &self.c,
+            c0: self.c0,
+            selectable: self.selectable,
+        }
     }
 
     pub(crate) fn row(&self, i: usize) -> &[f64] {

@@ -265,19 +265,19 @@ fn first_support(
     context: &Context,
 ) -> Vec<usize> {
     let limits = &context.limits;
-    let mut chosen = swaps::greedy(root, &[], k, pinned, limits);
+    let mut chosen = swaps::greedy(root.form(), &[], k, pinned, limits);
     if let Some(known) = known {
         let columns = &root.columns[..root.selectable];
         let known = known.iter().filter_map(|j| columns.binary_search(j).ok());
-        let other = swaps::greedy(root, &known.collect::<Vec<_>>(), k, pinned, limits);
+        let other = swaps::greedy(root.form(), &known.collect::<Vec<_>>(), k, pinned, limits);
         let mut factor = Cholesky::new();
-        let mut value = |chosen: &[usize]| swaps::value(root, chosen, &mut factor);
+        let mut value = |chosen: &[usize]| swaps::value(root.form(), chosen, &mut factor);
         if value(&other) < value(&chosen) {
             chosen = other;
         }
     }
     if context.ideas.swaps {
-        swaps::improve(root, &mut chosen, 10 * k + 20, pinned, limits);
+        swaps::improve(root.form(), &mut chosen, 10 * k + 20, pinned, limits);
     }
     chosen
 }

@@ -6,7 +6,6 @@
 //! add i:  -u_i²/2s_i,      swap j → i:  x_j²/2K_jj - (u_i + B_ji x_j/K_jj)² / 2(s_i + B_ji²/K_jj)
 //! ```
 
-use super::root::Root;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
@@ -14,21 +13,42 @@ use crate::linalg::kernels;
 /// A swap has to gain this share of P to be made.
 const WORTHWHILE: f64 = 1e-12;
 
-/// A root index that is in every support (true), or in none.
+/// `c0 - cᵀx + ½ xᵀHx` over columns of which the first `selectable` can be chosen and the others are always in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form<'a> {
+    /// Row-major, symmetric.
+    pub h: &'a [f64],
+    pub c: &'a [f64],
+    pub c0: f64,
+    pub selectable: usize,
+}
+
+impl<'a> Form<'a> {
+    fn size(&self) -> usize {
+        self.c.len()
+    }
+
+    fn row(&self, i: usize) -> &'a [f64] {
+        let d = self.size();
+        &self.h[i * d..(i + 1) * d]
+    }
+}
+
+/// An index that is in every support (true), or in none.
 pub(crate) type Pinned = Option<(usize, bool)>;
 
-/// Greedy forward selection of `k` selectable root indices from those of `start` on: each step adds the feature with the
+/// Greedy forward selection of `k` selectable indices from those of `start` on: each step adds the feature with the
 /// largest gain. Fewer at a limit.
 pub(crate) fn greedy(
-    root: &Root,
+    form: Form,
     start: &[usize],
     k: usize,
     pinned: Pinned,
     limits: &Limits,
 ) -> Vec<usize> {
-    let d = root.size();
-    let mut u = root.c.clone();
-    let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
+    let d = form.size();
+    let mut u = form.c.to_vec();
+    let mut s: Vec<f64> = (0..d).map(|i| form.row(i)[i]).collect();
     let whole = s.clone();
     let mut pivots: Vec<Vec<f64>> = Vec::new();
     let mut taken = vec![false; d];
@@ -43,7 +63,7 @@ pub(crate) fn greedy(
         _ => {}
     }
     start.truncate(k);
-    let mut given = start.into_iter().chain(root.selectable..d).peekable();
+    let mut given = start.into_iter().chain(form.selectable..d).peekable();
     while chosen.len() < k || given.peek().is_some() {
         let best = match given.next() {
             Some(i) => i,
@@ -57,7 +77,7 @@ pub(crate) fn greedy(
                     }
                 };
                 let order = |i: &usize, j: &usize| gain(*i).total_cmp(&gain(*j)).then(j.cmp(i));
-                match (0..root.selectable).max_by(order) {
+                match (0..form.selectable).max_by(order) {
                     Some(i) if gain(i) >= 0.0 => i,
                     _ => return chosen,
                 }
@@ -67,14 +87,14 @@ pub(crate) fn greedy(
             return chosen;
         }
         taken[best] = true;
-        if best < root.selectable {
+        if best < form.selectable {
             chosen.push(best);
         }
         if s[best] <= 0.0 {
             continue;
         }
         // One more column of the Cholesky factor of H in the order chosen.
-        let mut w = root.row(best).to_vec();
+        let mut w = form.row(best).to_vec();
         for pivot in &pivots {
             kernels::axpy(-pivot[best], pivot, &mut w);
         }
@@ -92,14 +112,14 @@ pub(crate) fn greedy(
 
 /// Makes the best swap until none improves P, `most` were made, or a limit is reached.
 pub(crate) fn improve(
-    root: &Root,
+    form: Form,
     chosen: &mut [usize],
     most: usize,
     pinned: Pinned,
     limits: &Limits,
 ) {
     for _ in 0..most {
-        if !best_swap(root, chosen, pinned, limits) {
+        if !best_swap(form, chosen, pinned, limits) {
             break;
         }
     }
@@ -107,27 +127,27 @@ pub(crate) fn improve(
 }
 
 /// `P` of a support, from H alone; +∞ when H_TT cannot be factorised.
-pub(crate) fn value(root: &Root, chosen: &[usize], factor: &mut Cholesky) -> f64 {
-    let set = with_always(root, chosen);
-    if !factor_set(root, &set, factor) {
+pub(crate) fn value(form: Form, chosen: &[usize], factor: &mut Cholesky) -> f64 {
+    let set = with_always(form, chosen);
+    if !factor_set(form, &set, factor) {
         return f64::INFINITY;
     }
-    let mut v: Vec<f64> = set.iter().map(|i| root.c[*i]).collect();
+    let mut v: Vec<f64> = set.iter().map(|i| form.c[*i]).collect();
     factor.solve_lower(&mut v);
-    root.c0 - 0.5 * v.iter().map(|v| v * v).sum::<f64>()
+    form.c0 - 0.5 * v.iter().map(|v| v * v).sum::<f64>()
 }
 
-fn with_always(root: &Root, chosen: &[usize]) -> Vec<usize> {
+fn with_always(form: Form, chosen: &[usize]) -> Vec<usize> {
     let mut set = chosen.to_vec();
-    set.extend(root.selectable..root.size());
+    set.extend(form.selectable..form.size());
     set
 }
 
-fn factor_set(root: &Root, set: &[usize], factor: &mut Cholesky) -> bool {
+fn factor_set(form: Form, set: &[usize], factor: &mut Cholesky) -> bool {
     let size = set.len();
     let rows = factor.start(size);
     for (r, i) in set.iter().enumerate() {
-        let row = root.row(*i);
+        let row = form.row(*i);
         for (c, j) in set[..=r].iter().enumerate() {
             rows[r * size + c] = row[*j];
         }
@@ -135,22 +155,22 @@ fn factor_set(root: &Root, set: &[usize], factor: &mut Cholesky) -> bool {
     factor.factor()
 }
 
-fn best_swap(root: &Root, chosen: &mut [usize], pinned: Pinned, limits: &Limits) -> bool {
-    let d = root.size();
-    let set = with_always(root, chosen);
+fn best_swap(form: Form, chosen: &mut [usize], pinned: Pinned, limits: &Limits) -> bool {
+    let d = form.size();
+    let set = with_always(form, chosen);
     let size = set.len();
     let mut factor = Cholesky::new();
-    if chosen.is_empty() || chosen.len() == root.selectable || !factor_set(root, &set, &mut factor)
+    if chosen.is_empty() || chosen.len() == form.selectable || !factor_set(form, &set, &mut factor)
     {
         return false;
     }
-    let mut x: Vec<f64> = set.iter().map(|i| root.c[*i]).collect();
+    let mut x: Vec<f64> = set.iter().map(|i| form.c[*i]).collect();
     factor.solve(&mut x);
-    let mut u = root.c.clone();
+    let mut u = form.c.to_vec();
     for (i, x) in set.iter().zip(&x) {
-        kernels::axpy(-x, root.row(*i), &mut u);
+        kernels::axpy(-x, form.row(*i), &mut u);
     }
-    let value = root.c0 - 0.5 * set.iter().zip(&x).map(|(i, x)| root.c[*i] * x).sum::<f64>();
+    let value = form.c0 - 0.5 * set.iter().zip(&x).map(|(i, x)| form.c[*i] * x).sum::<f64>();
     let mut b = vec![0.0; size * d];
     let mut diagonal = vec![0.0; size];
     let mut unit = vec![0.0; size];
@@ -163,12 +183,12 @@ fn best_swap(root: &Root, chosen: &mut [usize], pinned: Pinned, limits: &Limits)
         factor.solve(&mut unit);
         diagonal[r] = unit[r];
         for (k, i) in unit.iter().zip(&set) {
-            kernels::axpy(*k, root.row(*i), b);
+            kernels::axpy(*k, form.row(*i), b);
         }
     }
-    let mut s: Vec<f64> = (0..d).map(|i| root.row(i)[i]).collect();
+    let mut s: Vec<f64> = (0..d).map(|i| form.row(i)[i]).collect();
     for (i, b) in set.iter().zip(b.chunks_exact(d)) {
-        for ((s, h), b) in s.iter_mut().zip(root.row(*i)).zip(b) {
+        for ((s, h), b) in s.iter_mut().zip(form.row(*i)).zip(b) {
             *s -= h * b;
         }
     }
@@ -184,11 +204,11 @@ fn best_swap(root: &Root, chosen: &mut [usize], pinned: Pinned, limits: &Limits)
         }
         let drop = x[r] * x[r] / (2.0 * diagonal[r]);
         let (ratio, inverse) = (x[r] / diagonal[r], 1.0 / diagonal[r]);
-        for i in 0..root.selectable {
+        for i in 0..form.selectable {
             let pull = u[i] + b[i] * ratio;
             let room = s[i] + b[i] * b[i] * inverse;
             let change = drop - pull * pull / (2.0 * room);
-            if change < best.0 && !taken[i] && room > 1e-14 * root.row(i)[i] {
+            if change < best.0 && !taken[i] && room > 1e-14 * form.row(i)[i] {
                 best = (change, r, i);
             }
         }

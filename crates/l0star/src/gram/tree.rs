@@ -246,14 +246,14 @@ impl<'p> GramTree<'p> {
             return;
         }
         self.last_candidate.clone_from(&chosen);
-        let value = swaps::value(&self.root, &chosen, &mut self.factor);
+        let value = swaps::value(self.root.form(), &chosen, &mut self.factor);
         let best = context.reference();
         // With rows beyond ±δ the quadratic is above P: a candidate a little too high may still be better.
         let margin = if self.mixed.is_some() { 0.02 } else { -1e-10 };
         if value < best + margin * best.abs() {
             if self.mixed.is_none() && self.ideas.swaps && value < context.best() {
                 let pinned = self.pinned(context);
-                swaps::improve(&self.root, &mut chosen, 1000, pinned, &context.limits);
+                swaps::improve(self.root.form(), &mut chosen, 1000, pinned, &context.limits);
             }
             self.offer(&chosen, context);
         }
@@ -611,55 +611,4 @@ fn decided_bits(sets: &Sets, size: usize) -> (Bits, Bits) {
         }
     }
     (inside, outside)
-}
-
-impl Restrict for GramTree<'_> {
-    fn another(&self) -> Self {
-        Self {
-            mixed: self.mixed.clone(),
-            root_error: self.root_error,
-            ceiling: self.ceiling,
-            frames: Arc::clone(&self.frames),
-            ..Self::bare(self.problem, self.ideas, Arc::clone(&self.root))
-        }
-    }
-
-    fn restrict(&self, _: &Problem, node: &GramNode, decision: Decision) -> Option<GramNode> {
-        let frame = &node.frame;
-        let is_it = |i: &u32| self.root.columns[*i as usize] == decision.feature;
-        let (mut inside, mut outside) = (node.inside.clone(), node.outside.clone());
-        let place = frame.columns.iter().position(is_it);
-        let is_condensed = frame.inside.iter().any(is_it);
-        let is_in = is_condensed || place.is_some_and(|i| inside.contains(i));
-        let is_out = !is_in && place.is_none_or(|i| outside.contains(i));
-        let count = (0..frame.size()).filter(|i| inside.contains(*i)).count();
-        match (decision.inside, place) {
-            (true, _) if is_out => return None,
-            (false, _) if is_in => return None,
-            (true, Some(i)) if !is_in => {
-                if count >= frame.budget {
-                    return None;
-                }
-                inside.insert(i);
-            }
-            (false, Some(i)) => outside.insert(i),
-            _ => {}
-        }
-        let (warm, depth) = (&node.warm, node.depth);
-        Some(GramNode::new(node.low, frame, inside, outside, warm, depth))
-    }
-
-    fn polish(&mut self, support: &[usize], decision: Decision, context: &mut Context) {
-        let columns = &self.root.columns[..self.root.selectable];
-        let place = |j: &usize| columns.binary_search(j).ok();
-        let chosen: Option<Vec<usize>> = support.iter().map(place).collect();
-        if let (Some(mut chosen), Some(i), true) =
-            (chosen, place(&decision.feature), self.ideas.swaps)
-        {
-            let pinned = Some((i, decision.inside));
-            let most = 10 * chosen.len() + 20;
-            swaps::improve(&self.root, &mut chosen, most, pinned, &context.limits);
-            self.offer(&chosen, context);
-        }
-    }
 }

@@ -11,6 +11,7 @@
 //! The model of a support is its exact refit.
 
 mod diht;
+mod exchange;
 mod greedy;
 mod neighbours;
 mod omp;
@@ -52,7 +53,7 @@ pub(crate) fn supports_within<'p>(
     })
 }
 
-/// What matching pursuit finds within the limits, from the model that is known on; for problems with groups, bounds or
+/// What matching pursuit, then swaps find within the limits, from the model that is known on; for problems with groups, bounds or
 /// heredity, what greedy steps and swaps find.
 pub(crate) fn first_incumbent(context: &mut Context) {
     context.enter(Phase::Heuristic);
@@ -67,5 +68,8 @@ pub(crate) fn first_incumbent(context: &mut Context) {
     if let Some(support) = last {
         context.counters.calls += 1;
         context.try_support(&support);
+    }
+    if context.ideas.swaps {
+        exchange::improve(context);
     }
 }

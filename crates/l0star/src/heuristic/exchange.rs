@@ -1,0 +1,119 @@
+//! Swaps for any smooth loss: the best ones in the quadratic model of P at the incumbent, refitted, until none helps.
+//!
+//! At the minimiser x of a support, with `W = diag(p l''(z))`, P is `½ yᵀHy - cᵀy` up to a constant and third order in
+//! `y - x`, `H = AᵀWA + diag(λ)`, `c = Hx - ∇P(x)`. A swap that is good there mostly is in P.
+
+use crate::gram::swaps::{self, Form};
+use crate::linalg::cholesky::mirror;
+use crate::problem::Problem;
+use crate::relaxation::largest;
+use crate::search::Context;
+
+/// Columns outside the model that are looked at: those of largest gradient for their size.
+const CANDIDATES: usize = 400;
+/// Models of P.
+const MAX_ROUNDS: usize = 20;
+/// A refit has to gain this share of P.
+const WORTHWHILE: f64 = 1e-10;
+
+/// Improves the incumbent, if there is one, until no swap does or a limit is reached.
+pub(super) fn improve(context: &mut Context) {
+    let Some(mut support) = context.incumbent().map(|known| known.support) else {
+        return;
+    };
+    let mut value = context.best();
+    let limits = context.limits.clone();
+    let mut single = false;
+    for _ in 0..MAX_ROUNDS {
+        if limits.stop() {
+            return;
+        }
+        let Some(next) = proposal(context, &support, single) else {
+            return;
+        };
+        context.counters.calls += 1;
+        let at = context.try_support(&next);
+        if at < value - WORTHWHILE * value.abs() {
+            (support, value) = (next, at);
+            single = false;
+        } else if single {
+            return;
+        } else {
+            // Several swaps lead away from where the model of P is good.
+            single = true;
+        }
+    }
+}
+
+/// What swaps (or one of them) make of a support in the quadratic model at its minimiser; `None` when it stays as it is.
+fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Vec<usize>> {
+    let problem = context.problem;
+    let limits = context.limits.clone();
+    let fit = context.restricted().fit(support);
+    let beta = context.restricted().beta().to_vec();
+    let mut gradient = vec![0.0; problem.selectable.len()];
+    let design = &problem.design;
+    design.dots(&problem.selectable, &beta, &mut gradient);
+    let mut columns = candidates(problem, support, &gradient);
+    let selectable = columns.len();
+    columns.extend_from_slice(&problem.penalised);
+    columns.extend_from_slice(problem.unpenalised.columns());
+    let d = columns.len();
+    let mut x = vec![0.0; d];
+    for (j, value) in &fit.x {
+        if let Some(at) = columns.iter().position(|i| i == j) {
+            x[at] = *value;
+        }
+    }
+    let mut z = vec![0.0; problem.rows()];
+    problem.predict_into(&fit.x, &mut z);
+    let mut curvature = vec![0.0; problem.rows()];
+    let loss = &problem.loss;
+    loss.weighted_curvatures(&problem.p, &z, &problem.b, &mut curvature);
+    let mut h = vec![0.0; d * d];
+    let stop = || limits.stop();
+    design.weighted_gram(&columns, &curvature, &mut Vec::new(), &mut h, &stop);
+    if limits.stop() {
+        return None;
+    }
+    for (i, j) in columns.iter().enumerate() {
+        h[i * d + i] += problem.ridge[*j];
+    }
+    mirror(&mut h, d, |below, above| *above = *below);
+    // c = Hx - ∇P, ∇P = Aᵀβ + λx.
+    let mut slopes = vec![0.0; d];
+    design.dots(&columns, &beta, &mut slopes);
+    let mut c = vec![0.0; d];
+    for (i, j) in columns.iter().enumerate() {
+        let row = &h[i * d..(i + 1) * d];
+        let product: f64 = row.iter().zip(&x).map(|(h, x)| h * x).sum();
+        c[i] = product - slopes[i] - problem.ridge[*j] * x[i];
+    }
+    // The constant matters to no swap but as the size that a gain is measured by.
+    let form = Form {
+        h: &h,
+        c: &c,
+        c0: fit.objective,
+        selectable,
+    };
+    let is_in = |i: &usize| support.binary_search(&columns[*i]).is_ok();
+    let mut chosen: Vec<usize> = (0..selectable).filter(is_in).collect();
+    let most = if single { 1 } else { 2 * chosen.len() };
+    swaps::improve(form, &mut chosen, most, None, &limits);
+    let mut next: Vec<usize> = chosen.iter().map(|i| columns[*i]).collect();
+    next.sort_unstable();
+    (next != support).then_some(next)
+}
+
+/// The support and the most promising columns outside it, in order.
+fn candidates(problem: &Problem, support: &[usize], gradient: &[f64]) -> Vec<usize> {
+    let scored = problem.selectable.iter().zip(gradient).map(|(j, g)| {
+        let size = problem.norms[*j];
+        (*j, if size > 0.0 { g.abs() / size } else { 0.0 })
+    });
+    let outside = scored.filter(|(j, _)| support.binary_search(j).is_err());
+    let mut columns = largest(outside, CANDIDATES);
+    columns.extend_from_slice(support);
+    columns.sort_unstable();
+    columns
+}
