@@ -100,7 +100,7 @@ pub(crate) struct GramTree<'p> {
     pub(super) root_error: f64,
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
     pub(super) ceiling: f64,
-    last_candidate: Vec<usize>,
+    pub(super) last_candidate: Vec<usize>,
     pub(super) factor: Cholesky,
     /// Bytes of all frames that are alive.
     pub(super) frames: Arc<AtomicU64>,
