@@ -225,12 +225,9 @@ impl Relaxation for NewtonRows {
             z: &work.kept_z,
             error: work.kept_error,
             gap: (task.scale - bound) * (1.0 + 1e-9),
+            before: before.as_ref().map(|lift| &lift.region),
         };
         let region = Region::find(problem, &columns, &centre, task.limits);
-        let region = region.map(|region| match &before {
-            Some(lift) => region.within(&lift.region, problem),
-            None => region,
-        });
         let lift = region.and_then(|region| {
             Lift::new(
                 problem,

@@ -47,6 +47,8 @@ pub(crate) struct Centre<'a> {
     pub error: f64,
     /// `P_ref - D`, rounded up.
     pub gap: f64,
+    /// A region of more models, which will be wider: its radii are tried first.
+    pub before: Option<&'a Region>,
 }
 
 impl Region {
@@ -84,8 +86,24 @@ impl Region {
         }
         let reach = (gap.sqrt() + eta.sqrt()) * (1.0 + 1e-9);
         let mut leverage = Leverage::new(problem, columns)?;
-        // From the curvature at the centre upwards: the least radii that hold, a little widened.
-        let mut radii: Vec<f64> = errors.iter().map(|e| 2.0 * e).collect();
+        // From the curvature at the centre upwards: the least radii that hold, a little widened. Those of a wider region mostly
+        // hold at once.
+        let mut radii: Vec<f64> = match centre.before {
+            None => errors.iter().map(|e| 2.0 * e).collect(),
+            Some(wide) => {
+                let ends = wide.low.iter().zip(&wide.high);
+                let half = ends.map(|(low, high)| 0.5 * (high - low));
+                half.zip(&errors)
+                    .map(|(half, e)| {
+                        if half.is_finite() {
+                            half.max(2.0 * e)
+                        } else {
+                            2.0 * e
+                        }
+                    })
+                    .collect()
+            }
+        };
         let mut weights = vec![0.0; n];
         for round in 0..MAX_ROUNDS {
             if limits.reached().is_some() {
@@ -112,7 +130,11 @@ impl Region {
                 }
             }
             if holds {
-                return Some(Self::from_radii(problem, &tangent, needs, &idle));
+                let found = Self::from_radii(problem, &tangent, needs, &idle);
+                return Some(match centre.before {
+                    Some(wide) => found.within(wide, problem),
+                    None => found,
+                });
             }
             let margin = if round == 0 { 0.3 } else { 0.1 };
             for (radius, need) in radii.iter_mut().zip(needs.iter()) {
@@ -143,7 +165,7 @@ impl Region {
     }
 
     /// The part that is in both regions, each of which holds every better model.
-    pub(crate) fn within(mut self, other: &Self, problem: &Problem) -> Self {
+    fn within(mut self, other: &Self, problem: &Problem) -> Self {
         for i in 0..self.low.len() {
             let low = self.low[i].max(other.low[i]);
             let high = self.high[i].min(other.high[i]);

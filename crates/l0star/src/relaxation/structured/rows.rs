@@ -294,12 +294,9 @@ impl Backend for Rows {
             z: &self.z,
             error: gamma(x.len() + 6) * (size + offset),
             gap: gap * (1.0 + 1e-9),
+            before: before.as_ref().map(|lift| &lift.region),
         };
         let region = Region::find(problem, &columns, &centre, task.limits);
-        let region = region.map(|region| match &before {
-            Some(lift) => region.within(&lift.region, problem),
-            None => region,
-        });
         let weights: Vec<f64> = match self.ideas.spreading {
             true => free.iter().map(|j| gains(*j)).collect(),
             false => Vec::new(),
