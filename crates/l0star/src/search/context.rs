@@ -28,7 +28,7 @@ const CLOSE: f64 = 1e-5;
 pub struct Incumbent {
     /// Its support among the selectable features.
     pub support: Vec<usize>,
-    /// Its coefficients and objective.
+    /// Its coefficients, those of the engine, and its objective.
     pub fit: Fit,
 }
 
@@ -235,8 +235,10 @@ impl<'p> Context<'p> {
     /// Takes over a model of the same problem with a smaller k.
     pub(crate) fn adopt(&mut self, known: &Model) {
         let columns = self.problem.columns();
-        let coefficients = known.coefficients.iter().copied().enumerate();
-        let mut x: Vec<(usize, f64)> = coefficients.filter(|(_, x)| *x != 0.0).collect();
+        let coefficients = known.coefficients.iter().enumerate();
+        let used = coefficients.filter(|(_, x)| **x != 0.0);
+        let own = used.map(|(j, x)| (j, self.problem.from_data(j, *x)));
+        let mut x: Vec<(usize, f64)> = own.collect();
         if self.problem.has_intercept {
             x.push((columns, known.intercept));
         }
@@ -600,7 +602,7 @@ fn model(problem: &Problem, found: &Incumbent) -> Model {
     let mut intercept = 0.0;
     for (j, x) in &found.fit.x {
         if *j < coefficients.len() {
-            coefficients[*j] = *x;
+            coefficients[*j] = problem.to_data(*j, *x);
         } else {
             intercept = *x;
         }
