@@ -226,13 +226,13 @@ impl Problem {
 
     /// `P(x)` for `x` given as (column, coefficient) pairs on the data's own scale, in plain floating point.
     pub fn objective(&self, x: &[(usize, f64)]) -> f64 {
-        let own = x.iter().map(|(j, x)| (*j, self.from_data(*j, *x)));
+        let own = x.iter().map(|(j, x)| (*j, self.inward(*j, *x)));
         self.value(&own.collect::<Vec<_>>())
     }
 
     /// `L(Ax + o)`, without the ridge, for coefficients on the data's own scale.
     pub fn mean_loss(&self, x: &[(usize, f64)]) -> f64 {
-        let own = x.iter().map(|(j, x)| (*j, self.from_data(*j, *x)));
+        let own = x.iter().map(|(j, x)| (*j, self.inward(*j, *x)));
         self.loss_at(&own.collect::<Vec<_>>())
     }
 

@@ -48,7 +48,7 @@ impl Problem {
     }
 
     /// A coefficient of the engine as one of the data.
-    pub(crate) fn to_data(&self, column: usize, x: f64) -> f64 {
+    pub(crate) fn outward(&self, column: usize, x: f64) -> f64 {
         let Some(standard) = &self.standard else {
             return x;
         };
@@ -58,7 +58,7 @@ impl Problem {
     }
 
     /// A coefficient of the data as one of the engine.
-    pub(crate) fn from_data(&self, column: usize, x: f64) -> f64 {
+    pub(crate) fn inward(&self, column: usize, x: f64) -> f64 {
         let standard = self.standard.as_ref();
         standard.map_or(x, |standard| x * standard.scales[column])
     }
