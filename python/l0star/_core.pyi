@@ -115,9 +115,9 @@ class Problem:
         bounds: Sequence[tuple[int, float, float]],
         ridge_factors: Sequence[tuple[int, float]],
         requires: Sequence[tuple[int, Sequence[int]]],
+        standardize: bool,
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
-        scale: npt.NDArray[np.float64] | None = None,
     ) -> Problem: ...
     def solve(
         self,

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
 
 from l0star import _core
 from l0star._checkpoint import CheckpointFile
@@ -141,11 +140,6 @@ class Job:
         self._warnings: list[str] = []
         #: What a model may look like.
         self.constraints = asked = Constraints.read(options, data.names)
-        scale = None
-        if options.standardize:
-            # Without centring: the intercept does that, and a sparse matrix stays sparse.
-            scale = StandardScaler(with_mean=False).fit(data.X, sample_weight=data.weights).scale_
-            scale = np.asarray(scale, dtype=np.float64)
         self._problem = _core.Problem(
             matrix(data.X),
             data.y,
@@ -161,9 +155,9 @@ class Job:
             bounds=asked.bounds,
             ridge_factors=asked.ridge_factors,
             requires=asked.requires,
+            standardize=bool(options.standardize),
             weights=data.weights,
             offset=data.offset,
-            scale=scale,
         )
         counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}

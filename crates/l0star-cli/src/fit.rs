@@ -41,7 +41,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         }
     }
     if args.out.is_some() || args.report.is_some() {
-        let origin = Origin::new(&args.task, &job.task, &job.scaled, &job.settings);
+        let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
         let model = saved::model(&origin, fitted.clone());
         if let Some(path) = &args.out {
             model.save(path)?;
@@ -83,7 +83,7 @@ fn solve(
     mut trace: Option<&mut Trace>,
 ) -> Result<Solution, Failure> {
     let source = checkpoints.source.take();
-    let mut run = Run::new(job.problem(), &job.settings);
+    let mut run = Run::new(&job.problem, &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
         run = run.resume(checkpoint);
     }
@@ -102,7 +102,7 @@ fn solve(
     }
     let solution = run.solve();
     listener.finish();
-    let mut solution = solution.map_err(|error| checkpoint::explain(source, error))?;
+    let solution = solution.map_err(|error| checkpoint::explain(source, error))?;
     if let Some(trace) = trace {
         let Solution {
             seconds,
@@ -113,6 +113,5 @@ fn solve(
         } = solution;
         trace.end(seconds, objective, lower_bound, nodes);
     }
-    job.scaled.unscale(&mut solution);
     Ok(solution)
 }

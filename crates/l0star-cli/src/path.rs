@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::path::{Criteria, Point};
 use l0star::search::Event;
-use l0star::{Method, PathRun, Settings, Status};
+use l0star::{Method, PathRun, Problem, Settings, Status};
 use l0star_data::model::{Constraints, Fitted};
 use l0star_report::Face;
 use l0star_report::page::{self, Page, PathChart, PathPoint};
@@ -21,7 +21,7 @@ use crate::progress::Listener;
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
-use crate::task::{Scaled, Task, TaskArgs};
+use crate::task::{Task, TaskArgs};
 use crate::{interrupt, output};
 
 pub const EXAMPLES: &str = "\
@@ -158,13 +158,13 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     if !args.quiet && !args.json {
         output::warn(&warnings);
     }
-    let scaled = task.problem(last, args.ridge, task.weights.as_deref())?;
-    let points = solve(args, &scaled, &settings, last)?;
+    let problem = task.problem(last, args.ridge, task.weights.as_deref())?;
+    let points = solve(args, &problem, &settings, last)?;
 
     let chosen = args.criterion.choose(&points);
     let rows = rows(&task, &points, args.ridge);
     if let Some(chosen) = chosen {
-        let origin = Origin::new(&args.task, &task, &scaled, &settings);
+        let origin = Origin::new(&args.task, &task, &problem, &settings);
         let mut fitted = rows[chosen].fitted.clone();
         fitted.constraints = task.rules.asked().cloned();
         fitted.warnings.clone_from(&warnings);
@@ -219,15 +219,15 @@ fn settings(args: &PathArgs) -> Result<Settings, Failure> {
 
 fn solve(
     args: &PathArgs,
-    scaled: &Scaled,
+    problem: &Problem,
     settings: &Settings,
     last: usize,
 ) -> Result<Vec<Point>, Failure> {
     let mut listener = Listener::new(args.log, true);
     let mut size = None;
     // Smaller models do not have room for what has to be in.
-    let first = scaled.problem.included().len();
-    let mut run = PathRun::new(&scaled.problem, settings, first..=last);
+    let first = problem.included().len();
+    let mut run = PathRun::new(problem, settings, first..=last);
     if args.log {
         run = run.observe(Box::new(|k, event: &Event| {
             if size.replace(k) != Some(k) {
@@ -240,11 +240,7 @@ fn solve(
     let each = bar.clone();
     let points = run.each(Box::new(move |_| each.inc(1))).solve();
     bar.finish_and_clear();
-    let mut points = points?;
-    for point in &mut points {
-        scaled.unscale(&mut point.solution);
-    }
-    Ok(points)
+    Ok(points?)
 }
 
 /// How many sizes are done; nothing where no terminal shows it.

@@ -17,7 +17,7 @@ const MOST_OTHERS: usize = 10;
 
 /// The prices of all features, and what is known of the least certain one. The time limit counts anew, for all of them together.
 pub fn find(job: &Job, solution: &Solution) -> Result<(Vec<Priced>, Status), Failure> {
-    let prices = l0star::prices(job.problem(), &job.settings, solution, None)?;
+    let prices = l0star::prices(&job.problem, &job.settings, solution, None)?;
     let statuses = || prices.iter().map(|price| price.status);
     let status = match statuses().find(|status| status.stopped_early()) {
         _ if statuses().any(|status| status == Status::Interrupted) => Status::Interrupted,

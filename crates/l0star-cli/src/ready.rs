@@ -5,13 +5,13 @@ use l0star::{Method, Problem, Settings};
 use crate::args::FitArgs;
 use crate::failure::Failure;
 use crate::output;
-use crate::task::{Scaled, Task};
+use crate::task::Task;
 
 /// A problem that can be solved, and how.
 #[derive(Debug)]
 pub struct Job {
     pub task: Task,
-    pub scaled: Scaled,
+    pub problem: Problem,
     pub settings: Settings,
     pub ridge: f64,
     /// Whether `--top` or `--within` asks for a list of models.
@@ -25,19 +25,15 @@ impl Job {
         let settings = settings(args)?;
         output::check_files(&args.out, &args.report, &args.task.data)?;
         let task = Task::read(&args.task)?;
-        let scaled = task.problem(args.k, args.ridge, task.weights.as_deref())?;
+        let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
         Ok(Self {
             warnings: task.warnings(args.k),
             task,
-            scaled,
+            problem,
             settings,
             ridge: args.ridge,
             lists: args.top.is_some() || args.within.is_some(),
         })
-    }
-
-    pub fn problem(&self) -> &Problem {
-        &self.scaled.problem
     }
 
     /// The label that stands for +1, for a loss on labels.

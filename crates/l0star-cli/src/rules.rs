@@ -256,11 +256,6 @@ impl Rules {
         &self.free
     }
 
-    /// The bounds of coefficients on the scale of the data.
-    pub fn bounds(&self) -> &[(usize, f64, f64)] {
-        &self.bounds
-    }
-
     /// The name of the feature that a column leads.
     pub fn name<'a>(&'a self, names: &'a [String], leader: usize) -> &'a str {
         let group = self.groups.iter().position(|own| own.contains(&leader));
@@ -273,8 +268,8 @@ impl Rules {
         columns - spared - self.free.len() - self.orphans.len()
     }
 
-    /// Asks it of a problem whose columns are divided by `scales`.
-    pub fn apply(&self, mut builder: Builder, scales: Option<&[f64]>) -> Builder {
+    /// Asks it of a problem.
+    pub fn apply(&self, mut builder: Builder) -> Builder {
         for j in &self.included {
             builder = builder.include(*j);
         }
@@ -282,9 +277,7 @@ impl Rules {
             builder = builder.include_free(*j);
         }
         for (j, lower, upper) in &self.bounds {
-            // The coefficient of a column that is divided by its scale is larger by that.
-            let scale = scales.map_or(1.0, |scales| scales[*j]);
-            builder = builder.bounds(*j, lower * scale, upper * scale);
+            builder = builder.bounds(*j, *lower, *upper);
         }
         for (j, factor) in &self.factors {
             builder = builder.ridge_factor(*j, *factor);

@@ -1,11 +1,11 @@
 //! A result as JSON and as a model file.
 
-use l0star::{Settings, Solution};
+use l0star::{Problem, Settings, Solution};
 use l0star_data::Model;
 use l0star_data::model::{Asked, ByName, DataStamp, FORMAT, Fitted, List, Listed, VERSION};
 
 use crate::ready::Job;
-use crate::task::{Scaled, Task, TaskArgs};
+use crate::task::{Task, TaskArgs};
 
 /// A solution in the words of the user's columns.
 pub fn fitted(
@@ -67,7 +67,7 @@ fn named(task: &Task, support: &[usize], coefficients: &[f64]) -> (Vec<String>, 
 
 /// The result of a job.
 pub fn of_job(job: &Job, solution: &Solution) -> Fitted {
-    let size = (job.problem().k(), job.ridge);
+    let size = (job.problem.k(), job.ridge);
     fitted(&job.task, size, solution, job.lists, &job.warnings)
 }
 
@@ -75,7 +75,7 @@ pub fn of_job(job: &Job, solution: &Solution) -> Fitted {
 pub struct Origin<'a> {
     args: &'a TaskArgs,
     task: &'a Task,
-    scaled: &'a Scaled,
+    problem: &'a Problem,
     settings: &'a Settings,
 }
 
@@ -83,13 +83,13 @@ impl<'a> Origin<'a> {
     pub fn new(
         args: &'a TaskArgs,
         task: &'a Task,
-        scaled: &'a Scaled,
+        problem: &'a Problem,
         settings: &'a Settings,
     ) -> Self {
         Self {
             args,
             task,
-            scaled,
+            problem,
             settings,
         }
     }
@@ -100,12 +100,12 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
     let Origin {
         args,
         task,
-        scaled,
+        problem,
         settings,
     } = origin;
     let scale = |name: &String| {
         let j = task.names.iter().position(|own| own == name)?;
-        Some((name.clone(), scaled.scales.as_ref()?[j]))
+        Some((name.clone(), problem.scales()?[j]))
     };
     let names = fitted.coefficients.0.iter().map(|(name, _)| name.clone());
     let names: Vec<String> = names.collect();

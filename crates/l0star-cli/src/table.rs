@@ -31,8 +31,8 @@ pub fn render(job: &Job, solution: &Solution, screen: &Screen) -> String {
             format!("{} ({} %)", significant(gap, 3), percent_above(relative)),
         );
     }
-    let features = job.problem().selectable().len() + job.problem().included().len();
-    line("k", format!("{} of {features} features", job.problem().k()));
+    let features = job.problem.selectable().len() + job.problem.included().len();
+    line("k", format!("{} of {features} features", job.problem.k()));
     line(
         "nodes",
         format!(
@@ -63,13 +63,13 @@ pub struct Rows<'a> {
 }
 
 fn rows<'a>(job: &'a Job, solution: &Solution) -> Rows<'a> {
-    let names = job.problem().names();
+    let names = job.problem.names();
     let features = job.task.columns(&solution.support).into_iter();
     Rows {
         features: features
             .map(|j| (names[j].as_str(), solution.coefficients[j]))
             .collect(),
-        intercept: job.problem().has_intercept().then_some(solution.intercept),
+        intercept: job.problem.has_intercept().then_some(solution.intercept),
     }
 }
 
@@ -83,7 +83,7 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
         let names: Vec<String> = model
             .support
             .iter()
-            .map(|j| clip(&job.problem().names()[*j], LONGEST_NAME))
+            .map(|j| clip(&job.problem.names()[*j], LONGEST_NAME))
             .collect();
         let features = match names.is_empty() {
             true => "(none)".to_owned(),
@@ -120,7 +120,7 @@ fn title(job: &Job, solution: &Solution, screen: &Screen) -> String {
     let text = match solution.status {
         Status::Optimal => format!(
             "proved optimal: no model with at most {} features is better",
-            job.problem().k()
+            job.problem.k()
         ),
         Status::GapReached => format!("{near} of the optimum, as the gap allows"),
         Status::TimeLimit => stopped("time"),

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use l0star::loss::{self, Loss, ResponseKind};
-use l0star::{Design, Problem, Solution};
+use l0star::{Design, Problem};
 use l0star_data::model::{Group, Product};
 use l0star_data::{
     Fingerprint, Indicator, RawColumn, RawTable, Table, factors, indicators, interactions,
     no_such_column,
 };
-use l0star_report::moments::Moments;
 use l0star_report::page::Rows;
 use l0star_report::{Face, warnings};
 
@@ -159,35 +158,6 @@ pub struct Task {
     pub rows_dropped: usize,
 }
 
-/// A problem of the engine, and how to bring its coefficients to the scale of the data.
-#[derive(Debug)]
-pub struct Scaled {
-    pub problem: Problem,
-    /// What each column was divided by; nothing without `--standardize`.
-    pub scales: Option<Vec<f64>>,
-    /// Bounds of coefficients of the columns as they are.
-    bounds: Vec<(usize, f64, f64)>,
-}
-
-impl Scaled {
-    /// Coefficients of the columns as they are.
-    pub fn unscale(&self, solution: &mut Solution) {
-        let Some(scales) = &self.scales else { return };
-        let divide = |coefficients: &mut [f64]| {
-            let pairs = coefficients.iter_mut().zip(scales);
-            pairs.for_each(|(coefficient, scale)| *coefficient /= scale);
-            // A division rounds, and a bound is a promise to the last bit.
-            for (j, lower, upper) in &self.bounds {
-                coefficients[*j] = coefficients[*j].clamp(*lower, *upper);
-            }
-        };
-        divide(&mut solution.coefficients);
-        for model in &mut solution.solutions {
-            divide(&mut model.coefficients);
-        }
-    }
-}
-
 impl Task {
     /// Reads the file and checks all that can be checked without k and the ridge.
     pub fn read(args: &TaskArgs) -> Result<Self, Failure> {
@@ -268,35 +238,22 @@ impl Task {
         k: usize,
         ridge: f64,
         weights: Option<&[f64]>,
-    ) -> Result<Scaled, Failure> {
-        let scales = self.standardize.then(|| {
-            let moments = Moments::of(&self.design, weights);
-            moments.iter().map(Moments::scale).collect::<Vec<f64>>()
-        });
-        let mut design = self.design.clone();
-        if let Some(scales) = &scales {
-            let reciprocals = scales.iter().map(|scale| 1.0 / scale).collect();
-            design = design.with_view(vec![0.0; scales.len()], reciprocals)?;
-        }
-        let mut builder = Problem::builder(design, self.response.clone())
+    ) -> Result<Problem, Failure> {
+        let mut builder = Problem::builder(self.design.clone(), self.response.clone())
             .names(self.names.clone())
             .loss(Arc::clone(&self.loss))
             .ridge(ridge)
             .k(k)
-            .intercept(self.intercept);
+            .intercept(self.intercept)
+            .standardize(self.standardize);
         if let Some(weights) = weights {
             builder = builder.weights(weights.to_vec());
         }
         if let Some(offset) = &self.offset {
             builder = builder.offset(offset.clone());
         }
-        builder = self.rules.apply(builder, scales.as_deref());
-        let problem = builder.build().map_err(|error| self.explain(error))?;
-        Ok(Scaled {
-            problem,
-            scales,
-            bounds: self.rules.bounds().to_vec(),
-        })
+        let built = self.rules.apply(builder).build();
+        built.map_err(|error| self.explain(error))
     }
 
     /// `intercept + Ax + o` for every row, weight or not.

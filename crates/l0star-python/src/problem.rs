@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::design;
 use crate::run::{self, Listeners, Stop, guarded, run};
-use crate::solution::{Price, Solution};
+use crate::solution::{Price, Solution, complete};
 
 /// An error of the engine as Python's.
 pub fn refuse(error: l0star::Error) -> PyErr {
@@ -28,39 +28,8 @@ pub struct Problem {
     weights: Option<Vec<f64>>,
     /// Of all rows.
     offset: Option<Vec<f64>>,
-    scales: Scales,
-}
-
-/// From coefficients of scaled columns to those of the data.
-pub struct Scales {
-    scale: Option<Vec<f64>>,
-    /// As they were asked for: what is scaled to and fro may come back with an ulp more.
-    bounds: Vec<(usize, f64, f64)>,
     /// Columns that are in every model and that k does not count: part of what users call the support.
     free: Vec<usize>,
-}
-
-impl Scales {
-    /// What users see of a model: its coefficients as those of the data, all its columns in its support.
-    pub fn restore(&self, coefficients: &mut [f64], support: &mut Vec<usize>) {
-        if let Some(scale) = &self.scale {
-            for (coefficient, scale) in coefficients.iter_mut().zip(scale) {
-                *coefficient /= scale;
-            }
-            for (column, lower, upper) in &self.bounds {
-                let coefficient = &mut coefficients[*column];
-                *coefficient = coefficient.max(*lower).min(*upper);
-            }
-        }
-        self.complete(support);
-    }
-
-    /// All columns of a model, from those that k counts.
-    pub fn complete(&self, support: &mut Vec<usize>) {
-        support.extend_from_slice(&self.free);
-        support.sort_unstable();
-        support.dedup();
-    }
 }
 
 /// How to solve, in the engine's words: the fields of `l0star::Settings` that Python knows.
@@ -110,7 +79,7 @@ fn duration(seconds: f64) -> Option<Duration> {
 impl Problem {
     #[new]
     #[pyo3(signature = (X, y, *, names, loss, huber_delta, ridge, fit_intercept, include, include_free, exclude, groups,
-                        bounds, ridge_factors, requires, weights=None, offset=None, scale=None))]
+                        bounds, ridge_factors, requires, standardize, weights=None, offset=None))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
@@ -128,18 +97,12 @@ impl Problem {
         bounds: Vec<(usize, f64, f64)>,
         ridge_factors: Vec<(usize, f64)>,
         requires: Vec<(usize, Vec<usize>)>,
+        standardize: bool,
         weights: Option<PyReadonlyArray1<f64>>,
         offset: Option<PyReadonlyArray1<f64>>,
-        scale: Option<PyReadonlyArray1<f64>>,
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
-        let scale = scale.map(vector);
-        let mut design = design::copy(X)?;
-        if let Some(scale) = &scale {
-            let factors = scale.iter().map(|scale| 1.0 / scale).collect();
-            let centres = vec![0.0; scale.len()];
-            design = design.with_view(centres, factors).map_err(refuse)?;
-        }
+        let design = design::copy(X)?;
         let loss = loss::by_name(loss, huber_delta).map_err(refuse)?;
         // Every k is asked for later; here none must be too small for what is included.
         let mut builder = l0star::Problem::builder(design, vector(y))
@@ -148,6 +111,7 @@ impl Problem {
             .loss(loss)
             .ridge(ridge)
             .intercept(fit_intercept)
+            .standardize(standardize)
             .groups(groups);
         for column in include {
             builder = builder.include(column);
@@ -158,11 +122,8 @@ impl Problem {
         for column in exclude {
             builder = builder.exclude(column);
         }
-        for (column, lower, upper) in &bounds {
-            // Of a column divided by s the coefficient is s times as large.
-            let scale = scale.as_ref().and_then(|scale| scale.get(*column));
-            let scale = scale.copied().unwrap_or(1.0);
-            builder = builder.bounds(*column, lower * scale, upper * scale);
+        for (column, lower, upper) in bounds {
+            builder = builder.bounds(column, lower, upper);
         }
         for (column, factor) in ridge_factors {
             builder = builder.ridge_factor(column, factor);
@@ -182,11 +143,7 @@ impl Problem {
             problem: problem.map_err(refuse)?,
             weights,
             offset,
-            scales: Scales {
-                scale,
-                bounds,
-                free: include_free,
-            },
+            free: include_free,
         })
     }
 
@@ -217,13 +174,13 @@ impl Problem {
         };
         let listeners = Listeners { k, callback, save };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
-        solution.restore(&self.scales);
+        solution.complete(&self.free);
         Ok((solution, stopped_by))
     }
 
     /// `intercept + Ax + o` for every row, 0 for those that do not count.
     fn scores<'py>(&self, py: Python<'py>, solution: &Solution) -> Bound<'py, PyArray1<f64>> {
-        let (design, model) = (self.problem.design(), &solution.engine);
+        let (design, model) = (self.problem.design(), &solution.found);
         let mut counted = vec![model.intercept; design.rows()];
         let x = model.coefficients.iter().copied().enumerate();
         design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
@@ -251,14 +208,13 @@ impl Problem {
             let counted = weights.iter().filter(|weight| **weight > 0.0);
             counted.copied().collect::<Vec<f64>>()
         });
-        // Views are aside here: these are the columns as they were given.
         let data = warnings::Data {
             design: problem.design(),
             names: problem.names(),
             weights: counted.as_deref(),
             features: problem.selectable().len() + problem.included().len(),
             intercept: problem.has_intercept(),
-            standardize: self.scales.scale.is_some(),
+            standardize: problem.scales().is_some(),
         };
         py.detach(|| guarded(|| warnings::warnings(&data, k, Face::Python)))
     }
@@ -283,7 +239,7 @@ impl Problem {
         };
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
-            solution.restore(&self.scales);
+            solution.complete(&self.free);
         }
         Ok((solutions, stopped_by))
     }
@@ -300,11 +256,11 @@ impl Problem {
         let (settings, flag) = settings.ready(stop)?;
         let search = |_| {
             let problem = self.problem.with_k(solution.k)?;
-            l0star::prices(&problem, &settings, &solution.engine, None)
+            l0star::prices(&problem, &settings, &solution.found, None)
         };
         let (prices, stopped_by) = run(py, &flag, Listeners::default(), search)?;
         let price = |mut price: l0star::Price| {
-            self.scales.complete(&mut price.support);
+            complete(&mut price.support, &self.free);
             Price(price)
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))

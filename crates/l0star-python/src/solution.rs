@@ -4,8 +4,6 @@ use l0star::path::Criteria;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
-use crate::problem::Scales;
-
 fn indices<'py>(py: Python<'py>, columns: &[usize]) -> Bound<'py, PyArray1<i64>> {
     PyArray1::from_iter(py, columns.iter().map(|j| *j as i64))
 }
@@ -14,10 +12,7 @@ fn indices<'py>(py: Python<'py>, columns: &[usize]) -> Bound<'py, PyArray1<i64>>
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Solution {
     pub k: usize,
-    /// As the engine gave it, for the engine.
-    pub engine: l0star::Solution,
-    /// As users see it.
-    shown: l0star::Solution,
+    pub found: l0star::Solution,
     criteria: Option<Criteria>,
     trace: Vec<[f64; 4]>,
 }
@@ -39,32 +34,32 @@ impl Solution {
 
     #[getter]
     fn status(&self) -> &'static str {
-        self.shown.status.as_str()
+        self.found.status.as_str()
     }
 
     #[getter]
     fn objective(&self) -> f64 {
-        self.shown.objective
+        self.found.objective
     }
 
     #[getter]
     fn lower_bound(&self) -> Option<f64> {
-        self.shown.lower_bound
+        self.found.lower_bound
     }
 
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        indices(py, &self.shown.support)
+        indices(py, &self.found.support)
     }
 
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.shown.coefficients)
+        PyArray1::from_slice(py, &self.found.coefficients)
     }
 
     #[getter]
     fn intercept(&self) -> f64 {
-        self.shown.intercept
+        self.found.intercept
     }
 
     /// The best models, best first.
@@ -78,17 +73,17 @@ impl Solution {
                 indices(py, &model.support),
             )
         };
-        self.shown.solutions.iter().map(model).collect()
+        self.found.solutions.iter().map(model).collect()
     }
 
     #[getter]
     fn rest_bound(&self) -> Option<f64> {
-        self.shown.rest_bound
+        self.found.rest_bound
     }
 
     #[getter]
     fn truncated(&self) -> bool {
-        self.shown.truncated
+        self.found.truncated
     }
 
     /// AIC, BIC, EBIC, for a loss that is a likelihood.
@@ -100,22 +95,22 @@ impl Solution {
 
     #[getter]
     fn solver_calls(&self) -> u64 {
-        self.shown.solver_calls
+        self.found.solver_calls
     }
 
     #[getter]
     fn nodes(&self) -> u64 {
-        self.shown.nodes
+        self.found.nodes
     }
 
     #[getter]
     fn peak_open_nodes(&self) -> u64 {
-        self.shown.peak_open_nodes
+        self.found.peak_open_nodes
     }
 
     #[getter]
     fn seconds(&self) -> f64 {
-        self.shown.seconds
+        self.found.seconds
     }
 
     /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
@@ -143,21 +138,26 @@ impl Solution {
         ]);
         Self {
             k,
-            shown: solution.clone(),
-            engine: solution,
+            found: solution,
             criteria,
             trace,
         }
     }
 
-    /// From the engine's columns to the data's.
-    pub fn restore(&mut self, scales: &Scales) {
-        let shown = &mut self.shown;
-        scales.restore(&mut shown.coefficients, &mut shown.support);
-        for model in &mut shown.solutions {
-            scales.restore(&mut model.coefficients, &mut model.support);
+    /// What users call the support has these columns, too.
+    pub fn complete(&mut self, free: &[usize]) {
+        complete(&mut self.found.support, free);
+        for model in &mut self.found.solutions {
+            complete(&mut model.support, free);
         }
     }
+}
+
+/// All columns of a model, from those that k counts and those that it does not.
+pub fn complete(support: &mut Vec<usize>, free: &[usize]) {
+    support.extend_from_slice(free);
+    support.sort_unstable();
+    support.dedup();
 }
 
 /// What it costs to decide otherwise about one feature.

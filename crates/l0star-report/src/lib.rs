@@ -5,7 +5,7 @@
 //! | [`page`] | `--report`: the result as one HTML page |
 //! | [`explain`] | what was proved of a model, and how, in words |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
-//! | [`moments`] | means and deviations of columns, and what they warn of |
+//! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`prices`] | in which order prices are shown |
 //! | [`face`] | the command or the Python package: what an option is called |
 //! | [`text`] | numbers and names as they stand in a text |

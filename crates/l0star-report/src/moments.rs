@@ -1,6 +1,6 @@
-//! Means and deviations of columns, and what they warn of.
+//! What the means and deviations of columns warn of.
 
-use l0star::Design;
+use l0star::problem::Moments;
 use l0star_data::generate::rng::Stream;
 
 use crate::face::Face;
@@ -15,52 +15,6 @@ const NAMED: usize = 5;
 const MOST_PAIRS: usize = 100;
 /// Columns that agree to this are the same.
 const SAME: f64 = 1e-9;
-
-/// Mean and standard deviation of a column over the rows, by weight.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moments {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation.
-    pub sd: f64,
-    is_constant: bool,
-}
-
-impl Moments {
-    /// Of every column.
-    pub fn of(design: &Design, weights: Option<&[f64]>) -> Vec<Moments> {
-        let total = weights.map_or(design.rows() as f64, |weights| weights.iter().sum());
-        let share = |row: usize| weights.map_or(1.0, |weights| weights[row]) / total;
-        let stored = |j: usize| -> f64 { design.entries(j).map(|(row, _)| share(row)).sum() };
-        // The same for all dense columns.
-        let all = (!design.is_sparse() && design.columns() > 0).then(|| stored(0));
-        let column = |j: usize| {
-            let stored = all.unwrap_or_else(|| stored(j));
-            let mean: f64 = design.entries(j).map(|(row, v)| share(row) * v).sum();
-            let square = |v: f64| (v - mean) * (v - mean);
-            let spread: f64 = design
-                .entries(j)
-                .map(|(row, v)| share(row) * square(v))
-                .sum();
-            // Entries that are not stored are zeros.
-            let variance = spread + (1.0 - stored).max(0.0) * square(0.0);
-            // What rounding leaves of a constant, as scikit-learn has it.
-            let n = design.rows() as f64;
-            let rounding = n * f64::EPSILON * variance + (n * mean * f64::EPSILON).powi(2);
-            Moments {
-                mean,
-                sd: variance.sqrt(),
-                is_constant: variance <= rounding,
-            }
-        };
-        (0..design.columns()).map(column).collect()
-    }
-
-    /// What the column is divided by; 1 for a constant.
-    pub fn scale(&self) -> f64 {
-        if self.is_constant { 1.0 } else { self.sd }
-    }
-}
 
 /// Columns that never change, which an intercept makes useless.
 pub fn constant(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
@@ -210,6 +164,8 @@ pub fn named(columns: &[usize], names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use l0star::Design;
+
     use super::*;
 
     fn names(count: usize) -> Vec<String> {
@@ -228,26 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn sparse_and_dense_columns_have_the_same_moments() {
-        let dense = Design::dense(4, 1, vec![0.0, 2.0, 0.0, 6.0]).unwrap();
-        let sparse = Design::sparse(4, 1, vec![0, 2], vec![1, 3], vec![2.0, 6.0]).unwrap();
-        for weights in [None, Some(&[1.0, 2.0, 0.5, 0.5][..])] {
-            let (a, b) = (
-                Moments::of(&dense, weights)[0],
-                Moments::of(&sparse, weights)[0],
-            );
-            assert!((a.mean - b.mean).abs() < 1e-15 && (a.sd - b.sd).abs() < 1e-15);
-        }
-        let plain = Moments::of(&dense, None)[0];
-        assert_eq!((plain.mean, plain.sd), (2.0, 6.0f64.sqrt()));
-    }
-
-    #[test]
-    fn a_constant_has_the_scale_one() {
+    fn a_constant_is_named() {
         let design = Design::dense(3, 2, vec![0.1, 0.1, 0.1, 1.0, 2.0, 3.0]).unwrap();
         let moments = Moments::of(&design, None);
-        assert_eq!(moments[0].scale(), 1.0);
-        assert!(moments[1].scale() < 1.0);
         let warning = constant(&moments, &data(&design, &names(2), None), Face::Command).unwrap();
         assert!(warning.contains("column 'x0' is constant"), "{warning}");
     }

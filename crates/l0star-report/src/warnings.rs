@@ -1,9 +1,10 @@
 //! What a user should know of the data before they believe a model.
 
 use l0star::Design;
+use l0star::problem::Moments;
 
 use crate::face::Face;
-use crate::moments::{self, Moments};
+use crate::moments;
 
 /// The data, and what is asked of them.
 #[derive(Debug, Clone, Copy)]

@@ -28,7 +28,8 @@ const MAX_CACHED_COLUMNS: usize = 4096;
 /// A model on a support.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// (column, coefficient), always-in and unpenalised columns included.
+    /// (column, coefficient), always-in and unpenalised columns included. Coefficients are those that the engine works with:
+    /// where columns are standardised, of the standardised ones.
     pub x: Vec<(usize, f64)>,
     /// P(x).
     pub objective: f64,
@@ -109,7 +110,7 @@ impl<'p> Restricted<'p> {
         let size = self.columns.len();
         let boxed = problem.is_boxed();
         if boxed {
-            let bounds = self.columns.iter().map(|j| problem.bounds(*j));
+            let bounds = self.columns.iter().map(|j| problem.range(*j));
             self.bounds.clear();
             self.bounds.extend(bounds);
         }

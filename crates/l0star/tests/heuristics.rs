@@ -212,7 +212,10 @@ fn matching_pursuit_starts_with_the_largest_gradient() {
                 continue;
             };
             // The gradient at the null model, by differences of P along each column.
-            let null = Restricted::new(problem).fit(&[]).x;
+            let sd = |j: usize| problem.scales().and_then(|s| s.get(j).copied());
+            let sd = |j: usize| sd(j).unwrap_or(1.0);
+            let null = Restricted::new(problem).fit(&[]).x.into_iter();
+            let null: Vec<(usize, f64)> = null.map(|(j, x)| (j, x / sd(j))).collect();
             let slope = |j: usize| {
                 let mut column = vec![0.0; problem.rows()];
                 problem.design().column_into(j, &mut column);
@@ -226,7 +229,8 @@ fn matching_pursuit_starts_with_the_largest_gradient() {
                     x.push((j, step));
                     problem.objective(&x)
                 };
-                ((at(h) - at(-h)) / (2.0 * h)).abs()
+                // Of the coefficients that the method has: those of standardised columns.
+                ((at(h) - at(-h)) / (2.0 * h)).abs() / sd(j)
             };
             let largest = problem
                 .selectable()

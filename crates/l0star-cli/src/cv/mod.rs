@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use l0star::loss::ResponseKind;
-use l0star::{Settings, Solution, Status};
+use l0star::{Settings, Status};
 
 use self::choose::{Candidate, Choice};
 use self::score::Score;
@@ -184,12 +184,11 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     }
 
     let Candidate { k, ridge, .. } = found.candidates[found.choice.chosen];
-    let scaled = task.problem(k, ridge, task.weights.as_deref())?;
-    let mut solution = l0star::solve(&scaled.problem, &settings)?;
-    scaled.unscale(&mut solution);
+    let problem = task.problem(k, ridge, task.weights.as_deref())?;
+    let solution = l0star::solve(&problem, &settings)?;
     let fitted = saved::fitted(&task, (k, ridge), &solution, false, &warnings);
     if let Some(path) = &args.out {
-        let origin = Origin::new(&args.task, &task, &scaled, &settings);
+        let origin = Origin::new(&args.task, &task, &problem, &settings);
         saved::model(&origin, fitted.clone()).save(path)?;
     }
     if args.json {
@@ -235,8 +234,8 @@ fn possible_sizes(ks: &[usize], task: &Task, ridge: f64) -> Result<Vec<usize>, F
     let mut ks: Vec<usize> = ks.iter().map(|k| (*k).min(task.features())).collect();
     ks.dedup();
     let largest = ks.last().copied().unwrap_or(0);
-    let scaled = task.problem(largest, ridge, task.weights.as_deref())?;
-    let least = scaled.problem.included().len();
+    let problem = task.problem(largest, ridge, task.weights.as_deref())?;
+    let least = problem.included().len();
     ks.retain(|k| *k >= least);
     Ok(ks)
 }
@@ -300,14 +299,12 @@ impl Plan<'_> {
             threads: None,
             ..self.settings.clone()
         };
-        let scaled = self
+        let problem = self
             .task
             .problem(self.ks[0], self.ridges[ridge], Some(&outside))?;
         let (mut scores, mut unproved) = (Vec::new(), 0);
         for &k in self.ks {
-            let problem = scaled.problem.with_k(k)?;
-            let mut solution: Solution = l0star::solve(&problem, &settings)?;
-            scaled.unscale(&mut solution);
+            let solution = l0star::solve(&problem.with_k(k)?, &settings)?;
             unproved += usize::from(solution.status.stopped_early());
             let predicted = self.task.scores(&solution.coefficients, solution.intercept);
             scores.push(self.score.of(&predicted, &self.task.response, &inside));

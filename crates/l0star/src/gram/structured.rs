@@ -139,7 +139,7 @@ fn build(
     lift: &Lift,
     limits: &Limits,
 ) -> Option<(Frame, usize)> {
-    let is_free = |j: &usize| problem.bounds(*j) == (f64::NEG_INFINITY, f64::INFINITY);
+    let is_free = |j: &usize| problem.range(*j) == (f64::NEG_INFINITY, f64::INFINITY);
     let (condensed, kept): (Vec<usize>, Vec<usize>) = problem
         .expanded(node.included)
         .into_iter()

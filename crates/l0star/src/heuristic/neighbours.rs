@@ -71,7 +71,7 @@ fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<
     let pull = |j: usize| {
         let members = problem.members(j);
         let each = members.iter();
-        each.map(|i| box_atom(-point.v[*i], curvature(*i), problem.bounds(*i)))
+        each.map(|i| box_atom(-point.v[*i], curvature(*i), problem.range(*i)))
             .sum::<f64>()
     };
     by(&|j| -pull(j), &mut outside);

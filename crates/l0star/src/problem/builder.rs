@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Design, Problem, Structure, Unpenalised};
+use super::{Design, Moments, Problem, Standard, Structure, Unpenalised};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, Quadratic, ResponseKind};
 
@@ -20,6 +20,7 @@ const NEGLIGIBLE_WEIGHT: f64 = 1e-150;
 /// | `weights` | 1 for every row |
 /// | `offset` | 0 |
 /// | `intercept` | off |
+/// | `standardize` | off |
 /// | `include`, `include_free`, `exclude` | no column |
 /// | `ridge_factor` | 1 for every column |
 /// | `groups` | every column is a feature of its own |
@@ -36,6 +37,7 @@ pub struct Builder {
     weights: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     intercept: bool,
+    standardize: bool,
     /// With their own ridge, or with the one that they would have anyway.
     always_in: Vec<(usize, Option<f64>)>,
     included: Vec<usize>,
@@ -58,6 +60,7 @@ impl Builder {
             weights: None,
             offset: None,
             intercept: false,
+            standardize: false,
             always_in: Vec::new(),
             included: Vec::new(),
             excluded: Vec::new(),
@@ -107,6 +110,34 @@ impl Builder {
     /// Whether to fit an unpenalised intercept.
     pub fn intercept(mut self, on: bool) -> Self {
         self.intercept = on;
+        self
+    }
+
+    /// Whether columns are divided by their (weighted) standard deviations for the fit, constants excepted; without
+    /// centring, which is the intercept's affair, so that sparse columns stay sparse.
+    ///
+    /// The ridge, and what multiplies it, then holds for the coefficients of the divided columns: `½ Σ λ_j (s_j x_j)²`, `s_j`
+    /// the deviations ([`Problem::scales`]), and objectives and bounds of them are those of this problem. Everything else
+    /// stays that of the data: bounds of coefficients that are asked for, coefficients and intercepts that come back.
+    ///
+    /// ```
+    /// use l0star::{Design, Problem, Settings, solve};
+    ///
+    /// let kilometres = vec![1.0, 2.0, 3.0, 5.0];
+    /// let metres = kilometres.iter().map(|v| 1000.0 * v).collect();
+    /// let fit = |column: Vec<f64>| {
+    ///     let builder = Problem::builder(Design::dense(4, 1, column)?, vec![1.1, 1.9, 3.2, 4.9]);
+    ///     let problem = builder.ridge(0.1).intercept(true).standardize(true).build()?;
+    ///     solve(&problem, &Settings::default())
+    /// };
+    /// let (a, b) = (fit(kilometres)?, fit(metres)?);
+    /// // The unit does not matter.
+    /// assert!((a.objective - b.objective).abs() < 1e-12);
+    /// assert!((a.coefficients[0] - 1000.0 * b.coefficients[0]).abs() < 1e-12);
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn standardize(mut self, on: bool) -> Self {
+        self.standardize = on;
         self
     }
 
@@ -224,6 +255,17 @@ impl Builder {
             free.push(columns);
             structure.add_column();
         }
+        let mut standard = None;
+        if self.standardize {
+            let bounds = structure.bounds.clone();
+            let scales = scales(&design, &p)?;
+            for ((low, high), scale) in structure.bounds.iter_mut().zip(&scales) {
+                (*low, *high) = (*low * scale, *high * scale);
+            }
+            let divided = design.divided_by(&scales)?;
+            let data = std::mem::replace(&mut design, divided);
+            standard = Some(Arc::new(Standard::new(data, scales, bounds)));
+        }
 
         let (norms, sizes): (Vec<f64>, Vec<f64>) =
             (0..design.columns()).map(|j| design.norm_above(j)).unzip();
@@ -249,6 +291,7 @@ impl Builder {
         }
         let mut problem = Problem {
             design,
+            standard,
             loss: self.loss,
             b,
             p,
@@ -570,6 +613,21 @@ impl Default for Roles {
             structure: Structure::new(0),
         }
     }
+}
+
+/// What columns are divided by; the intercept's is a constant, and stays as it is.
+fn scales(design: &Design, p: &[f64]) -> Result<Vec<f64>> {
+    let moments = Moments::of(design, Some(p));
+    let scales: Vec<f64> = moments.iter().map(Moments::scale).collect();
+    if scales
+        .iter()
+        .all(|scale| scale.is_finite() && (1.0 / scale).is_finite())
+    {
+        return Ok(scales);
+    }
+    Err(Error::Overflow {
+        what: "the standard deviation of a column, or its reciprocal",
+    })
 }
 
 fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {

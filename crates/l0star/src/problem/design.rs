@@ -131,6 +131,14 @@ impl Design {
         Ok(Self { view, ..self })
     }
 
+    /// The matrix whose columns are those that are seen here, divided by these numbers.
+    pub(super) fn divided_by(&self, divisors: &[f64]) -> Result<Self> {
+        let views = (0..self.columns).map(|j| self.view(j));
+        let (centre, scale): (Vec<f64>, Vec<f64>) = views.unzip();
+        let scale = scale.iter().zip(divisors).map(|(scale, by)| scale / by);
+        self.clone().with_view(centre, scale.collect())
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows

@@ -7,6 +7,8 @@
 mod builder;
 mod csc;
 mod design;
+mod moments;
+mod standard;
 mod structure;
 mod unpenalised;
 mod verbs;
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub use builder::Builder;
 pub use design::Design;
 pub(crate) use design::Stored;
+pub use moments::Moments;
+use standard::Standard;
 pub(crate) use structure::Structure;
 pub(crate) use unpenalised::Unpenalised;
 
@@ -31,7 +35,9 @@ use crate::loss::Loss;
 /// selectable together: the group is one *feature*, known by its first column.
 #[derive(Debug, Clone)]
 pub struct Problem {
+    /// The columns that the engine works with: the data's, or these standardised.
     pub(crate) design: Design,
+    standard: Option<Arc<Standard>>,
     pub(crate) loss: Arc<dyn Loss>,
     /// Responses of the rows of positive weight.
     pub(crate) b: Vec<f64>,
@@ -140,8 +146,8 @@ impl Problem {
         self.expanded(&[leader])
     }
 
-    /// Between which numbers the coefficient of a column may lie.
-    pub fn bounds(&self, column: usize) -> (f64, f64) {
+    /// Between which numbers the engine's coefficient of a column may lie.
+    pub(crate) fn range(&self, column: usize) -> (f64, f64) {
         let structure = self.structure.as_ref();
         structure.map_or((f64::NEG_INFINITY, f64::INFINITY), |s| s.bounds[column])
     }
@@ -213,23 +219,29 @@ impl Problem {
         problem.checked()
     }
 
-    /// λ of a column.
+    /// λ of a column: of its standardised coefficient, where columns are standardised.
     pub fn ridge(&self, column: usize) -> f64 {
         self.ridge[column]
     }
 
-    /// The design matrix (the intercept's column of ones included).
-    pub fn design(&self) -> &Design {
-        &self.design
-    }
-
-    /// `P(x)` for `x` given as (column, coefficient) pairs, in plain floating point.
+    /// `P(x)` for `x` given as (column, coefficient) pairs on the data's own scale, in plain floating point.
     pub fn objective(&self, x: &[(usize, f64)]) -> f64 {
-        self.mean_loss(x) + self.penalty(x)
+        let own = x.iter().map(|(j, x)| (*j, self.inward(*j, *x)));
+        self.value(&own.collect::<Vec<_>>())
     }
 
-    /// `L(Ax + o)`, without the ridge.
+    /// `L(Ax + o)`, without the ridge, for coefficients on the data's own scale.
     pub fn mean_loss(&self, x: &[(usize, f64)]) -> f64 {
+        let own = x.iter().map(|(j, x)| (*j, self.inward(*j, *x)));
+        self.loss_at(&own.collect::<Vec<_>>())
+    }
+
+    /// `P(x)` for coefficients of the engine.
+    pub(crate) fn value(&self, x: &[(usize, f64)]) -> f64 {
+        self.loss_at(x) + self.penalty(x)
+    }
+
+    fn loss_at(&self, x: &[(usize, f64)]) -> f64 {
         let mut z = vec![0.0; self.rows()];
         self.predict_into(x, &mut z);
         self.loss.total(&self.p, &z, &self.b)

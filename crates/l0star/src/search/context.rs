@@ -1,5 +1,7 @@
 //! What every search keeps: the incumbent, what was discarded and why that was allowed, counters, limits, events.
 
+mod solution;
+
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +15,9 @@ use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::restricted::{Fit, Restricted};
-use crate::settings::{Ideas, Model, Settings, Solution, Status};
+use crate::settings::{Ideas, Settings};
 
-/// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`]) …
+/// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`](crate::settings::Status::Optimal)) …
 pub(crate) const PROMISE: f64 = 1e-9;
 /// … and the search works to a little less, so that rounding in the last comparison cannot break the promise.
 pub(crate) const WORKING: f64 = 0.9e-9;
@@ -28,7 +30,7 @@ const CLOSE: f64 = 1e-5;
 pub struct Incumbent {
     /// Its support among the selectable features.
     pub support: Vec<usize>,
-    /// Its coefficients and objective.
+    /// Its coefficients, those of the engine, and its objective.
     pub fit: Fit,
 }
 
@@ -232,21 +234,6 @@ impl<'p> Context<'p> {
         self.prepared.clone_from(&state.prepared);
     }
 
-    /// Takes over a model of the same problem with a smaller k.
-    pub(crate) fn adopt(&mut self, known: &Model) {
-        let columns = self.problem.columns();
-        let coefficients = known.coefficients.iter().copied().enumerate();
-        let mut x: Vec<(usize, f64)> = coefficients.filter(|(_, x)| *x != 0.0).collect();
-        if self.problem.has_intercept {
-            x.push((columns, known.intercept));
-        }
-        let objective = known.objective;
-        // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
-        let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
-        let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
-        self.shared.offer(&support, Fit { x, objective });
-    }
-
     /// Checkpoints go there.
     pub(crate) fn save_to(&mut self, saver: Option<Saver<'p>>) {
         self.saver = saver;
@@ -389,7 +376,7 @@ impl<'p> Context<'p> {
             ledger.note(support, objective);
         }
         if objective <= best && self.shared.offer(support, fit) {
-            let support = &shown(self.problem, support);
+            let support = &solution::shown(self.problem, support);
             self.announce(News::Incumbent { support });
         }
         objective
@@ -520,119 +507,4 @@ impl<'p> Context<'p> {
             self.announce(News::Tick);
         }
     }
-
-    /// The result. `stopped`: the limit that ended the run; `bound`: what is proved (`None` for an inexact method).
-    pub fn solution(
-        &mut self,
-        settings: &Settings,
-        stopped: Option<Status>,
-        bound: Option<Certified>,
-    ) -> Solution {
-        if self.incumbent().is_none() {
-            // Stopped before anything was fitted: the null model is always there.
-            self.try_support(&[]);
-        }
-        let shared = Arc::clone(&self.shared);
-        let pool = shared.pool();
-        let (listed, truncated) = pool.listed();
-        let models = listed.iter();
-        let solutions: Vec<Model> = models
-            .map(|entry| model(self.problem, &entry.model))
-            .collect();
-        let best = solutions.first();
-        let (objective, intercept) = best.map_or((f64::INFINITY, 0.0), |best| {
-            (best.objective, best.intercept)
-        });
-        let coefficients = best.map_or_else(
-            || vec![0.0; self.problem.columns()],
-            |best| best.coefficients.clone(),
-        );
-        let support = used(self.problem, &coefficients);
-        let mut proved_list = true;
-        let (mut rest_bound, mut bound) = (None, bound);
-        if shared.many {
-            // The bound of a list's search is about what has no evidence of its own.
-            let rest = bound
-                .into_iter()
-                .chain(pool.unshown())
-                .reduce(Certified::and);
-            bound = rest
-                .into_iter()
-                .chain(pool.evidence())
-                .reduce(Certified::and);
-            rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
-            let promise = pool.promise();
-            proved_list =
-                rest_bound.is_none_or(|rest| rest >= promise - PROMISE * promise.max(1e-12));
-        }
-        drop(pool);
-        let lower_bound = bound.map(|bound| bound.value().min(objective));
-        let status = match lower_bound {
-            None => stopped.unwrap_or(Status::Heuristic),
-            Some(bound) if proved_list && objective - bound <= PROMISE * objective.max(1e-12) => {
-                Status::Optimal
-            }
-            Some(bound) if proved_list && objective - bound <= self.allowed() => Status::GapReached,
-            Some(_) => stopped.unwrap_or(Status::GapReached),
-        };
-        Solution {
-            status,
-            objective,
-            lower_bound,
-            support,
-            coefficients,
-            intercept,
-            solutions,
-            rest_bound,
-            truncated,
-            solver_calls: self.counters.calls,
-            nodes: self.counters.nodes,
-            peak_open_nodes: self.counters.peak_open,
-            seconds: self.limits.seconds(),
-            method: settings.method,
-        }
-    }
-}
-
-/// A model on the data's own columns.
-fn model(problem: &Problem, found: &Incumbent) -> Model {
-    let mut coefficients = vec![0.0; problem.columns()];
-    let mut intercept = 0.0;
-    for (j, x) in &found.fit.x {
-        if *j < coefficients.len() {
-            coefficients[*j] = *x;
-        } else {
-            intercept = *x;
-        }
-    }
-    Model {
-        objective: found.fit.objective,
-        support: shown(problem, &found.support),
-        coefficients,
-        intercept,
-    }
-}
-
-/// The columns of some selectable features and of those that are included, in order.
-fn shown(problem: &Problem, features: &[usize]) -> Vec<usize> {
-    let mut columns = problem.expanded(features);
-    columns.extend(problem.included().flatten());
-    columns.sort_unstable();
-    columns
-}
-
-/// The columns of the features that a model uses, and of those that these need.
-fn used(problem: &Problem, coefficients: &[f64]) -> Vec<usize> {
-    let selectable = problem.selectable.iter().copied();
-    let Some(structure) = &problem.structure else {
-        let features: Vec<usize> = selectable.filter(|j| coefficients[*j] != 0.0).collect();
-        return shown(problem, &features);
-    };
-    let is_used = |j: &usize| {
-        structure.members[*j]
-            .iter()
-            .any(|i| coefficients[*i] != 0.0)
-    };
-    let features = structure.close(&[], selectable.filter(is_used), |_| true, usize::MAX);
-    shown(problem, &features)
 }

@@ -282,6 +282,10 @@ fn draft_with(
         words += ", weights";
         builder = builder.weights(weights);
     }
+    if Random::new(seed ^ 0x1D8E_4E27_C47D_124F).chance(0.25) {
+        words += ", standardized";
+        builder = builder.standardize(true);
+    }
     if random.chance(0.25) {
         words += ", offset";
         builder = builder.offset((0..n).map(|_| random.normal()).collect());

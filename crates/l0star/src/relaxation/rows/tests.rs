@@ -105,7 +105,7 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
                     let sign = if way % 2 == 0 { step } else { -step };
                     let mut further = moved.clone();
                     further[(way - 1) / 2].1 += sign;
-                    if problem.objective(&further) < reference {
+                    if problem.value(&further) < reference {
                         moved = further;
                     } else {
                         step *= 0.5;

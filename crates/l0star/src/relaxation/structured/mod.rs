@@ -41,7 +41,7 @@ impl Shape {
     ) -> Self {
         let columns: Vec<usize> = columns.collect();
         let bounds = columns.iter().zip(&scale).map(|(j, s)| {
-            let (low, high) = problem.bounds(*j);
+            let (low, high) = problem.range(*j);
             (low * s, high * s)
         });
         let bounds = bounds.collect();

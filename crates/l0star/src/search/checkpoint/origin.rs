@@ -124,6 +124,10 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
             }
         }
     }
+    // The same columns may be a view that was given: but then coefficients are those of the view.
+    if let Some(scales) = problem.scales() {
+        numbers(scales);
+    }
     numbers(&problem.b);
     numbers(&problem.p);
     numbers(&problem.offset);

@@ -1,0 +1,143 @@
+//! What comes out of a search, in the words of the data: models and solutions; and models that come in.
+
+use std::sync::Arc;
+
+use super::{Context, Incumbent, PROMISE};
+use crate::bound::Certified;
+use crate::problem::Problem;
+use crate::restricted::Fit;
+use crate::settings::{Model, Settings, Solution, Status};
+
+impl Context<'_> {
+    /// Takes over a model of the same problem with a smaller k.
+    pub(crate) fn adopt(&mut self, known: &Model) {
+        let columns = self.problem.columns();
+        let coefficients = known.coefficients.iter().enumerate();
+        let used = coefficients.filter(|(_, x)| **x != 0.0);
+        let own = used.map(|(j, x)| (j, self.problem.inward(j, *x)));
+        let mut x: Vec<(usize, f64)> = own.collect();
+        if self.problem.has_intercept {
+            x.push((columns, known.intercept));
+        }
+        let objective = known.objective;
+        // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
+        let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
+        let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
+        self.shared.offer(&support, Fit { x, objective });
+    }
+
+    /// The result. `stopped`: the limit that ended the run; `bound`: what is proved (`None` for an inexact method).
+    pub fn solution(
+        &mut self,
+        settings: &Settings,
+        stopped: Option<Status>,
+        bound: Option<Certified>,
+    ) -> Solution {
+        if self.incumbent().is_none() {
+            // Stopped before anything was fitted: the null model is always there.
+            self.try_support(&[]);
+        }
+        let shared = Arc::clone(&self.shared);
+        let pool = shared.pool();
+        let (listed, truncated) = pool.listed();
+        let models = listed.iter();
+        let solutions: Vec<Model> = models
+            .map(|entry| model(self.problem, &entry.model))
+            .collect();
+        let best = solutions.first();
+        let (objective, intercept) = best.map_or((f64::INFINITY, 0.0), |best| {
+            (best.objective, best.intercept)
+        });
+        let coefficients = best.map_or_else(
+            || vec![0.0; self.problem.columns()],
+            |best| best.coefficients.clone(),
+        );
+        let support = used(self.problem, &coefficients);
+        let mut proved_list = true;
+        let (mut rest_bound, mut bound) = (None, bound);
+        if shared.many {
+            // The bound of a list's search is about what has no evidence of its own.
+            let rest = bound
+                .into_iter()
+                .chain(pool.unshown())
+                .reduce(Certified::and);
+            bound = rest
+                .into_iter()
+                .chain(pool.evidence())
+                .reduce(Certified::and);
+            rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
+            let promise = pool.promise();
+            proved_list =
+                rest_bound.is_none_or(|rest| rest >= promise - PROMISE * promise.max(1e-12));
+        }
+        drop(pool);
+        let lower_bound = bound.map(|bound| bound.value().min(objective));
+        let status = match lower_bound {
+            None => stopped.unwrap_or(Status::Heuristic),
+            Some(bound) if proved_list && objective - bound <= PROMISE * objective.max(1e-12) => {
+                Status::Optimal
+            }
+            Some(bound) if proved_list && objective - bound <= self.allowed() => Status::GapReached,
+            Some(_) => stopped.unwrap_or(Status::GapReached),
+        };
+        Solution {
+            status,
+            objective,
+            lower_bound,
+            support,
+            coefficients,
+            intercept,
+            solutions,
+            rest_bound,
+            truncated,
+            solver_calls: self.counters.calls,
+            nodes: self.counters.nodes,
+            peak_open_nodes: self.counters.peak_open,
+            seconds: self.limits.seconds(),
+            method: settings.method,
+        }
+    }
+}
+
+/// A model on the data's own columns.
+fn model(problem: &Problem, found: &Incumbent) -> Model {
+    let mut coefficients = vec![0.0; problem.columns()];
+    let mut intercept = 0.0;
+    for (j, x) in &found.fit.x {
+        if *j < coefficients.len() {
+            coefficients[*j] = problem.outward(*j, *x);
+        } else {
+            intercept = *x;
+        }
+    }
+    Model {
+        objective: found.fit.objective,
+        support: shown(problem, &found.support),
+        coefficients,
+        intercept,
+    }
+}
+
+/// The columns of some selectable features and of those that are included, in order.
+pub(super) fn shown(problem: &Problem, features: &[usize]) -> Vec<usize> {
+    let mut columns = problem.expanded(features);
+    columns.extend(problem.included().flatten());
+    columns.sort_unstable();
+    columns
+}
+
+/// The columns of the features that a model uses, and of those that these need.
+fn used(problem: &Problem, coefficients: &[f64]) -> Vec<usize> {
+    let selectable = problem.selectable.iter().copied();
+    let Some(structure) = &problem.structure else {
+        let features: Vec<usize> = selectable.filter(|j| coefficients[*j] != 0.0).collect();
+        return shown(problem, &features);
+    };
+    let is_used = |j: &usize| {
+        structure.members[*j]
+            .iter()
+            .any(|i| coefficients[*i] != 0.0)
+    };
+    let features = structure.close(&[], selectable.filter(is_used), |_| true, usize::MAX);
+    shown(problem, &features)
+}
