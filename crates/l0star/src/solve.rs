@@ -242,6 +242,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         && state.open.iter().all(|node| node.low >= cut)
     {
         let bound = state.lower_bound();
+        context.prepared = Default::default();
         return driver.ended(context, started.unwrap_or_default(), None, bound);
     }
     let alive = started.as_ref().map(State::alive);
@@ -276,7 +277,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.enter(Phase::Root);
         let start = context.incumbent().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
-        if let Some(backend) = GramBackend::new(problem, &context, common) {
+        if let Some(backend) = GramBackend::new(&mut context, common) {
             let relaxation = Structured::new(backend, &start);
             return driver.drive(binary(context, relaxation, started));
         }
@@ -309,7 +310,7 @@ fn binary<R: Relaxation + Clone + Send + Sync>(
     match started {
         None => Search::new(context, tree),
         Some(state) => {
-            let nodes = tree.restore(&state);
+            let nodes = tree.restore(context.problem, &state);
             Search::resumed(context, tree, nodes)
         }
     }

@@ -137,6 +137,68 @@ fn killed_while_wide_data_are_screened_it_goes_on_there() {
     }
 }
 
+/// Kills a fit with every second checkpoint until it is through before that: a run that began anew, or made its steps again,
+/// never would be. Returns how large each checkpoint was.
+fn gets_through(fit: &str) -> Vec<usize> {
+    let sandbox = Sandbox::new();
+    let (generate, fit) = fit.split_once(" | ").unwrap();
+    let outcome = sandbox.run(&format!("generate {generate} --out a.csv"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let fit = format!("fit a.csv {fit} --threads 1 --json");
+    let truth = sandbox.json(&fit);
+    let (mut known, mut sizes) = (Vec::new(), Vec::new());
+    let mut source = "--checkpoint";
+    loop {
+        let fit = format!("{fit} {source} c --checkpoint-every 1ms");
+        let command = &mut sandbox.command(&fit);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // The first may have what the last run left.
+        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
+        if !alive {
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        source = "--resume";
+        sizes.push(known.len());
+        assert!(sizes.len() < 300, "no progress: {sizes:?}");
+    }
+    let found = sandbox.json(&format!("{fit} --resume c"));
+    assert_eq!(found["status"], "optimal");
+    assert_eq!(support(&found), support(&truth));
+    let objective = number(&truth, "objective");
+    assert_close(number(&found, "objective"), objective, 1e-12);
+    assert!(number(&found, "lower_bound") <= objective);
+    sizes
+}
+
+#[test]
+fn killed_while_the_gram_matrix_is_made_it_keeps_the_bands() {
+    // Ten bands, of which each run makes two or three.
+    let sizes = gets_through("ar -d 1900 -k 3 -n 1000 --snr 50 | --target b -k 3 --ridge 0.5");
+    let whole = 8 * 1900 * 1901 / 2;
+    let until = sizes.iter().position(|size| *size >= whole);
+    let made = &sizes[..until.unwrap_or(sizes.len())];
+    assert!(made.len() > 1, "{sizes:?}");
+    assert!(made.is_sorted_by(|a, b| a < b), "{sizes:?}");
+    assert!(sizes.iter().any(|size| *size >= whole), "{sizes:?}");
+}
+
+#[test]
+fn killed_while_the_root_is_relaxed_it_goes_on_there() {
+    let sizes = gets_through("logistic -d 300 -k 4 -n 3000 | --target b -k 4 --loss logistic");
+    assert!(sizes.len() > 3, "{sizes:?}");
+}
+
+#[test]
+fn killed_before_there_is_a_model_it_goes_on_there() {
+    let rules = "--nonnegative x1,x2,x3 --group g=x4,x5";
+    let sizes = gets_through(&format!(
+        "ar -d 60 -k 4 -n 4000 --snr 50 | --target b -k 5 {rules}"
+    ));
+    assert!(sizes.len() > 3, "{sizes:?}");
+}
+
 #[test]
 fn resumed_with_constraints_it_keeps_them() {
     let sandbox = ruled();
@@ -196,7 +258,21 @@ fn another_file_may_take_the_further_checkpoints() {
 
 #[test]
 fn two_hundred_damaged_checkpoints_are_refused() {
+    damaged_ones_are_refused(&stopped());
+}
+
+#[test]
+fn two_hundred_damaged_gram_matrices_are_refused() {
     let sandbox = stopped();
+    let small = sandbox.read("c").len();
+    // So short an interval that the matrix is worth keeping.
+    let fit = format!("{SMALL} --resume c --checkpoint-every 0s --node-limit 5");
+    assert_eq!(sandbox.run(&fit).code, Some(4));
+    assert!(sandbox.read("c").len() > small + 8 * 30 * 31 / 2 - 500);
+    damaged_ones_are_refused(&sandbox);
+}
+
+fn damaged_ones_are_refused(sandbox: &Sandbox) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {
         sandbox.write("d", bytes);
