@@ -102,9 +102,11 @@ impl<'p> Run<'p> {
         self
     }
 
-    /// Hands out a checkpoint so often, and one at the end, however that comes (`method=best-first`); also during the
-    /// screening of wide data, once there is a model, and ahead of a Gram matrix that takes long. The Gram matrix itself, and
-    /// the relaxation of the root, are not kept.
+    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes (`method=best-first`).
+    ///
+    /// Before there are nodes it holds how far the heuristic, the screening of wide data, the Gram matrix and the relaxation of
+    /// the root have come. A Gram matrix that took more than a twentieth of the interval stays in all later ones, and makes
+    /// them large (4 d² bytes); they are then handed out so seldom that this takes at most that share of the time.
     pub fn save(mut self, every: Duration, sink: Sink<'p>) -> Self {
         self.sink = Some((every, sink));
         self

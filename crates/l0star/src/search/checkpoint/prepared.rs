@@ -18,6 +18,7 @@ pub(crate) struct Prepared {
     pub heuristic: Option<Heuristic>,
     pub screening: Option<Screening>,
     /// The rows of the Gram matrix that are there, where it takes long to make them.
+    #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
     /// Where the relaxation of the only open node stands.
     pub point: Option<Point>,
@@ -175,6 +176,29 @@ impl Point {
             && self.x.iter().all(|(j, x)| is_column(*j) && x.is_finite())
             && is_step(self.steps.0)
             && is_step(self.steps.1)
+    }
+}
+
+/// What is shared in memory is written once, and belongs to nobody else when it is read.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T, S>(value: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        T: Serialize,
+        S: Serializer,
+    {
+        value.as_deref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
+    where
+        T: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Option::<T>::deserialize(deserializer)?.map(Arc::new))
     }
 }
 
