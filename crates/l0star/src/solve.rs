@@ -102,9 +102,11 @@ impl<'p> Run<'p> {
         self
     }
 
-    /// Hands out a checkpoint so often, and one at the end, however that comes (`method=best-first`); also during the
-    /// screening of wide data, once there is a model, and ahead of a Gram matrix that takes long. The Gram matrix itself, and
-    /// the relaxation of the root, are not kept.
+    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes (`method=best-first`).
+    ///
+    /// Before there are nodes it holds how far the heuristic, the screening of wide data, the Gram matrix and the relaxation of
+    /// the root have come. A Gram matrix that took more than a twentieth of the interval stays in all later ones, and makes
+    /// them large (4 d² bytes); they are then handed out so seldom that this takes at most that share of the time.
     pub fn save(mut self, every: Duration, sink: Sink<'p>) -> Self {
         self.sink = Some((every, sink));
         self
@@ -242,6 +244,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         && state.open.iter().all(|node| node.low >= cut)
     {
         let bound = state.lower_bound();
+        context.prepared = Default::default();
         return driver.ended(context, started.unwrap_or_default(), None, bound);
     }
     let alive = started.as_ref().map(State::alive);
@@ -276,7 +279,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.enter(Phase::Root);
         let start = context.incumbent().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
-        if let Some(backend) = GramBackend::new(problem, &context, common) {
+        if let Some(backend) = GramBackend::new(&mut context, common) {
             let relaxation = Structured::new(backend, &start);
             return driver.drive(binary(context, relaxation, started));
         }
@@ -309,7 +312,7 @@ fn binary<R: Relaxation + Clone + Send + Sync>(
     match started {
         None => Search::new(context, tree),
         Some(state) => {
-            let nodes = tree.restore(&state);
+            let nodes = tree.restore(context.problem, &state);
             Search::resumed(context, tree, nodes)
         }
     }

@@ -1,7 +1,9 @@
 //! A search that is stopped, however that happens, goes on from its checkpoint; nothing else is taken for one.
 
+use std::fs;
 use std::process::{Child, Stdio};
 
+use l0star::Checkpoint;
 use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
@@ -31,7 +33,7 @@ const SMALL: &str = "fit s.csv --target b -k 5 --threads 1 --json";
 /// Waits until the checkpoint has been replaced, or the command has ended (false).
 fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
     loop {
-        if let Ok(bytes) = std::fs::read(sandbox.path("c"))
+        if let Ok(bytes) = fs::read(sandbox.path("c"))
             && bytes != *known
         {
             *known = bytes;
@@ -137,6 +139,81 @@ fn killed_while_wide_data_are_screened_it_goes_on_there() {
     }
 }
 
+/// Kills a fit again and again in the middle of one thing, until it is through with that: each run goes on where the last was,
+/// and one that began anew, or made its steps again, never would be through. What each of them left behind.
+fn kills(sandbox: &Sandbox, fit: &str, stage: &str) -> Vec<Checkpoint> {
+    let truth = sandbox.json(fit);
+    let mut left = Vec::new();
+    for run in 0.. {
+        assert!(run < 100, "no progress");
+        let source = match left.is_empty() {
+            true => "--checkpoint",
+            false => "--resume",
+        };
+        let fit = format!("{fit} {source} c --checkpoint-every 1ms");
+        let command = &mut sandbox.command(&fit);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // What comes before a step, or is needed to see that it was the last, is done again: now and then it may go further.
+        let (mut known, mut steps) = (fs::read(sandbox.path("c")).unwrap_or_default(), 1 + run % 5);
+        while steps > 0 && wait_for_change(sandbox, &mut child, &mut known) {
+            steps -= usize::from(is_at(&Checkpoint::decode(&known).unwrap(), stage));
+        }
+        let is_through = steps > 0;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if !is_through {
+            left.push(Checkpoint::decode(&sandbox.read("c")).unwrap());
+        } else if !left.is_empty() {
+            break;
+        }
+    }
+    let found = sandbox.json(&format!("{fit} --resume c"));
+    assert_eq!(found["status"], "optimal");
+    assert_eq!(support(&found), support(&truth));
+    let objective = number(&truth, "objective");
+    assert_close(number(&found, "objective"), objective, 1e-12);
+    assert!(number(&found, "lower_bound") <= objective);
+    left
+}
+
+/// Whether a checkpoint was made in the middle of something.
+fn is_at(checkpoint: &Checkpoint, what: &str) -> bool {
+    format!("{checkpoint:?}").contains(what)
+}
+
+fn generated(what: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run(&format!("generate {what} --out a.csv"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+#[test]
+fn killed_while_the_gram_matrix_is_made_it_keeps_the_bands() {
+    let sandbox = generated("ar -d 1000 -k 3 -n 1000 --snr 50");
+    let fit = "fit a.csv --target b -k 3 --ridge 0.5 --threads 1 --json";
+    let left = kills(&sandbox, fit, "rows: [None");
+    // The last bands are made first.
+    let sizes: Vec<usize> = left.iter().map(|left| left.encode().len()).collect();
+    assert!(sizes.is_sorted_by(|a, b| a <= b), "{sizes:?}");
+}
+
+#[test]
+fn killed_while_the_root_is_relaxed_it_goes_on_there() {
+    let sandbox = generated("logistic -d 300 -k 10 -n 2000");
+    let fit = "fit a.csv --target b -k 5 --loss logistic --nonnegative x1 --threads 1 --json";
+    kills(&sandbox, fit, "point: Some");
+}
+
+#[test]
+fn killed_before_there_is_a_model_it_goes_on_there() {
+    let sandbox = generated("ar -d 60 -k 4 -n 2000 --snr 50");
+    let rules = "--nonnegative x1,x2,x3 --group g=x4,x5";
+    let fit = format!("fit a.csv --target b -k 5 {rules} --threads 1 --json");
+    let left = kills(&sandbox, &fit, "heuristic: Some(Greedy");
+    assert!(left.len() > 1);
+}
+
 #[test]
 fn resumed_with_constraints_it_keeps_them() {
     let sandbox = ruled();
@@ -196,7 +273,21 @@ fn another_file_may_take_the_further_checkpoints() {
 
 #[test]
 fn two_hundred_damaged_checkpoints_are_refused() {
+    damaged_ones_are_refused(&stopped());
+}
+
+#[test]
+fn two_hundred_damaged_gram_matrices_are_refused() {
     let sandbox = stopped();
+    let small = sandbox.read("c").len();
+    // So short an interval that the matrix is worth keeping.
+    let fit = format!("{SMALL} --resume c --checkpoint-every 0s --node-limit 5");
+    assert_eq!(sandbox.run(&fit).code, Some(4));
+    assert!(sandbox.read("c").len() > small + 8 * 30 * 31 / 2 - 500);
+    damaged_ones_are_refused(&sandbox);
+}
+
+fn damaged_ones_are_refused(sandbox: &Sandbox) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {
         sandbox.write("d", bytes);

@@ -2,6 +2,7 @@
 //!
 //! The matrix is cut into bands of rows, which are computed apart: by one thread or many, with a look at the limits in
 //! between. An entry is always the same sum in the same order, so the result does not depend on the number of threads.
+//! Bands that are done can be kept ([`Keep`]), and need not be made again.
 //!
 //! | way | when | a band costs |
 //! |---|---|---|
@@ -10,21 +11,43 @@
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
 use crate::limits::Limits;
 use crate::linalg::cholesky::mirror;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
+use crate::search::checkpoint::{Triangle, TriangleRow};
 
 /// Columns of a block: few enough that a limit is noticed soon and threads find work, enough that packing and writing
 /// blocks out costs little beside multiplying them.
 const BLOCK: usize = 192;
 /// A product of two sparse entries costs about as much as this many of dense blocks.
 const SPARSE_PRICE: f64 = 16.0;
+/// Rows that were kept are those of the matrix when they agree with the columns to this: far more than rounding, far less
+/// than anything else.
+const AGREEMENT: f64 = 1e-7;
+
+/// Who is told of the bands of a matrix, and brings those of an earlier run.
+pub(crate) trait Keep {
+    /// The rows that are known already of the matrix of these columns.
+    fn known(&mut self, columns: &[usize]) -> Option<Triangle>;
+
+    /// These bands are done, those that were known included.
+    fn done(&mut self, bands: &[Band]);
+}
+
+/// Nobody.
+impl Keep for () {
+    fn known(&mut self, _: &[usize]) -> Option<Triangle> {
+        None
+    }
+
+    fn done(&mut self, _: &[Band]) {}
+}
 
 /// Columns `(r_j - shift_j) scale_j` of the stored entries of a design, and the weights and the response of its rows.
 #[derive(Debug)]
@@ -51,12 +74,44 @@ pub(super) struct Products {
 }
 
 /// A band of rows of the result.
-struct Band<'a> {
+pub(crate) struct Band<'a> {
     first: usize,
     gram: &'a mut [f64],
     c: &'a mut [f64],
     means: &'a mut [f64],
     sizes: &'a mut [f64],
+}
+
+impl Band<'_> {
+    /// Adds its rows.
+    pub(crate) fn add_to(&self, triangle: &mut Triangle) {
+        let d = self.gram.len() / self.c.len();
+        for (local, row) in self.gram.chunks_exact(d).enumerate() {
+            let index = self.first + local;
+            triangle.add(index, || TriangleRow {
+                gram: row[..=index].to_vec(),
+                c: self.c[local],
+                mean: self.means[local],
+                size: self.sizes[local],
+            });
+        }
+    }
+
+    /// Takes its rows over from those that are known; false when one is not.
+    fn take_from(&mut self, known: &Triangle) -> bool {
+        let rows = (0..self.c.len()).map(|local| known.row(self.first + local));
+        let Some(rows) = rows.collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        let d = self.gram.len() / self.c.len();
+        for (local, row) in rows.into_iter().enumerate() {
+            self.gram[local * d..][..row.gram.len()].copy_from_slice(&row.gram);
+            self.c[local] = row.c;
+            self.means[local] = row.mean;
+            self.sizes[local] = row.size;
+        }
+        true
+    }
 }
 
 /// A way to compute a band; false when a limit was reached in between.
@@ -66,12 +121,47 @@ trait Way: Sync {
 
 impl Columns<'_> {
     /// `None` when a limit is reached before the end.
-    pub(super) fn products(&self, limits: &Limits, threads: usize) -> Option<Products> {
+    pub(super) fn products(
+        &self,
+        limits: &Limits,
+        threads: usize,
+        keep: &mut dyn Keep,
+    ) -> Option<Products> {
+        let known = keep.known(self.columns);
+        let known = known.filter(|known| self.agrees(known));
         if self.is_thin() {
-            self.compute(&Merge::new(self), limits, threads)
+            self.compute(&Merge::new(self), limits, threads, known.as_ref(), keep)
         } else {
-            self.compute(&Tiles::new(self), limits, threads)
+            self.compute(&Tiles::new(self), limits, threads, known.as_ref(), keep)
         }
+    }
+
+    /// Whether rows that were kept are those of this matrix, as far as can be seen in one direction r:
+    /// `Σ_{j ≤ i} G_ij r_j = a_iᵀ diag(p) Σ_{j ≤ i} r_j a_j`.
+    fn agrees(&self, known: &Triangle) -> bool {
+        let mut probe = Probe::new(self);
+        let mut direction = Vec::with_capacity(self.columns.len());
+        let mut length = 0.0;
+        let response = kernels::weighted_dot(self.p, self.b, self.b);
+        for i in 0..self.columns.len() {
+            let weight = 0.5 + ((i * 7919) % 101) as f64 / 101.0;
+            length += weight;
+            let seen = probe.add(i, weight);
+            direction.push(seen.step);
+            let Some(row) = known.row(i) else {
+                continue;
+            };
+            let size = row.size.max(seen.square);
+            let product = kernels::dot(&row.gram, &direction);
+            let close = |a: f64, b: f64, scale: f64| (a - b).abs() <= AGREEMENT * scale;
+            if !close(product, seen.product, length * size.sqrt())
+                || !close(row.c, seen.slope, (size * response).sqrt())
+                || row.size < row.gram[i] * (1.0 - AGREEMENT)
+            {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether sparse products are fewer, by their price, than dense ones.
@@ -112,7 +202,14 @@ impl Columns<'_> {
         d.div_ceil(d.div_ceil(BLOCK))
     }
 
-    fn compute(&self, way: &impl Way, limits: &Limits, threads: usize) -> Option<Products> {
+    fn compute(
+        &self,
+        way: &impl Way,
+        limits: &Limits,
+        threads: usize,
+        known: Option<&Triangle>,
+        keep: &mut dyn Keep,
+    ) -> Option<Products> {
         let d = self.columns.len();
         let mut products = Products {
             gram: vec![0.0; d * d],
@@ -139,25 +236,146 @@ impl Columns<'_> {
         bands.reverse();
         let stopped = AtomicBool::new(false);
         let run = |band: &mut Band| {
-            if !stopped.load(Ordering::Relaxed) && !way.run(band, limits) {
+            let done = !stopped.load(Ordering::Relaxed) && way.run(band, limits);
+            if !done {
                 stopped.store(true, Ordering::Relaxed);
             }
+            done
         };
+        let mut finished = Vec::with_capacity(bands.len());
+        if let Some(known) = known {
+            let (taken, left): (Vec<_>, Vec<_>) = bands
+                .into_iter()
+                .map(|mut band| (band.take_from(known), band))
+                .partition(|(taken, _)| *taken);
+            let without = |bands: Vec<(bool, _)>| bands.into_iter().map(|(_, band)| band);
+            finished.extend(without(taken));
+            bands = without(left).collect();
+        }
+        if bands.is_empty() {
+            keep.done(&finished);
+        }
         let threads = threads.min(bands.len());
         let pool =
             (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
         match pool {
-            Some(Ok(pool)) => {
-                pool.install(|| bands.par_iter_mut().with_max_len(1).for_each(run));
-            }
+            // This thread hears of what the others have done.
+            Some(Ok(pool)) => pool.in_place_scope(|scope| {
+                let (sender, receiver) = mpsc::channel();
+                for mut band in bands {
+                    let (sender, run) = (sender.clone(), &run);
+                    scope.spawn(move |_| {
+                        if run(&mut band) {
+                            // Whoever has gone does not want to hear it.
+                            let _ = sender.send(band);
+                        }
+                    });
+                }
+                drop(sender);
+                for band in receiver {
+                    finished.push(band);
+                    keep.done(&finished);
+                }
+            }),
             // Without threads to be had it is done without.
-            _ => bands.iter_mut().for_each(run),
+            _ => {
+                for mut band in bands {
+                    if run(&mut band) {
+                        finished.push(band);
+                        keep.done(&finished);
+                    }
+                }
+            }
         }
+        drop(finished);
         if stopped.into_inner() {
             return None;
         }
         mirror(&mut products.gram, d, |below, above| *above = *below);
         Some(products)
+    }
+}
+
+/// `Σ r_j a_j`, column after column: what a matrix is compared with. O(stored entries) a column.
+struct Probe<'a> {
+    of: &'a Columns<'a>,
+    column: Vec<f64>,
+    /// The sum is `sum + constant`; for dense columns the constant is 0.
+    sum: Vec<f64>,
+    constant: f64,
+    /// `Σp`, `pᵀb`, `pᵀsum`.
+    total: f64,
+    response: f64,
+    mass: f64,
+}
+
+/// What a column is to a [`Probe`].
+struct Seen {
+    /// r_j.
+    step: f64,
+    /// The diagonal entry that roundings are relative to.
+    square: f64,
+    /// `a_jᵀ diag(p) Σ_{i ≤ j} r_i a_i`.
+    product: f64,
+    /// `a_jᵀ diag(p) b`.
+    slope: f64,
+}
+
+impl<'a> Probe<'a> {
+    fn new(of: &'a Columns<'a>) -> Self {
+        let n = of.p.len();
+        Self {
+            of,
+            column: vec![0.0; n],
+            sum: vec![0.0; n],
+            constant: 0.0,
+            total: kernels::sum(of.p),
+            response: kernels::dot(of.p, of.b),
+            mass: 0.0,
+        }
+    }
+
+    fn add(&mut self, index: usize, weight: f64) -> Seen {
+        let Columns { design, p, b, .. } = *self.of;
+        let (shift, scale) = self.of.shift(index);
+        let step = |square: f64| match square > 0.0 {
+            true => weight / square.sqrt(),
+            false => 0.0,
+        };
+        let j = self.of.columns[index];
+        let Stored::Sparse(rows, values) = design.stored(j) else {
+            design.fill(j, shift, scale, &mut self.column);
+            let square = kernels::weighted_dot(p, &self.column, &self.column);
+            let step = step(square);
+            kernels::axpy(step, &self.column, &mut self.sum);
+            return Seen {
+                step,
+                square,
+                product: kernels::weighted_dot(p, &self.column, &self.sum),
+                slope: kernels::weighted_dot(p, &self.column, b),
+            };
+        };
+        let entries = || rows.iter().map(|i| *i as usize).zip(values);
+        let squares: f64 = entries().map(|(i, v)| p[i] * v * v).sum();
+        let length = squares.sqrt() + shift.abs() * self.total.sqrt();
+        let square = (length * scale).powi(2);
+        let step = step(square);
+        entries().for_each(|(i, v)| self.sum[i] += step * scale * v);
+        let own = kernels::dot_sparse(rows, values, p);
+        self.constant -= step * scale * shift;
+        self.mass += step * scale * own;
+        let (mut product, mut slope) = (self.constant * own, 0.0);
+        for (i, v) in entries() {
+            product += p[i] * v * self.sum[i];
+            slope += p[i] * v * b[i];
+        }
+        product -= shift * (self.mass + self.constant * self.total);
+        Seen {
+            step,
+            square,
+            product: product * scale,
+            slope: (slope - shift * self.response) * scale,
+        }
     }
 }
 
@@ -422,7 +640,9 @@ mod tests {
         for (one_in, shifted) in [(20, false), (20, true), (2, false), (2, true)] {
             check(one_in, shifted, |of| {
                 assert_eq!(of.is_thin(), of.design.is_sparse() && one_in == 20);
-                let found = of.products(&Limits::new(&Settings::default()), 1).unwrap();
+                let found = of
+                    .products(&Limits::new(&Settings::default()), 1, &mut ())
+                    .unwrap();
                 let d = of.columns.len();
                 let column = |index: usize| {
                     let (shift, scale) = of.shift(index);
@@ -459,9 +679,9 @@ mod tests {
         for one_in in [20, 2] {
             check(one_in, true, |of| {
                 let limits = Limits::new(&Settings::default());
-                let one = of.products(&limits, 1).unwrap();
+                let one = of.products(&limits, 1, &mut ()).unwrap();
                 for threads in [2, 3, 8] {
-                    let many = of.products(&limits, threads).unwrap();
+                    let many = of.products(&limits, threads, &mut ()).unwrap();
                     assert_eq!(bits(&one.gram), bits(&many.gram));
                     assert_eq!(bits(&one.c), bits(&many.c));
                     assert_eq!(bits(&one.sizes), bits(&many.sizes));
@@ -479,8 +699,129 @@ mod tests {
         for one_in in [20, 2] {
             check(one_in, false, |of| {
                 let limits = Limits::new(&settings);
-                assert!(of.products(&limits, 1).is_none());
-                assert!(of.products(&limits, 2).is_none());
+                assert!(of.products(&limits, 1, &mut ()).is_none());
+                assert!(of.products(&limits, 2, &mut ()).is_none());
+            });
+        }
+    }
+
+    /// Is interrupted after so many bands, and keeps what there is.
+    struct Killed {
+        flag: Arc<AtomicBool>,
+        known: Option<Triangle>,
+        made: usize,
+        left: usize,
+    }
+
+    impl Keep for Killed {
+        fn known(&mut self, columns: &[usize]) -> Option<Triangle> {
+            let known = self.known.replace(Triangle::new(columns));
+            known.and_then(|known| known.over(columns))
+        }
+
+        fn done(&mut self, bands: &[Band]) {
+            let kept = self.known.as_mut().unwrap();
+            bands.iter().for_each(|band| band.add_to(kept));
+            self.made += 1;
+            self.flag.store(self.made == self.left, Ordering::Relaxed);
+        }
+    }
+
+    /// One run that is interrupted after so many bands.
+    fn run(of: &Columns, keep: &mut Killed, threads: usize) -> Option<Products> {
+        keep.flag.store(false, Ordering::Relaxed);
+        keep.made = 0;
+        let settings = Settings {
+            interrupt: Some(Arc::clone(&keep.flag)),
+            ..Settings::default()
+        };
+        of.products(&Limits::new(&settings), threads, keep)
+    }
+
+    #[test]
+    fn a_band_that_was_kept_is_not_made_again() {
+        let bits = |v: &[f64]| -> Vec<u64> { v.iter().map(|v| v.to_bits()).collect() };
+        for one_in in [20, 2] {
+            check(one_in, true, |of| {
+                let whole = of.products(&Limits::none(), 1, &mut ()).unwrap();
+                let count = of.columns.len().div_ceil(of.band());
+                assert!(count > 1);
+                for threads in [1, 2] {
+                    let mut keep = Killed {
+                        flag: Arc::default(),
+                        known: None,
+                        made: 0,
+                        left: 1,
+                    };
+                    let mut runs = 0;
+                    let found = loop {
+                        runs += 1;
+                        let before = keep.known.as_ref().map_or(0, Triangle::count);
+                        if let Some(found) = run(of, &mut keep, threads) {
+                            break found;
+                        }
+                        let kept = keep.known.as_ref().unwrap();
+                        assert!(kept.count() > before, "nothing was kept");
+                    };
+                    assert!(runs <= count);
+                    // With one thread, every run but the last was interrupted after its first band.
+                    assert!(threads > 1 || runs == count);
+                    assert_eq!(bits(&found.gram), bits(&whole.gram));
+                    assert_eq!(bits(&found.c), bits(&whole.c));
+                    assert_eq!(bits(&found.means), bits(&whole.means));
+                    assert_eq!(bits(&found.sizes), bits(&whole.sizes));
+                    // Some of the columns: the same entries, and nothing is made.
+                    let some: Vec<usize> = of.columns.iter().copied().step_by(3).collect();
+                    let shifts = of.shifts.iter().copied().step_by(3).collect();
+                    let part = Columns {
+                        columns: &some,
+                        shifts,
+                        ..*of
+                    };
+                    keep.left = usize::MAX;
+                    let found = run(&part, &mut keep, threads).unwrap();
+                    assert_eq!(keep.made, 1, "all of it was known");
+                    let d = of.columns.len();
+                    for (i, row) in found.gram.chunks_exact(some.len()).enumerate() {
+                        for (j, value) in row.iter().enumerate() {
+                            let known = whole.gram[3 * i * d + 3 * j];
+                            assert_eq!(value.to_bits(), known.to_bits());
+                        }
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn rows_that_are_not_those_of_the_data_are_made_again() {
+        for one_in in [20, 2] {
+            check(one_in, true, |of| {
+                let whole = of.products(&Limits::none(), 1, &mut ()).unwrap();
+                let d = of.columns.len();
+                for (index, place) in [(0, 0), (200, 7), (d - 1, d - 1)] {
+                    let mut keep = Killed {
+                        flag: Arc::default(),
+                        known: None,
+                        made: 0,
+                        left: usize::MAX,
+                    };
+                    run(of, &mut keep, 1).unwrap();
+                    let mut wrong = Triangle::new(of.columns);
+                    let kept = keep.known.as_ref().unwrap();
+                    for i in 0..d {
+                        let mut row = kept.row(i).unwrap().clone();
+                        if i == index {
+                            let size = kept.row(place).unwrap().size;
+                            row.gram[place] += 1e-3 * (row.size * size).sqrt();
+                        }
+                        wrong.add(i, || row);
+                    }
+                    keep.known = Some(wrong);
+                    let found = run(of, &mut keep, 1).unwrap();
+                    assert_eq!(keep.made, d.div_ceil(of.band()));
+                    assert!(found.gram == whole.gram);
+                }
             });
         }
     }

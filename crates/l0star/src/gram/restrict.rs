@@ -53,7 +53,15 @@ impl Restrict for GramTree<'_> {
         {
             let pinned = Some((i, decision.inside));
             let most = 10 * chosen.len() + 20;
-            swaps::improve(self.root.form(), &mut chosen, most, pinned, &context.limits);
+            let limits = &context.limits;
+            swaps::improve(
+                self.root.form(),
+                &mut chosen,
+                most,
+                pinned,
+                limits,
+                &mut |_| {},
+            );
             self.offer(&chosen, context);
         }
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::frame::Frame;
+use super::root::Root;
 use super::tree::{GramNode, GramTree};
 use crate::search::Context;
 use crate::search::bits::Bits;
@@ -22,50 +23,51 @@ pub(super) struct Pending {
     built: OnceLock<Option<Arc<Frame>>>,
 }
 
-impl GramTree<'_> {
-    pub(super) fn save_node(&self, node: &GramNode, draft: &mut Draft) {
-        let column = |i: &u32| self.root.columns[*i as usize];
-        let (key, inside, columns) = match &node.pending {
-            Some(pending) => {
-                let key = Arc::as_ptr(pending) as usize;
-                (key, &pending.inside, &pending.columns)
-            }
-            None => {
-                let key = Arc::as_ptr(&node.frame) as usize;
-                (key, &node.frame.inside, &node.frame.columns)
-            }
-        };
-        let frame = draft.frame(key, || SavedFrame {
-            inside: inside
-                .iter()
-                .filter(|i| (**i as usize) < self.root.selectable)
-                .map(|i| column(i) as u32)
-                .collect(),
-            columns: columns.iter().map(|i| column(i) as u32).collect(),
-        });
-        let key = node.warm.as_ptr() as usize;
-        let warm = (!node.warm.is_empty()).then(|| {
-            draft.warm(key, || {
-                let scale = |i: u32| match &node.pending {
-                    Some(_) => 1.0,
-                    None => node.frame.scale[i as usize],
-                };
-                let warm = node.warm.iter();
-                warm.map(|(i, x)| (column(&columns[*i as usize]), f64::from(*x) / scale(*i)))
-                    .collect()
-            })
-        });
-        let count = columns.len();
-        draft.state.open.push(SavedNode {
-            low: node.low.value(),
-            depth: node.depth,
-            frame,
-            warm,
-            inside: bits(count, |i| node.inside.contains(i)),
-            outside: bits(count, |i| node.outside.contains(i)),
-        });
-    }
+/// Enters a node into a checkpoint.
+pub(super) fn save_node(root: &Root, node: &GramNode, draft: &mut Draft) {
+    let column = |i: &u32| root.columns[*i as usize];
+    let (key, inside, columns) = match &node.pending {
+        Some(pending) => {
+            let key = Arc::as_ptr(pending) as usize;
+            (key, &pending.inside, &pending.columns)
+        }
+        None => {
+            let key = Arc::as_ptr(&node.frame) as usize;
+            (key, &node.frame.inside, &node.frame.columns)
+        }
+    };
+    let frame = draft.frame(key, || SavedFrame {
+        inside: inside
+            .iter()
+            .filter(|i| (**i as usize) < root.selectable)
+            .map(|i| column(i) as u32)
+            .collect(),
+        columns: columns.iter().map(|i| column(i) as u32).collect(),
+    });
+    let key = node.warm.as_ptr() as usize;
+    let warm = (!node.warm.is_empty()).then(|| {
+        draft.warm(key, || {
+            let scale = |i: u32| match &node.pending {
+                Some(_) => 1.0,
+                None => node.frame.scale[i as usize],
+            };
+            let warm = node.warm.iter();
+            warm.map(|(i, x)| (column(&columns[*i as usize]), f64::from(*x) / scale(*i)))
+                .collect()
+        })
+    });
+    let count = columns.len();
+    draft.state.open.push(SavedNode {
+        low: node.low.value(),
+        depth: node.depth,
+        frame,
+        warm,
+        inside: bits(count, |i| node.inside.contains(i)),
+        outside: bits(count, |i| node.outside.contains(i)),
+    });
+}
 
+impl GramTree<'_> {
     /// The nodes of a checkpoint. `None` when a column is not in this tree.
     pub(crate) fn restore(&mut self, state: &State) -> Option<Vec<GramNode>> {
         let first = self.first.take()?;
@@ -112,7 +114,17 @@ impl GramTree<'_> {
             let at: HashMap<u32, u32> = pending.columns.iter().copied().zip(0..).collect();
             frames.push((Arc::new(pending), explicit, at));
         }
-        let starts: Vec<Vec<(usize, f64)>> = state.warm_starts().collect();
+        let mut starts: Vec<Vec<(usize, f64)>> = state.warm_starts().collect();
+        // Where the only node stands is where it goes on.
+        let lone = state
+            .prepared
+            .point
+            .as_ref()
+            .filter(|_| state.open.len() == 1);
+        let lone = lone.map(|point| {
+            starts.push(point.model());
+            starts.len() as u32 - 1
+        });
         // Siblings have the same frame, and share their warm start again.
         let mut shared = HashMap::new();
         let nodes = state.open.iter().map(|saved| {
@@ -127,11 +139,13 @@ impl GramTree<'_> {
                     outside.insert(i);
                 }
             }
-            let start = saved.warm.map(|warm| {
+            let start = lone.or(saved.warm).map(|warm| {
                 let known = shared.entry((saved.frame, warm)).or_insert_with(|| {
                     let start = starts[warm as usize].iter();
                     let known =
                         start.filter_map(|(j, x)| Some((*at.get(index.get(j)?)?, *x as f32)));
+                    // Whatever single precision does not hold is no good start.
+                    let known = known.filter(|(_, x)| x.is_finite());
                     known.collect()
                 });
                 Arc::clone(known)

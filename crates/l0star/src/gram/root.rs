@@ -1,6 +1,6 @@
 //! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
 
-use super::product::Columns;
+use super::product::{Columns, Keep};
 use super::swaps::Form;
 use crate::limits::Limits;
 use crate::linalg::kernels;
@@ -34,12 +34,13 @@ impl Root {
     /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept; and
     /// when a limit is reached before it is there.
     ///
-    /// `selectable`: the features that are not yet out.
+    /// `selectable`: the features that are not yet out; `keep` is told how far the matrix has come.
     pub(crate) fn new(
         problem: &Problem,
         selectable: &[usize],
         limits: &Limits,
         threads: usize,
+        keep: &mut dyn Keep,
     ) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
@@ -47,7 +48,7 @@ impl Root {
         }
         let mut columns = selectable.to_vec();
         columns.extend_from_slice(&problem.penalised);
-        Self::compute(problem, columns, selectable.len(), limits, threads)
+        Self::compute(problem, columns, selectable.len(), limits, threads, keep)
     }
 
     /// `columns`: `selectable` that can be chosen, then the always-in ones.
@@ -57,6 +58,7 @@ impl Root {
         selectable: usize,
         limits: &Limits,
         threads: usize,
+        keep: &mut dyn Keep,
     ) -> Option<Self> {
         let (n, d) = (problem.rows(), columns.len());
         if d == 0 || d > MAX_COLUMNS {
@@ -99,7 +101,7 @@ impl Root {
             p,
             b: &b,
         }
-        .products(limits, threads)?;
+        .products(limits, threads, keep)?;
         let (response_mean, column_means) = if problem.has_intercept {
             let means = products.means.iter().map(|mean| mean * (1.0 + 1e-6));
             (kernels::dot(p, &b).abs(), means.collect())

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::frame::{Frame, Spread};
+use super::kept::Kept;
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps::{self, Pinned};
 use super::tree::{GramNode, GramTree};
 use crate::bound::Certified;
 use crate::heuristic;
-use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::working::{self, Working};
 use crate::search::bits::Bits;
+use crate::search::checkpoint::{Heuristic, wide};
 use crate::search::{Context, Expansion, Phase, Tree, screening};
 
 /// A Gram matrix of so many multiplications takes long.
@@ -47,13 +48,16 @@ impl Common {
     /// The quadratic over all columns of a problem: the one that is known, or a new one.
     pub(super) fn root(
         &mut self,
-        problem: &Problem,
         selectable: &[usize],
-        limits: &Limits,
-        threads: usize,
+        context: &mut Context,
     ) -> Option<Arc<Root>> {
         if self.root.is_none() {
-            self.root = Some(Arc::new(Root::new(problem, selectable, limits, threads)?));
+            let (problem, limits) = (context.problem, context.limits.clone());
+            let threads = context.threads;
+            let mut kept = Kept::new(context);
+            let root = Root::new(problem, selectable, &limits, threads, &mut kept);
+            kept.finish(root.is_some());
+            self.root = Some(Arc::new(root?));
         }
         self.root.clone()
     }
@@ -98,14 +102,14 @@ impl<'p> GramTree<'p> {
             heuristic::first_incumbent(context);
         }
         if alive.is_none() && work > LONG_PRODUCT {
-            // Nothing of the Gram matrix is kept: what came before it is safe from here on.
+            // What came before it is safe from here on.
             context.save_preparation();
         }
         context.enter(Phase::Root);
         let is_whole = alive.is_none() && !wide;
         let mut unshared = Common::default();
         let common = if is_whole { common } else { &mut unshared };
-        let root = common.root(problem, selectable, &limits, context.threads)?;
+        let root = common.root(selectable, context)?;
         context.enter(Phase::Heuristic);
         let mut tree = Self::bare(problem, context.ideas, Arc::clone(&root));
         let pinned = tree.pinned(context);
@@ -164,7 +168,7 @@ impl<'p> GramTree<'p> {
             },
         );
         context.counters = counters;
-        context.prepared = None;
+        context.prepared = Default::default();
         if !closed {
             context.rewind(mark);
             context.set_features_left(problem.selectable.len());
@@ -249,6 +253,14 @@ impl<'p> GramTree<'p> {
 /// The features that are left of a wide problem.
 fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
     let enough = MAX_COLUMNS / 2;
+    if let Some(known) = context
+        .prepared
+        .screening
+        .as_ref()
+        .filter(|known| known.done)
+    {
+        return known.free();
+    }
     screening::begin(context);
     match common.working(context) {
         Some(working) => screening::screen(context, enough, working),
@@ -256,28 +268,52 @@ fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
     }
 }
 
-/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further; then swaps.
+/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further; then swaps. What
+/// a checkpoint brought is gone on from.
 fn first_support(
     root: &Root,
     k: usize,
     known: Option<&[usize]>,
     pinned: Pinned,
-    context: &Context,
+    context: &mut Context,
 ) -> Vec<usize> {
-    let limits = &context.limits;
-    let mut chosen = swaps::greedy(root.form(), &[], k, pinned, limits);
+    let limits = context.limits.clone();
+    let columns = &root.columns[..root.selectable];
+    let indices = |support: &[usize]| -> Vec<usize> {
+        let known = support.iter().filter_map(|j| columns.binary_search(j).ok());
+        known.collect()
+    };
+    let begun = match &context.prepared.heuristic {
+        Some(Heuristic::Swaps(support)) => indices(&wide(support)),
+        _ => Vec::new(),
+    };
+    let swaps = context.ideas.swaps;
+    let mut keep = |chosen: &[usize]| {
+        context.keep_heuristic(|| {
+            let mut support: Vec<u32> = chosen.iter().map(|i| columns[*i] as u32).collect();
+            support.sort_unstable();
+            Heuristic::Swaps(support)
+        });
+    };
+    let mut chosen = swaps::greedy(root.form(), &begun, k, pinned, &limits, &mut keep);
     if let Some(known) = known {
-        let columns = &root.columns[..root.selectable];
-        let known = known.iter().filter_map(|j| columns.binary_search(j).ok());
-        let other = swaps::greedy(root.form(), &known.collect::<Vec<_>>(), k, pinned, limits);
+        let other = swaps::greedy(
+            root.form(),
+            &indices(known),
+            k,
+            pinned,
+            &limits,
+            &mut |_| {},
+        );
         let mut factor = Cholesky::new();
         let mut value = |chosen: &[usize]| swaps::value(root.form(), chosen, &mut factor);
         if value(&other) < value(&chosen) {
             chosen = other;
         }
     }
-    if context.ideas.swaps {
-        swaps::improve(root.form(), &mut chosen, 10 * k + 20, pinned, limits);
+    if swaps {
+        let most = 10 * k + 20;
+        swaps::improve(root.form(), &mut chosen, most, pinned, &limits, &mut keep);
     }
     chosen
 }

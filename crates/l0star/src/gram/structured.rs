@@ -32,8 +32,6 @@ pub(crate) struct Lifted {
     frame: Arc<Frame>,
     /// The place of each column of the problem; `None` where it is condensed or out.
     places: Vec<Option<u32>>,
-    /// The column at each place.
-    columns: Vec<usize>,
     shape: Arc<Shape>,
     /// Whether its lift was spread by what each column gains.
     spread: bool,
@@ -42,7 +40,7 @@ pub(crate) struct Lifted {
 impl Lifted {
     /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
-        self.frame.g.len() * 8 + self.places.len() * 8 + self.columns.len() * 48
+        self.frame.g.len() * 8 + self.places.len() * 8 + self.shape.columns.len() * 48
     }
 }
 
@@ -69,13 +67,14 @@ pub(crate) struct GramBackend {
 
 impl GramBackend {
     /// `None` where the Gram form does not apply, and at a limit. The context has an incumbent.
-    pub(crate) fn new(problem: &Problem, context: &Context, common: &mut Common) -> Option<Self> {
+    pub(crate) fn new(context: &mut Context, common: &mut Common) -> Option<Self> {
+        let problem = context.problem;
         let (ideas, reference) = (context.ideas, context.reference());
         if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
             return None;
         }
         let selectable = problem.expanded(&problem.selectable);
-        let root = common.root(problem, &selectable, &context.limits, context.threads)?;
+        let root = common.root(&selectable, context)?;
         let mut indices = vec![None; problem.design.columns()];
         for (i, j) in root.columns.iter().enumerate() {
             indices[*j] = Some(i as u32);
@@ -184,7 +183,6 @@ fn located(problem: &Problem, root: &Root, frame: Frame, spread: bool) -> Lifted
     Lifted {
         frame: Arc::new(frame),
         places,
-        columns,
         shape: Arc::new(shape),
         spread,
     }
@@ -193,10 +191,6 @@ fn located(problem: &Problem, root: &Root, frame: Frame, spread: bool) -> Lifted
 impl Backend for GramBackend {
     fn place(&self, column: usize) -> Option<usize> {
         self.current.places[column].map(|place| place as usize)
-    }
-
-    fn column(&self, place: usize) -> usize {
-        self.current.columns[place]
     }
 
     fn shape(&self) -> &Arc<Shape> {
@@ -249,7 +243,7 @@ impl Backend for GramBackend {
         _model: &[(usize, f64)],
         gains: &dyn Fn(usize) -> f64,
     ) -> bool {
-        let size = self.current.columns.len();
+        let size = self.current.shape.columns.len();
         let left =
             problem.expanded(task.node.included).len() + problem.expanded(task.node.free).len();
         let smaller = left as f64 <= REFRAME * size as f64 && size > SMALL;

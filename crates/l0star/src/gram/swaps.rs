@@ -38,13 +38,14 @@ impl<'a> Form<'a> {
 pub(crate) type Pinned = Option<(usize, bool)>;
 
 /// Greedy forward selection of `k` selectable indices from those of `start` on: each step adds the feature with the
-/// largest gain. Fewer at a limit.
+/// largest gain. Fewer at a limit. `watch` sees what is chosen after every step that goes beyond `start`.
 pub(crate) fn greedy(
     form: Form,
     start: &[usize],
     k: usize,
     pinned: Pinned,
     limits: &Limits,
+    watch: &mut dyn FnMut(&[usize]),
 ) -> Vec<usize> {
     let d = form.size();
     let mut u = form.c.to_vec();
@@ -63,6 +64,7 @@ pub(crate) fn greedy(
         _ => {}
     }
     start.truncate(k);
+    let given_count = start.len();
     let mut given = start.into_iter().chain(form.selectable..d).peekable();
     while chosen.len() < k || given.peek().is_some() {
         let best = match given.next() {
@@ -89,6 +91,9 @@ pub(crate) fn greedy(
         taken[best] = true;
         if best < form.selectable {
             chosen.push(best);
+            if chosen.len() > given_count {
+                watch(&chosen);
+            }
         }
         if s[best] <= 0.0 {
             continue;
@@ -110,18 +115,21 @@ pub(crate) fn greedy(
     chosen
 }
 
-/// Makes the best swap until none improves P, `most` were made, or a limit is reached.
+/// Makes the best swap until none improves P, `most` were made, or a limit is reached. `watch` sees what is chosen after
+/// every one.
 pub(crate) fn improve(
     form: Form,
     chosen: &mut [usize],
     most: usize,
     pinned: Pinned,
     limits: &Limits,
+    watch: &mut dyn FnMut(&[usize]),
 ) {
     for _ in 0..most {
         if !best_swap(form, chosen, pinned, limits) {
             break;
         }
+        watch(chosen);
     }
     chosen.sort_unstable();
 }

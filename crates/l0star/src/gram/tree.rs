@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
-use super::resume::Pending;
+use super::resume::{Pending, save_node};
 use super::root::Root;
 use super::swaps::{self, Pinned};
 use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
-use crate::relaxation::branching;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
+use crate::relaxation::{branching, start_at};
 use crate::search::bits::Bits;
-use crate::search::checkpoint::Draft;
+use crate::search::checkpoint::{Draft, Point};
 use crate::search::decision::Decision;
 use crate::search::{Context, Expansion, Node, Restrict, Tree};
 use crate::settings::Ideas;
@@ -253,7 +253,15 @@ impl<'p> GramTree<'p> {
         if value < best + margin * best.abs() {
             if self.mixed.is_none() && self.ideas.swaps && value < context.best() {
                 let pinned = self.pinned(context);
-                swaps::improve(self.root.form(), &mut chosen, 1000, pinned, &context.limits);
+                let limits = &context.limits;
+                swaps::improve(
+                    self.root.form(),
+                    &mut chosen,
+                    1000,
+                    pinned,
+                    limits,
+                    &mut |_| {},
+                );
             }
             self.offer(&chosen, context);
         }
@@ -466,7 +474,7 @@ impl Tree for GramTree<'_> {
     }
 
     fn save(&self, _: &Problem, node: &GramNode, draft: &mut Draft) {
-        self.save_node(node, draft);
+        save_node(&self.root, node, draft);
     }
 
     fn fork(&self) -> Option<Self> {
@@ -518,10 +526,28 @@ impl Tree for GramTree<'_> {
                 tight: (0.3 * context.allowed()).min(share).max(1e-14 * best),
             };
             context.counters.calls += 1;
-            let limits = &context.limits;
-            let bound = self.newton.solve(model.as_model(), &sets, &goal, limits);
+            // A leaf is soon done, and what is settled in it is not decided.
+            let bound = if context.is_lone() && !leaf {
+                let left = || {
+                    let (inside, outside) = decided_bits(&sets, frame.size());
+                    let warm = Arc::default();
+                    GramNode::new(low, &frame, inside, outside, &warm, node.depth)
+                };
+                let (root, limits) = (&self.root, context.limits.clone());
+                let newton = &mut self.newton;
+                newton.solve_watched(model.as_model(), &sets, &goal, &limits, &mut |x| {
+                    if context.is_save_due() {
+                        let point = point(root, &frame, x);
+                        context.save_lone(point, |draft| save_node(root, &left(), draft));
+                    }
+                })
+            } else {
+                let limits = &context.limits;
+                self.newton.solve(model.as_model(), &sets, &goal, limits)
+            };
             low = low.or(bound);
             if let Some(status) = context.limits.reached() {
+                context.keep_point(|| point(&self.root, &frame, &self.newton.x));
                 return Expansion::Stopped(status, low);
             }
             if low.value() >= goal.cut {
@@ -597,6 +623,12 @@ impl Tree for GramTree<'_> {
         children.push(child(inside, outside));
         Expansion::Split
     }
+}
+
+/// An iterate of a frame on the columns of the data.
+pub(super) fn point(root: &Root, frame: &Frame, x: &[f64]) -> Point {
+    let column = |i: usize| root.columns[frame.columns[i] as usize];
+    Point::new(start_at(x, &frame.scale, column))
 }
 
 /// What is in, and what is out, of the columns of a frame.

@@ -99,7 +99,7 @@ fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Ve
     let is_in = |i: &usize| support.binary_search(&columns[*i]).is_ok();
     let mut chosen: Vec<usize> = (0..selectable).filter(is_in).collect();
     let most = if single { 1 } else { 2 * chosen.len() };
-    swaps::improve(form, &mut chosen, most, None, &limits);
+    swaps::improve(form, &mut chosen, most, None, &limits, &mut |_| {});
     let mut next: Vec<usize> = chosen.iter().map(|i| columns[*i]).collect();
     next.sort_unstable();
     (next != support).then_some(next)

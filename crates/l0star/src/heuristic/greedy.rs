@@ -3,13 +3,14 @@
 use crate::bound::box_atom;
 use crate::problem::{Problem, Structure};
 use crate::search::Context;
+use crate::search::checkpoint::{Greedy, Heuristic, narrow, wide};
 
 /// Features that are tried at each step, by their estimated gain.
 const TRIES: usize = 4;
 /// Rounds of swaps.
 const MAX_ROUNDS: usize = 20;
 
-/// Leaves the best support that it finds in the context.
+/// Leaves the best support that it finds in the context. What a checkpoint brought is gone on from.
 pub(super) fn run(context: &mut Context) {
     let problem = context.problem;
     let Some(structure) = &problem.structure else {
@@ -18,28 +19,41 @@ pub(super) fn run(context: &mut Context) {
     let k = problem.support_size();
     let limits = context.limits.clone();
     context.counters.calls += 1;
-    let mut support = Vec::new();
+    let mut stage = match &context.prepared.heuristic {
+        Some(Heuristic::Greedy(stage)) => stage.clone(),
+        _ => Greedy::default(),
+    };
+    let mut support = wide(&stage.support);
     let mut value = context.try_support(&support);
     let curvature = curvatures(problem);
-    loop {
+    while stage.rounds == 0 {
         let larger = extensions(context, structure, &curvature, &support, k);
         let best = best_of(context, larger);
         match best {
             Some((next, at)) if at < value && !limits.stop() => (support, value) = (next, at),
             _ => break,
         }
+        keep(context, &mut stage, &support);
     }
-    for _ in 0..MAX_ROUNDS {
-        let mut improved = false;
-        for j in support.clone() {
-            if limits.stop() {
+    loop {
+        if stage.left.is_empty() {
+            let is_last = stage.rounds as usize >= MAX_ROUNDS;
+            if is_last || (stage.rounds > 0 && !stage.improved) {
                 return;
             }
-            let mut smaller = support.clone();
-            smaller.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
-            if smaller.len() == support.len() {
-                continue;
-            }
+            stage.rounds += 1;
+            stage.improved = false;
+            stage.left = narrow(&support);
+        }
+        let Some(j) = stage.left.first().map(|j| *j as usize) else {
+            return;
+        };
+        if limits.stop() {
+            return;
+        }
+        let mut smaller = support.clone();
+        smaller.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
+        if smaller.len() < support.len() {
             // What was dropped is filled up again, greedily.
             while smaller.len() < k && !limits.stop() {
                 let larger = extensions(context, structure, &curvature, &smaller, k);
@@ -52,12 +66,19 @@ pub(super) fn run(context: &mut Context) {
             let at = context.try_support(&smaller);
             if at < value - 1e-12 * value.abs() {
                 (support, value) = (smaller, at);
-                improved = true;
+                stage.improved = true;
             }
         }
-        if !improved {
-            return;
-        }
+        stage.left.remove(0);
+        keep(context, &mut stage, &support);
+    }
+}
+
+/// Notes how far it has come.
+fn keep(context: &mut Context, stage: &mut Greedy, support: &[usize]) {
+    if context.saves() {
+        stage.support = narrow(support);
+        context.keep_heuristic(|| Heuristic::Greedy(stage.clone()));
     }
 }
 

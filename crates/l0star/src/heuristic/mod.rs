@@ -24,6 +24,7 @@ pub use thresholding::{Htp, Iht};
 
 use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::search::checkpoint::{Heuristic, narrow, wide};
 use crate::search::{Context, Phase};
 use crate::settings::Method;
 
@@ -54,7 +55,7 @@ pub(crate) fn supports_within<'p>(
 }
 
 /// What matching pursuit, then swaps find within the limits, from the model that is known on; for problems with groups, bounds or
-/// heredity, what greedy steps and swaps find.
+/// heredity, what greedy steps and swaps find. What a checkpoint brought is gone on from.
 pub(crate) fn first_incumbent(context: &mut Context) {
     context.enter(Phase::Heuristic);
     if context.problem.structure.is_some() {
@@ -62,9 +63,20 @@ pub(crate) fn first_incumbent(context: &mut Context) {
         return;
     }
     let limits = context.limits.clone();
+    let begun = match &context.prepared.heuristic {
+        Some(Heuristic::Pursuit(support)) => Some(wide(support)),
+        _ => None,
+    };
     let known = context.incumbent().map(|known| known.support);
-    let supports = Omp::from(context.problem, known.unwrap_or_default());
-    let last = supports.take_while(|_| !limits.stop()).last();
+    let start = begun.clone().or(known);
+    let supports = Omp::from(context.problem, start.unwrap_or_default());
+    let mut last = begun;
+    for support in supports.take_while(|_| !limits.stop()) {
+        context.keep_heuristic(|| Heuristic::Pursuit(narrow(&support)));
+        last = Some(support);
+    }
+    // From here on its model is kept.
+    context.prepared.heuristic = None;
     if let Some(support) = last {
         context.counters.calls += 1;
         context.try_support(&support);

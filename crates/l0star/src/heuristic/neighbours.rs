@@ -30,6 +30,10 @@ pub(crate) fn fill_list(context: &mut Context) {
             if seen.insert(next.clone()) {
                 context.counters.calls += 1;
                 context.propose(&next);
+                // Models that are in the list are not fitted again.
+                if context.is_save_due() {
+                    context.save_preparation();
+                }
                 queue.push_back(next);
             }
         }

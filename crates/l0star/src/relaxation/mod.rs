@@ -89,6 +89,9 @@ impl WarmStart {
     }
 }
 
+/// Sees the points of a relaxation while it is at work, each as a start to go on from, and changes nothing.
+pub type Watch<'a> = dyn FnMut(&dyn Fn() -> WarmStart) + 'a;
+
 /// A method that maximises the dual bound of nodes, one after the other.
 pub trait Relaxation {
     /// Loads a starting point for the nodes to come (`None`: a cold start). `node` covers all of them: a parent.
@@ -99,6 +102,16 @@ pub trait Relaxation {
 
     /// Maximises the bound of one node from the starting point.
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit);
+
+    /// The same while someone watches.
+    fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        _watch: &mut Watch,
+    ) -> (Certified, Exit) {
+        self.solve(problem, task)
+    }
 
     /// Makes the problem of a node that was solved tighter, if it can: then the node is to be solved again, from where it
     /// stands. `task.node` is what fixing has left of it, `task.scale` the incumbent.
@@ -142,6 +155,21 @@ pub(crate) trait Ascent: Relaxation {
 
     /// Solves more exactly from here on; false when it cannot.
     fn sharpen(&mut self) -> bool;
+}
+
+/// A start from an iterate in scaled coordinates; `column` says which column each of them stands for.
+pub(crate) fn start_at(x: &[f64], scale: &[f64], column: impl Fn(usize) -> usize) -> WarmStart {
+    let active = x
+        .iter()
+        .zip(scale)
+        .enumerate()
+        .filter(|(_, (x, _))| **x != 0.0);
+    WarmStart {
+        x: active
+            .map(|(j, (x, scale))| (column(j), x / scale))
+            .collect(),
+        ..WarmStart::default()
+    }
 }
 
 /// The column of largest score; the first of them in a tie.

@@ -130,6 +130,18 @@ impl Newton {
         goal: &Goal,
         limits: &Limits,
     ) -> Certified {
+        self.solve_watched(model, sets, goal, limits, &mut |_| {})
+    }
+
+    /// The same; `watch` sees the iterate of the best R after every round.
+    pub(crate) fn solve_watched(
+        &mut self,
+        model: &mut dyn Model,
+        sets: &Sets,
+        goal: &Goal,
+        limits: &Limits,
+        watch: &mut dyn FnMut(&[f64]),
+    ) -> Certified {
         self.start(model, sets);
         let mut value = self.evaluate(model, sets);
         if self.support.len() < sets.model_size() {
@@ -168,6 +180,7 @@ impl Newton {
                     value = self.first_order(model, sets, value, steps, limits);
                 }
             }
+            watch(&self.best_x);
         }
         self.certify(model, sets)
     }

@@ -5,7 +5,7 @@
 //! enforces by a few Newton steps on their multipliers, so that convergence is that of the problem without them.
 
 use super::topk::Prox;
-use super::{Ascent, Exit, Relaxation, Task, WarmStart, largest, largest_one};
+use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
@@ -324,6 +324,15 @@ impl Relaxation for Pdal {
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         self.climb(problem, task, &mut |_, _| {})
+    }
+
+    fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut Watch,
+    ) -> (Certified, Exit) {
+        self.climb(problem, task, &mut |own, _| watch(&|| own.state()))
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {

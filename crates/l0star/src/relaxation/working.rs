@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
-use super::{Ascent, Exit, Relaxation, Task, WarmStart, branching, largest};
+use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, branching, largest};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::gram::frame::{Frame, FrameModel, Spread};
 use crate::gram::root::{MAX_COLUMNS, Root};
@@ -269,6 +269,15 @@ impl Relaxation for Working {
         self.climb(problem, task, &mut |_, _| {})
     }
 
+    fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut Watch,
+    ) -> (Certified, Exit) {
+        self.climb(problem, task, &mut |own, _| watch(&|| own.state()))
+    }
+
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
         let selectable = |(j, _): &&(usize, f64)| problem.selectable.binary_search(j).is_ok();
         let x = self.x.iter().filter(selectable);
@@ -313,7 +322,7 @@ impl Relaxation for Working {
 
 /// The Gram matrix of a working set (the always-in columns come after it), and its columns scaled to ridge 1.
 fn gram(problem: &Problem, columns: &[usize], limits: &Limits) -> Option<(Arc<Root>, Arc<Frame>)> {
-    let root = Root::new(problem, columns, limits, 1)?;
+    let root = Root::new(problem, columns, limits, 1, &mut ())?;
     let all: Vec<u32> = (0..root.size()).map(|at| at as u32).collect();
     let k = problem.support_size();
     let frame = Frame::new(&root, &[], &all, k, 1.0, &Spread::Unproved, limits)?;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::bits::Bits;
-use super::checkpoint::{Draft, ListedNode, State};
+use super::checkpoint::{Draft, ListedNode, Point, State, narrow};
 use super::decision::Decision;
 use super::{Context, Expansion, Node, Restrict, Tree};
 use crate::bound::{Certified, Subproblem};
@@ -120,7 +120,16 @@ impl<R: Relaxation> BinaryTree<R> {
     }
 
     /// The open nodes of a checkpoint that was found to fit the problem.
-    pub(crate) fn restore(&self, state: &State) -> Vec<Lazy> {
+    pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<Lazy> {
+        if let ([saved], Some(point)) = (&state.open[..], &state.prepared.point) {
+            let warm = match point.has_slopes() {
+                true => Some(point.warm_start(problem)),
+                false => self.relaxation.restored(point.model()),
+            };
+            let (inside, free) = state.sets(saved);
+            let warm = warm.map(Arc::new);
+            return vec![Lazy::new(saved.low(), &inside, &free, None, warm.as_ref())];
+        }
         let starts = state.warm_starts().map(|x| self.relaxation.restored(x));
         let starts: Vec<_> = starts.map(|warm| warm.map(Arc::new)).collect();
         let restored = state.open.iter().map(|saved| {
@@ -189,12 +198,11 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         let warm = node.warm.as_ref().filter(|warm| warm.alpha.is_empty());
         let warm = warm.map(|warm| draft.warm(Arc::as_ptr(warm) as usize, || warm.model()));
         let (inside, free) = node.sets();
-        let narrow = |columns: Vec<usize>| columns.into_iter().map(|j| j as u32).collect();
         draft.add(ListedNode {
             low: node.low,
             depth: node.depth(),
-            inside: narrow(inside),
-            free: narrow(free),
+            inside: narrow(&inside),
+            free: narrow(&free),
             warm,
         });
     }
@@ -265,7 +273,22 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                 prepared = true;
             }
             context.counters.calls += 1;
-            let (bound, exit) = self.relaxation.solve(problem, &task);
+            let (bound, exit) = if context.is_lone() {
+                let left = || ListedNode {
+                    low,
+                    depth: included.len() - always,
+                    inside: narrow(&included[always..]),
+                    free: narrow(&free),
+                    warm: None,
+                };
+                self.relaxation.solve_watched(problem, &task, &mut |point| {
+                    if context.is_save_due() {
+                        context.save_lone(Point::new(point()), |draft| draft.add(left()));
+                    }
+                })
+            } else {
+                self.relaxation.solve(problem, &task)
+            };
             low = low.or(bound);
             match exit {
                 Exit::Quit => {
@@ -273,6 +296,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                     return Expansion::Split;
                 }
                 Exit::Stopped => {
+                    context.keep_point(|| Point::new(self.relaxation.warm_start()));
                     let status = limits.reached().unwrap_or(Status::TimeLimit);
                     return Expansion::Stopped(status, low);
                 }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::checkpoint::{Prepared, State};
+use super::checkpoint::{Draft, Heuristic, Point, Prepared, State};
 use super::decision::{Decision, Ledger, Survey};
 use super::event::{Event, News, Observer, Phase};
 use super::pool::{Entry, Pool};
@@ -132,8 +132,12 @@ pub struct Context<'p> {
     next_tick: f64,
     observer: Option<Observer<'p>>,
     saver: Option<Saver<'p>>,
-    /// How far a screening has come.
-    pub(crate) prepared: Option<Prepared>,
+    /// How far the work has come that is done before there are nodes.
+    pub(crate) prepared: Prepared,
+    /// Resumed with nodes: what is prepared is for them.
+    has_nodes: bool,
+    /// Set while the only open node is expanded: what the search has discarded and counted.
+    lone: Option<(Option<Certified>, Counters)>,
 }
 
 /// What an observer was told last.
@@ -174,7 +178,9 @@ impl<'p> Seed<'p> {
             next_tick: 0.0,
             observer: None,
             saver: None,
-            prepared: None,
+            prepared: Prepared::default(),
+            has_nodes: false,
+            lone: None,
         }
     }
 }
@@ -232,6 +238,7 @@ impl<'p> Context<'p> {
         self.counters = state.counters();
         self.floor = state.floor();
         self.prepared.clone_from(&state.prepared);
+        self.has_nodes = state.started;
     }
 
     /// Checkpoints go there.
@@ -240,13 +247,19 @@ impl<'p> Context<'p> {
     }
 
     /// Whether anybody wants checkpoints.
-    pub(super) fn saves(&self) -> bool {
+    pub(crate) fn saves(&self) -> bool {
         self.saver.is_some()
     }
 
     /// Whether it is time for one.
-    pub(super) fn is_save_due(&self) -> bool {
+    pub(crate) fn is_save_due(&self) -> bool {
         self.saver.as_ref().is_some_and(Saver::is_due)
+    }
+
+    /// Whether anybody wants work of so many seconds to be kept.
+    pub(crate) fn is_worth_keeping(&self, seconds: f64) -> bool {
+        let saver = self.saver.as_ref();
+        saver.is_some_and(|saver| saver.is_long(seconds))
     }
 
     /// Hands out a checkpoint, if someone wants it.
@@ -256,11 +269,60 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Hands out what is known before there are nodes: ahead of work of which nothing is kept until it is done.
+    /// Hands out what is known before there are nodes. Where there are nodes already, that would lose them.
     pub(crate) fn save_preparation(&mut self) {
-        if self.saves() {
+        if self.saves() && !self.has_nodes {
             self.save(self.saved(State::default()));
         }
+    }
+
+    /// Notes how far a heuristic has come, and hands that out when it is time.
+    pub(crate) fn keep_heuristic(&mut self, stage: impl FnOnce() -> Heuristic) {
+        if self.saves() {
+            self.prepared.heuristic = Some(stage());
+            if self.is_save_due() {
+                self.save_preparation();
+            }
+        }
+    }
+
+    /// The next node is the only one that is open, and this is what the search has discarded and counted; or it is not.
+    pub(super) fn set_lone(&mut self, known: Option<(Option<Certified>, Counters)>) {
+        self.prepared.point = None;
+        self.lone = known;
+    }
+
+    /// Whether the node at hand is the only one that is open, and anybody wants checkpoints.
+    pub(crate) fn is_lone(&self) -> bool {
+        self.lone.is_some()
+    }
+
+    /// Notes where the relaxation of the node at hand stands, if that is the only one that is open.
+    pub(crate) fn keep_point(&mut self, point: impl FnOnce() -> Point) {
+        if self.is_lone() {
+            self.prepared.point = Some(point());
+        }
+    }
+
+    /// Hands out the node at hand, the only one that is open, with where its relaxation stands. `enter` makes it an entry.
+    pub(crate) fn save_lone(&mut self, point: Point, enter: impl FnOnce(&mut Draft)) {
+        let Some((floor, counters)) = self.lone else {
+            return;
+        };
+        self.prepared.point = Some(point);
+        let mut draft = Draft::new(self.saved(State::default()));
+        enter(&mut draft);
+        draft.state.started = true;
+        draft.state.prepared.beside_nodes(1);
+        let floor = floor.into_iter().chain(self.floor);
+        draft.state.floor = floor.reduce(Certified::and).map(Certified::value);
+        draft.state.set_counters(&Counters {
+            calls: counters.calls + self.counters.calls,
+            // It is counted again when it is taken up.
+            nodes: counters.nodes.saturating_sub(1),
+            ..counters
+        });
+        self.save(draft.finish());
     }
 
     /// A state with what it knows: all but the nodes.

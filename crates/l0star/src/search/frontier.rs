@@ -62,7 +62,7 @@ impl<N: Node> Frontier<N> {
             tree.save(problem, node, draft);
         }
         draft.state.started = true;
-        draft.state.prepared = None;
+        draft.state.prepared.beside_nodes(self.open());
         draft.state.floor = self.floor.map(Certified::value);
         draft.state.set_counters(&self.counters);
     }

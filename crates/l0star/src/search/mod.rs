@@ -241,6 +241,11 @@ impl<'p, T: Tree> Search<'p, T> {
             let bound = is_best.then(|| self.lower_bound());
             self.context.announce_progress(open, nodes, bound);
         }
+        if self.context.saves() {
+            let is_lone = self.frontier.open() == 1;
+            let known = (self.frontier.floor(), self.frontier.counters);
+            self.context.set_lone(is_lone.then_some(known));
+        }
         let expansion = self
             .tree
             .expand(&node, &mut self.context, &mut self.children);
@@ -257,7 +262,9 @@ impl<'p, T: Tree> Search<'p, T> {
             if self.context.is_save_due() {
                 self.save(false);
             }
-            if threads > 1 && self.started && start.elapsed() >= settings.solo {
+            // The only open node keeps one thread busy: here it can be kept while it is expanded.
+            let is_lone = self.context.saves() && self.frontier.open() == 1;
+            if threads > 1 && self.started && !is_lone && start.elapsed() >= settings.solo {
                 if let Some(progress) = parallel::run(self, threads) {
                     return progress;
                 }

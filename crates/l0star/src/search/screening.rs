@@ -3,7 +3,7 @@
 //! The root is relaxed at O(nd) a step, and every dual point bounds, for each feature, all models that
 //! use it. Those at or above the incumbent are out for good.
 
-use super::checkpoint::Prepared;
+use super::checkpoint::Screening;
 use super::{Context, Phase};
 use crate::bound::Subproblem;
 use crate::heuristic::{fill_list, first_incumbent};
@@ -17,7 +17,7 @@ const COARSE: f64 = 1e-3;
 
 /// An incumbent, and candidates for a list; what a checkpoint brought is gone on from.
 pub(crate) fn begin(context: &mut Context) {
-    if context.prepared.is_none() {
+    if context.prepared.screening.is_none() {
         first_incumbent(context);
         fill_list(context);
         context.save_preparation();
@@ -27,7 +27,8 @@ pub(crate) fn begin(context: &mut Context) {
 
 /// Screening with the paper's ascent, which is made finer as long as that helps.
 pub(crate) fn by_ascent(context: &mut Context, enough: usize) -> Vec<usize> {
-    let epsilon = context.prepared.as_ref().map_or(COARSE, |p| p.epsilon);
+    let epsilon = context.prepared.screening.as_ref();
+    let epsilon = epsilon.map_or(COARSE, |known| known.epsilon);
     let mut ascent = Pdal::within(context.problem, epsilon, &context.limits);
     screen(context, enough, &mut ascent)
 }
@@ -42,8 +43,8 @@ pub(crate) fn screen<R: Ascent>(
 ) -> Vec<usize> {
     let problem = context.problem;
     let budget = problem.support_size();
-    let (mut free, mut warm) = match &context.prepared {
-        Some(prepared) => (prepared.free(), Some(prepared.warm_start(problem))),
+    let (mut free, mut warm) = match &context.prepared.screening {
+        Some(known) => (known.free(), Some(known.point.warm_start(problem))),
         None => (problem.selectable.clone(), None),
     };
     let limits = context.limits.clone();
@@ -64,21 +65,21 @@ pub(crate) fn screen<R: Ascent>(
         };
         let stage = |ascent: &R, free: &[usize]| {
             let (state, epsilon) = (ascent.state(), ascent.epsilon());
-            Some(Prepared::new(free, state, epsilon))
+            Some(Screening::new(free, state, epsilon))
         };
         relaxation.prepare(problem, &task.node, warm.as_ref());
         context.counters.calls += 1;
         let (bound, exit) = relaxation.climb(problem, &task, &mut |ascent, bound| {
             if context.is_save_due() {
                 context.raise(bound);
-                context.prepared = stage(ascent, &free);
+                context.prepared.screening = stage(ascent, &free);
                 context.save_preparation();
             }
         });
         context.raise(bound);
         warm = Some(relaxation.state());
         if exit == Exit::Stopped {
-            context.prepared = stage(relaxation, &free);
+            context.prepared.screening = stage(relaxation, &free);
             break;
         }
         let support = relaxation.candidate(problem, budget);
@@ -98,10 +99,18 @@ pub(crate) fn screen<R: Ascent>(
         // When little was gained, only a sharper bound can do more.
         let gained = free.len() * 10 <= before * 9;
         let go_on = gained || relaxation.sharpen();
-        context.prepared = stage(relaxation, &free);
+        context.prepared.screening = stage(relaxation, &free);
         if !go_on {
             break;
         }
+    }
+    if let Some(screening) = context
+        .prepared
+        .screening
+        .as_mut()
+        .filter(|_| !limits.stop())
+    {
+        screening.done = true;
     }
     free
 }
@@ -168,7 +177,7 @@ mod tests {
         assert!(0.0 < bound && bound <= best);
         assert!(left.len() < problem.selectable.len(), "nothing was dropped");
         drop(context);
-        let is_ascent = |checkpoint: &&Checkpoint| checkpoint.state.prepared.is_some();
+        let is_ascent = |checkpoint: &&Checkpoint| checkpoint.state.prepared.screening.is_some();
         assert!(saved.iter().filter(is_ascent).count() > least);
         assert!(!is_ascent(&&saved[0]), "the first one has a model alone");
         let mut sizes = Vec::new();
@@ -179,15 +188,15 @@ mod tests {
             let state = &restored.state;
             let mut context = Context::new(&problem, &settings);
             context.resume(state);
-            assert!(context.incumbent().is_some());
+            assert!(context.incumbent().is_some() || state.prepared.heuristic.is_some());
             let again = screen(&mut context);
             // Bounds of the same problem and values of its models, wherever the ascent was interrupted.
             assert!(proved(&context) <= best && bound <= context.best());
             assert!(proved(&context) >= state.base);
             let rest = context.counters.calls - state.calls;
             assert!(rest <= calls + 2, "{rest} rounds more, {calls} in all");
-            if let Some(prepared) = &state.prepared {
-                let free = prepared.free();
+            if let Some(screening) = &state.prepared.screening {
+                let free = screening.free();
                 assert!(again.iter().all(|j| free.binary_search(j).is_ok()));
                 sizes.push(free.len());
             }
@@ -218,7 +227,7 @@ mod tests {
             (vec![1, 2], warm(0.1, 30, 1.0), f64::INFINITY, false),
         ] {
             let mut context = Context::new(&problem, &settings);
-            context.prepared = Some(Prepared::new(&free, warm, epsilon));
+            context.prepared.screening = Some(Screening::new(&free, warm, epsilon));
             let checkpoint = Checkpoint::new(&stamp, context.saved(Default::default()));
             let checked = checkpoint.check(&stamp, &problem);
             assert_eq!(checked.is_ok(), is_good, "{free:?} {epsilon}: {checked:?}");

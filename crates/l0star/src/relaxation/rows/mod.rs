@@ -14,7 +14,8 @@ pub(super) mod region;
 use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
-use super::{Exit, Relaxation, Task, WarmStart, branching, largest};
+use super::start_at;
+use super::{Exit, Relaxation, Task, WarmStart, Watch, branching, largest};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -105,16 +106,50 @@ impl NewtonRows {
         node: &Subproblem,
         goal: &Goal,
         limits: &Limits,
+        watch: Option<&mut Watch>,
     ) -> Certified {
         let sets = self.sets(problem, node);
+        let scale = match watch {
+            Some(_) => self.work.scale.clone(),
+            None => Vec::new(),
+        };
         let mut model = RowModel {
             problem,
             work: &mut self.work,
             limits,
         };
-        let bound = self.newton.solve(&mut model, &sets, goal, limits);
-        self.newton.restore_best(&sets);
+        let newton = &mut self.newton;
+        let bound = match watch {
+            None => newton.solve(&mut model, &sets, goal, limits),
+            Some(watch) => newton.solve_watched(&mut model, &sets, goal, limits, &mut |x| {
+                watch(&|| start_at(x, &scale, |j| j));
+            }),
+        };
+        newton.restore_best(&sets);
         bound
+    }
+
+    fn solve_node(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: Option<&mut Watch>,
+    ) -> (Certified, Exit) {
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let goal = Goal {
+            cut: task.cut,
+            tolerance,
+            tight: tolerance.min(0.3e-9 * task.scale),
+        };
+        let bound = self.run(problem, &task.node, &goal, task.limits, watch);
+        let exit = if bound.value() > task.cut {
+            Exit::Quit
+        } else if task.limits.stop() {
+            Exit::Stopped
+        } else {
+            Exit::Converged
+        };
+        (bound, exit)
     }
 }
 
@@ -161,21 +196,16 @@ impl Relaxation for NewtonRows {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
-        let goal = Goal {
-            cut: task.cut,
-            tolerance,
-            tight: tolerance.min(0.3e-9 * task.scale),
-        };
-        let bound = self.run(problem, &task.node, &goal, task.limits);
-        let exit = if bound.value() > task.cut {
-            Exit::Quit
-        } else if task.limits.stop() {
-            Exit::Stopped
-        } else {
-            Exit::Converged
-        };
-        (bound, exit)
+        self.solve_node(problem, task, None)
+    }
+
+    fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut Watch,
+    ) -> (Certified, Exit) {
+        self.solve_node(problem, task, Some(watch))
     }
 
     /// Lifts the ridge of what is left of a node that was solved, when that promises to pay.
@@ -203,7 +233,7 @@ impl Relaxation for NewtonRows {
                 tolerance,
                 tight: tolerance,
             };
-            self.run(problem, node, &goal, task.limits);
+            self.run(problem, node, &goal, task.limits, None);
         }
         let sets = self.sets(problem, node);
         let mut weights = self.newton.gains(&sets);

@@ -10,7 +10,7 @@ mod rows;
 use std::sync::Arc;
 
 use super::newton::Goal;
-use super::{Exit, Relaxation, Task, WarmStart};
+use super::{Exit, Relaxation, Task, WarmStart, Watch, start_at};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::problem::Problem;
 pub(crate) use proximal::{ATOM, Blocks, Proximal, Smooth};
@@ -24,6 +24,8 @@ const FLOOR: f64 = 1e-12;
 /// The coordinates of a backend, in which every ridge is 1.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shape {
+    /// The column of each.
+    pub columns: Vec<usize>,
     /// `x̃ = scale · x`.
     pub scale: Vec<f64>,
     pub bounds: Vec<(f64, f64)>,
@@ -60,6 +62,7 @@ impl Shape {
         let most = curvature.iter().copied().fold(1e-290, f64::max);
         curvature.iter_mut().for_each(|c| *c = c.max(1e-12 * most));
         Self {
+            columns,
             scale,
             bounds,
             curvature,
@@ -71,9 +74,6 @@ impl Shape {
 pub(crate) trait Backend: Clone + Send + Sync {
     /// The coordinate of a column; `None` for one that is eliminated.
     fn place(&self, column: usize) -> Option<usize>;
-
-    /// The column of a coordinate.
-    fn column(&self, place: usize) -> usize;
 
     /// The coordinates.
     fn shape(&self) -> &Arc<Shape>;
@@ -178,10 +178,10 @@ impl<B: Backend> Structured<B> {
 impl<B: Backend> Structured<B> {
     /// The iterate: (column, coefficient).
     fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let scale = &self.backend.shape().scale;
+        let shape = self.backend.shape();
         let x = self.proximal.x.iter().enumerate();
         let x = x.filter(|(_, x)| **x != 0.0);
-        x.map(|(j, x)| (self.backend.column(j), x / scale[j]))
+        x.map(|(j, x)| (shape.columns[j], x / shape.scale[j]))
     }
 
     /// Goes to a model, as far as the node has its columns.
@@ -214,6 +214,15 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        self.solve_watched(problem, task, &mut |_| {})
+    }
+
+    fn solve_watched(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut Watch,
+    ) -> (Certified, Exit) {
         let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
         let goal = Goal {
             cut: task.cut,
@@ -223,9 +232,11 @@ impl<B: Backend> Relaxation for Structured<B> {
         let shape = Arc::clone(self.backend.shape());
         let blocks = self.blocks(problem, &task.node, &shape);
         let mut smooth = self.backend.smooth(problem, task.node);
+        let (scale, columns) = (&shape.scale, &shape.columns);
+        let mut watch = |x: &[f64]| watch(&|| start_at(x, scale, |j| columns[j]));
         let bound = self
             .proximal
-            .solve(&mut *smooth, &blocks, &goal, task.limits);
+            .solve(&mut *smooth, &blocks, &goal, task.limits, &mut watch);
         drop(smooth);
         self.inside = task.node.included[problem.penalised.len()..].to_vec();
         self.free = task.node.free.to_vec();

@@ -104,13 +104,15 @@ pub(crate) struct Proximal {
 }
 
 impl Proximal {
-    /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends.
+    /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends. `watch` sees x after every
+    /// step.
     pub(crate) fn solve(
         &mut self,
         smooth: &mut dyn Smooth,
         node: &Blocks,
         goal: &Goal,
         limits: &Limits,
+        watch: &mut dyn FnMut(&[f64]),
     ) -> Certified {
         let size = node.curvature.len();
         for buffer in [
@@ -164,6 +166,7 @@ impl Proximal {
                 self.x.copy_from_slice(&self.next);
                 self.shares.clone_from(&self.next_shares);
             }
+            watch(&self.x);
             // Restart when the step goes against the momentum.
             let against: f64 = node
                 .columns()

@@ -178,10 +178,6 @@ impl Backend for Rows {
         Some(column)
     }
 
-    fn column(&self, place: usize) -> usize {
-        place
-    }
-
     fn shape(&self) -> &Arc<Shape> {
         &self.shape
     }

@@ -12,7 +12,7 @@ impl State {
         if numbers.iter().any(|v| !v.is_finite()) || !(0.0..1e15).contains(&self.seconds) {
             return Some("a number");
         }
-        if self.prepared.as_ref().is_some_and(|own| !own.fits(problem)) {
+        if !self.prepared.fits(problem) {
             return Some("what was prepared");
         }
         let mut selectable = vec![false; problem.design.columns()];

@@ -1,13 +1,15 @@
 //! A search as bytes: what is open, what was discarded, the best model; to be written somewhere and taken up again.
 //!
 //! It says which problem and settings it belongs to. Nodes are in the problem's own columns, so that any tree
-//! can take them up: nothing of a frame or of a Gram matrix is kept but which columns it had. A node's bound holds for
-//! models no worse than the incumbents of its time, and so for those no worse than the incumbent that is kept.
+//! can take them up: nothing of a frame is kept but which columns it had, and of a Gram matrix its rows where it takes long
+//! to make them. A node's bound holds for models no worse than the incumbents of its time, and so for those no worse than
+//! the incumbent that is kept.
 //!
 //! | module | its one job |
 //! |---|---|
 //! | `draft` | nodes on their way in |
-//! | `prepared` | what there is before there are nodes |
+//! | `prepared` | what is done before there are nodes |
+//! | `triangle` | the rows of a Gram matrix |
 //! | `format` | bytes, and back |
 //! | `origin` | which problem and settings it belongs to |
 //! | `fault` | what it cannot hold |
@@ -17,6 +19,7 @@ mod fault;
 mod format;
 mod origin;
 mod prepared;
+mod triangle;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +33,8 @@ pub use draft::Draft;
 pub(crate) use draft::{ListedNode, bits};
 use origin::Origin;
 pub(crate) use origin::Stamp;
-pub(crate) use prepared::Prepared;
+pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, Screening, narrow, wide};
+pub(crate) use triangle::{Triangle, TriangleRow};
 
 /// The state of a search between two nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +53,7 @@ pub(crate) struct State {
     pub features_left: u64,
     /// Whether there were nodes yet. If not, the search starts anew, with the incumbent and with what is prepared.
     pub started: bool,
-    pub prepared: Option<Prepared>,
+    pub prepared: Prepared,
     pub base: f64,
     pub floor: Option<f64>,
     /// The best models, best first.
@@ -192,6 +196,7 @@ impl State {
     pub(crate) fn close(&mut self) {
         let lows = self.open.iter().map(SavedNode::low).chain(self.floor());
         self.floor = lows.reduce(Certified::and).map(Certified::value);
+        self.prepared = Prepared::default();
         self.open.clear();
         self.frames.clear();
         self.warm_starts.clear();
@@ -222,3 +227,6 @@ fn refuse<T>(reason: &str) -> Result<T> {
         reason: reason.to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,40 +1,159 @@
-//! [`Prepared`]: how far a search had come before there were nodes.
+//! [`Prepared`]: how far the work had come that is done before there are nodes, and what nodes are made from.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::triangle::Triangle;
 use crate::problem::Problem;
 use crate::relaxation::WarmStart;
 
-/// A screening of wide data in progress: the features that are left, and where its ascent stands.
+/// What was prepared, each part as far as it had come.
 ///
-/// That the others are out is proved by the evidence that is kept with it. The point proves nothing by itself: every bound
-/// made from it is certified anew.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Nothing here proves anything by itself: sets and points are places to go on from, whose bounds are certified anew, and a
+/// Gram matrix is compared with the data before it is used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Prepared {
+    /// The heuristic that has not handed its model over yet.
+    pub heuristic: Option<Heuristic>,
+    pub screening: Option<Screening>,
+    /// The rows of the Gram matrix that are there, where it takes long to make them.
+    #[serde(with = "shared")]
+    pub gram: Option<Arc<Triangle>>,
+    /// Where the relaxation of the only open node stands.
+    pub point: Option<Point>,
+}
+
+/// A heuristic in progress.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Heuristic {
+    /// Matching pursuit: the features that are in.
+    Pursuit(Vec<u32>),
+    /// Greedy steps, then swaps, in Gram form: the features that are in.
+    Swaps(Vec<u32>),
+    /// The same by refitting, with groups, bounds and heredity.
+    Greedy(Greedy),
+}
+
+/// Greedy steps, then rounds of swaps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Greedy {
+    /// The features that are in.
+    pub support: Vec<u32>,
+    /// The rounds of swaps that were begun; none while it grows.
+    pub rounds: u32,
+    /// The features that this round has still to try without.
+    pub left: Vec<u32>,
+    /// Whether this round has found anything.
+    pub improved: bool,
+}
+
+/// A screening of wide data: the features that are left, and where its ascent stands.
+///
+/// That the others are out is proved by the evidence that is kept with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Screening {
     free: Vec<u32>,
+    pub point: Point,
+    pub epsilon: f64,
+    /// Whether nothing more is to be dropped.
+    pub done: bool,
+}
+
+/// A point of a relaxation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Point {
+    /// Slopes, one a row; none where the model is enough to go on from.
     alpha: Vec<f64>,
     x: Vec<(u32, f64)>,
     steps: (f64, f64),
-    pub epsilon: f64,
 }
 
 impl Prepared {
+    /// What is of use beside nodes; where the only one stands, too, if there is only one.
+    pub(crate) fn beside_nodes(&mut self, count: usize) {
+        (self.heuristic, self.screening) = (None, None);
+        if count != 1 {
+            self.point = None;
+        }
+    }
+
+    /// Whether it could be of this problem.
+    pub(super) fn fits(&self, problem: &Problem) -> bool {
+        self.heuristic.as_ref().is_none_or(|own| own.fits(problem))
+            && self.screening.as_ref().is_none_or(|own| own.fits(problem))
+            && self.gram.as_ref().is_none_or(|own| own.fits(problem))
+            && self.point.as_ref().is_none_or(|own| own.fits(problem))
+    }
+}
+
+impl Heuristic {
+    fn fits(&self, problem: &Problem) -> bool {
+        let is_set = |set: &[u32]| {
+            set.len() <= problem.support_size()
+                && set.is_sorted_by(|a, b| a < b)
+                && set.iter().all(|j| is_selectable(problem, *j))
+        };
+        match self {
+            Self::Pursuit(support) | Self::Swaps(support) => is_set(support),
+            Self::Greedy(greedy) => {
+                let set: Vec<usize> = wide(&greedy.support);
+                let structure = problem.structure.as_ref();
+                let closed = structure.is_some_and(|structure| structure.is_closed(&set));
+                is_set(&greedy.support) && closed && is_set(&greedy.left)
+            }
+        }
+    }
+}
+
+impl Screening {
     pub(crate) fn new(free: &[usize], warm: WarmStart, epsilon: f64) -> Self {
-        let x = warm.x.iter().map(|(j, x)| (*j as u32, *x));
-        let mut x: Vec<(u32, f64)> = x.collect();
-        x.sort_unstable_by_key(|(j, _)| *j);
         Self {
-            free: free.iter().map(|j| *j as u32).collect(),
-            x,
-            alpha: warm.alpha,
-            steps: warm.steps,
+            free: narrow(free),
+            point: Point::new(warm),
             epsilon,
+            done: false,
         }
     }
 
     /// The features that are left, in order.
     pub(crate) fn free(&self) -> Vec<usize> {
-        self.free.iter().map(|j| *j as usize).collect()
+        wide(&self.free)
+    }
+
+    fn fits(&self, problem: &Problem) -> bool {
+        self.free.is_sorted_by(|a, b| a < b)
+            && self.free.iter().all(|j| is_selectable(problem, *j))
+            && self.point.has_slopes()
+            && self.point.fits(problem)
+            && is_step(self.epsilon)
+    }
+}
+
+impl Point {
+    pub(crate) fn new(warm: WarmStart) -> Self {
+        let x = warm.model().into_iter().map(|(j, x)| (j as u32, x));
+        let mut x: Vec<(u32, f64)> = x.filter(|(_, x)| x.is_finite()).collect();
+        x.sort_unstable_by_key(|(j, _)| *j);
+        let steps = match warm.alpha.is_empty() {
+            true => (1.0, 1.0),
+            false => warm.steps,
+        };
+        Self {
+            alpha: warm.alpha,
+            x,
+            steps,
+        }
+    }
+
+    /// Whether it has the slopes that a first-order ascent goes on from.
+    pub(crate) fn has_slopes(&self) -> bool {
+        !self.alpha.is_empty()
+    }
+
+    /// (column, coefficient), in order.
+    pub(crate) fn model(&self) -> Vec<(usize, f64)> {
+        self.x.iter().map(|(j, x)| (*j as usize, *x)).collect()
     }
 
     /// Where the ascent goes on.
@@ -43,25 +162,60 @@ impl Prepared {
         problem.loss.clip(&mut alpha, &problem.b);
         WarmStart {
             alpha,
-            x: self.x.iter().map(|(j, x)| (*j as usize, *x)).collect(),
+            x: self.model(),
             steps: self.steps,
             ..WarmStart::default()
         }
     }
 
-    /// Whether it could be of this problem.
-    pub(super) fn fits(&self, problem: &Problem) -> bool {
-        let is_free = |j: &u32| problem.selectable.binary_search(&(*j as usize)).is_ok();
+    fn fits(&self, problem: &Problem) -> bool {
         let is_column = |j: u32| (j as usize) < problem.design.columns();
-        let is_step = |step: f64| step.is_finite() && step > 0.0;
-        self.free.is_sorted_by(|a, b| a < b)
-            && self.free.iter().all(is_free)
-            && self.alpha.len() == problem.rows()
+        (self.alpha.is_empty() || self.alpha.len() == problem.rows())
             && self.alpha.iter().all(|slope| slope.is_finite())
             && self.x.is_sorted_by(|a, b| a.0 < b.0)
             && self.x.iter().all(|(j, x)| is_column(*j) && x.is_finite())
             && is_step(self.steps.0)
             && is_step(self.steps.1)
-            && is_step(self.epsilon)
     }
+}
+
+/// What is shared in memory is written once, and belongs to nobody else when it is read.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T, S>(value: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        T: Serialize,
+        S: Serializer,
+    {
+        value.as_deref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
+    where
+        T: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        Ok(Option::<T>::deserialize(deserializer)?.map(Arc::new))
+    }
+}
+
+/// Columns as they are written.
+pub(crate) fn narrow(columns: &[usize]) -> Vec<u32> {
+    columns.iter().map(|j| *j as u32).collect()
+}
+
+/// Columns as they were written.
+pub(crate) fn wide(columns: &[u32]) -> Vec<usize> {
+    columns.iter().map(|j| *j as usize).collect()
+}
+
+fn is_selectable(problem: &Problem, j: u32) -> bool {
+    problem.selectable.binary_search(&(j as usize)).is_ok()
+}
+
+fn is_step(step: f64) -> bool {
+    step.is_finite() && step > 0.0
 }

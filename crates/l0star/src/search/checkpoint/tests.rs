@@ -1,0 +1,278 @@
+//! Killed after every step, a run comes to its end: no step is made twice.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::{Checkpoint, Heuristic, State};
+use crate::{Design, Problem, Run, Settings, Solution, Status, loss, solve};
+
+fn wave(i: usize, j: usize) -> f64 {
+    ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin()
+}
+
+fn design(rows: usize, columns: usize) -> Design {
+    let value = |at: usize| wave(at % rows, at / rows);
+    let values = (0..rows * columns).map(value).collect();
+    Design::dense(rows, columns, values).unwrap()
+}
+
+fn signal(rows: usize) -> Vec<f64> {
+    let value = |i: usize| 2.0 * wave(i, 3) - wave(i, 20) + 0.7 * wave(i, 11) + wave(i, 997);
+    (0..rows).map(value).collect()
+}
+
+fn labels(rows: usize) -> Vec<f64> {
+    let sign = |y: f64| if y > 0.0 { 1.0 } else { -1.0 };
+    signal(rows).into_iter().map(sign).collect()
+}
+
+/// So many columns that its Gram matrix has several bands.
+fn tall() -> Problem {
+    let builder = Problem::builder(design(500, 400), signal(500));
+    builder.k(3).ridge(0.05).intercept(true).build().unwrap()
+}
+
+fn logistic() -> Problem {
+    let builder = Problem::builder(design(120, 30), labels(120)).k(4);
+    let builder = builder.loss(loss::by_name("logistic", 1.0).unwrap());
+    builder.ridge(0.01).intercept(true).build().unwrap()
+}
+
+fn grouped(loss: &str) -> Problem {
+    let y = match loss {
+        "quadratic" => signal(80),
+        _ => labels(80),
+    };
+    let builder = Problem::builder(design(80, 24), y).k(4).ridge(0.02);
+    let builder = builder.loss(loss::by_name(loss, 1.0).unwrap());
+    let builder = builder.groups(vec![vec![0, 1], vec![5, 6, 7]]);
+    let builder = builder.nonnegative(vec![11, 12]);
+    builder.intercept(true).build().unwrap()
+}
+
+/// More columns than a Gram matrix may have, and a column without a ridge: a first-order ascent.
+fn wide() -> Problem {
+    let y = (0..25).map(|i| 3.0 * wave(i, 3) - 2.0 * wave(i, 20) + 0.1 * wave(i, 997));
+    let builder = Problem::builder(design(25, 3050), y.collect()).k(2);
+    let builder = builder.always_in(40, 0.0);
+    builder.ridge(0.5).build().unwrap()
+}
+
+/// The state without what differs from run to run: what was found and proved, not what it took.
+fn substance(state: &State) -> State {
+    let mut state = state.clone();
+    (state.seconds, state.calls) = (0.0, 0);
+    if let Some(gram) = &mut state.prepared.gram {
+        Arc::make_mut(gram).seconds = 0.0;
+    }
+    state
+}
+
+/// A run that dies with the last of so many checkpoints that say anything new; what it leaves behind, or how it ended before.
+fn kill(
+    problem: &Problem,
+    settings: &Settings,
+    from: Option<&Checkpoint>,
+    mut steps: usize,
+) -> Result<Checkpoint, Box<Solution>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let settings = Settings {
+        interrupt: Some(Arc::clone(&flag)),
+        ..settings.clone()
+    };
+    let before = from.map(|from| substance(&from.state));
+    let mut left: Option<Checkpoint> = None;
+    let sink = Box::new(|checkpoint: &Checkpoint| {
+        let is_new = before != Some(substance(&checkpoint.state));
+        steps -= usize::from(is_new && steps > 0);
+        if is_new && steps == 0 && left.is_none() {
+            left = Some(Checkpoint::decode(&checkpoint.encode()).unwrap());
+            flag.store(true, Ordering::Relaxed);
+        }
+    });
+    let mut run = Run::new(problem, &settings).save(Duration::ZERO, sink);
+    if let Some(from) = from {
+        run = run.resume(from.clone());
+    }
+    let found = run.solve().unwrap();
+    match found.status {
+        Status::Interrupted => Ok(left.unwrap()),
+        _ => Err(Box::new(found)),
+    }
+}
+
+/// What was seen in the checkpoints of a run.
+#[derive(Debug, Default)]
+struct Seen {
+    pursuits: usize,
+    swaps: usize,
+    greedy: usize,
+    bands: usize,
+    points: usize,
+}
+
+impl Seen {
+    fn note(&mut self, before: Option<&State>, state: &State) {
+        let gram = |state: &State| state.prepared.gram.as_ref().map_or(0, |gram| gram.count());
+        match &state.prepared.heuristic {
+            Some(Heuristic::Pursuit(_)) => self.pursuits += 1,
+            Some(Heuristic::Swaps(_)) => self.swaps += 1,
+            Some(Heuristic::Greedy(_)) => self.greedy += 1,
+            None => {}
+        }
+        self.bands += usize::from(gram(state) > before.map_or(0, gram));
+        self.points += usize::from(state.prepared.point.is_some());
+    }
+}
+
+/// Kills a run again and again, with every so-manieth checkpoint; returns what was seen.
+fn survives(problem: &Problem, settings: &Settings, steps: usize) -> Seen {
+    let truth = solve(problem, settings).unwrap();
+    assert_eq!(truth.status, Status::Optimal);
+    let mut count = 0;
+    let sink = Box::new(|_: &Checkpoint| count += 1);
+    let whole = Run::new(problem, settings)
+        .save(Duration::ZERO, sink)
+        .solve()
+        .unwrap();
+    // To be saved changes nothing.
+    let same = Solution {
+        seconds: truth.seconds,
+        ..whole
+    };
+    assert_eq!(same, truth);
+    let (mut seen, mut kills) = (Seen::default(), 0);
+    let mut left: Option<Checkpoint> = None;
+    let found = loop {
+        match kill(problem, settings, left.as_ref(), steps) {
+            Ok(next) => {
+                seen.note(left.as_ref().map(|left| &left.state), &next.state);
+                left = Some(next);
+            }
+            Err(found) => break found,
+        }
+        kills += 1;
+        // A run that made its steps again would never get anywhere. Warm starts are rounded, frames built anew: a few more.
+        assert!(
+            kills <= 3 * count / (2 * steps) + 20,
+            "{kills} kills, {count} steps: {seen:?}"
+        );
+    };
+    assert_eq!(found.status, Status::Optimal, "{seen:?}");
+    assert_eq!(found.support, truth.support);
+    assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);
+    assert!(found.lower_bound.unwrap() <= truth.objective);
+    assert!(kills > 2, "{kills} kills, {count} steps");
+    seen
+}
+
+fn one_thread() -> Settings {
+    Settings {
+        threads: NonZeroUsize::new(1),
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn a_gram_matrix_and_its_root_go_on() {
+    let seen = survives(&tall(), &one_thread(), 1);
+    assert_eq!(seen.bands, 3, "{seen:?}");
+    assert!(seen.swaps > 2 && seen.points > 0, "{seen:?}");
+}
+
+#[test]
+fn a_pursuit_and_newton_on_the_rows_go_on() {
+    let seen = survives(&logistic(), &one_thread(), 1);
+    assert!(seen.pursuits >= 4 && seen.points > 1, "{seen:?}");
+}
+
+#[test]
+fn greedy_steps_and_structured_relaxations_go_on() {
+    // A lift or a frame of its own is made again, and what it is made from is solved again: a few steps of a first-order method.
+    let seen = survives(&grouped("quadratic"), &one_thread(), 4);
+    assert!(
+        seen.greedy > 1 && seen.bands == 1 && seen.points > 0,
+        "{seen:?}"
+    );
+    let seen = survives(&grouped("logistic"), &one_thread(), 4);
+    assert!(seen.greedy > 1 && seen.points > 0, "{seen:?}");
+}
+
+#[test]
+fn a_first_order_ascent_of_the_root_goes_on() {
+    // Two steps at least are needed to see that it has converged.
+    let seen = survives(&wide(), &one_thread(), 25);
+    assert!(seen.points > 5, "{seen:?}");
+}
+
+#[test]
+fn lists_go_on() {
+    let settings = Settings {
+        top: NonZeroUsize::new(4),
+        ..one_thread()
+    };
+    survives(&logistic(), &settings, 1);
+    survives(&grouped("quadratic"), &settings, 4);
+}
+
+/// Every kind of checkpoint, one of each.
+fn kinds() -> Vec<(Problem, Vec<u8>)> {
+    let mut kinds = Vec::new();
+    for problem in [tall(), logistic(), grouped("quadratic")] {
+        let mut saved: Vec<Checkpoint> = Vec::new();
+        let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
+        let run = Run::new(&problem, &one_thread()).save(Duration::ZERO, sink);
+        run.solve().unwrap();
+        let is_heuristic = |state: &State| state.prepared.heuristic.is_some();
+        let is_matrix = |state: &State| state.prepared.gram.is_some();
+        let is_point = |state: &State| state.prepared.point.is_some();
+        for kind in [is_heuristic as fn(&State) -> bool, is_matrix, is_point] {
+            let found = saved.iter().find(|checkpoint| kind(&checkpoint.state));
+            kinds.extend(found.map(|found| (problem.clone(), found.encode())));
+        }
+    }
+    assert!(kinds.len() >= 7, "{}", kinds.len());
+    kinds
+}
+
+#[test]
+fn damaged_preparations_are_refused() {
+    for (_, saved) in kinds() {
+        for i in 0..200 {
+            let at = saved.len() * i / 200;
+            let mut damaged = saved.clone();
+            damaged[at] ^= 1 << (i % 8);
+            assert!(Checkpoint::decode(&damaged).is_err(), "byte {at}");
+            assert!(Checkpoint::decode(&saved[..at]).is_err(), "{at} bytes");
+        }
+    }
+}
+
+/// A changed payload with the checksum to go with it: no accident, but it must not end in a panic.
+#[test]
+fn forged_preparations_do_no_harm() {
+    let settings = Settings {
+        node_limit: Some(2),
+        ..one_thread()
+    };
+    let mut accepted = 0;
+    for (problem, saved) in kinds() {
+        let payload = saved.len() - 32;
+        for i in 0..60_usize {
+            let mut forged = saved[..payload].to_vec();
+            // What was prepared comes after the counters.
+            let reach = (payload - 20).min(if i % 2 == 0 { 400 } else { payload });
+            let at = 20 + (i * 7919 + i * i * 104_729) % reach;
+            forged[at] = [0, 255, forged[at] ^ 1, forged[at].wrapping_add(i as u8)][i % 4];
+            let hash = blake3::hash(&forged);
+            forged.extend_from_slice(hash.as_bytes());
+            if let Ok(checkpoint) = Checkpoint::decode(&forged) {
+                let run = Run::new(&problem, &settings).resume(checkpoint);
+                accepted += u32::from(run.solve().is_ok());
+            }
+        }
+    }
+    assert!(accepted > 0, "nothing was tried");
+}

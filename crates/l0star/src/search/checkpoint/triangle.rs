@@ -1,0 +1,94 @@
+//! [`Triangle`]: the rows of a Gram matrix that are there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Problem;
+
+/// The lower triangle of a Gram matrix over some columns, as far as it is there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Triangle {
+    columns: Vec<u32>,
+    /// One a column; `None` where it is still to be made.
+    rows: Vec<Option<TriangleRow>>,
+    /// How long they took to make.
+    pub seconds: f64,
+}
+
+/// A row of a Gram matrix up to its diagonal, and what belongs to its column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TriangleRow {
+    pub gram: Vec<f64>,
+    pub c: f64,
+    pub mean: f64,
+    pub size: f64,
+}
+
+impl Triangle {
+    /// Without a row yet.
+    pub(crate) fn new(columns: &[usize]) -> Self {
+        Self {
+            columns: super::narrow(columns),
+            rows: vec![None; columns.len()],
+            seconds: 0.0,
+        }
+    }
+
+    /// The row of the column at an index, if it is there.
+    pub(crate) fn row(&self, index: usize) -> Option<&TriangleRow> {
+        self.rows.get(index)?.as_ref()
+    }
+
+    /// Adds a row, unless it is there.
+    pub(crate) fn add(&mut self, index: usize, row: impl FnOnce() -> TriangleRow) {
+        self.rows[index].get_or_insert_with(row);
+    }
+
+    /// How many rows are there.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.rows.iter().flatten().count()
+    }
+
+    /// The same over `columns`, which come in the same order; `None` where that is not so, or no row is left whole.
+    pub(crate) fn over(&self, columns: &[usize]) -> Option<Self> {
+        let mut next = 0;
+        let mut places = Vec::with_capacity(columns.len());
+        for j in columns {
+            let found = self.columns[next..].iter().position(|i| *i as usize == *j);
+            places.push(next + found?);
+            next += found? + 1;
+        }
+        let cut = |row: &TriangleRow, count: usize| TriangleRow {
+            gram: places[..count].iter().map(|at| row.gram[*at]).collect(),
+            ..*row
+        };
+        let rows = places.iter().enumerate();
+        let rows: Vec<Option<TriangleRow>> = rows
+            .map(|(i, at)| self.row(*at).map(|row| cut(row, i + 1)))
+            .collect();
+        rows.iter().any(Option::is_some).then(|| Self {
+            columns: super::narrow(columns),
+            rows,
+            seconds: self.seconds,
+        })
+    }
+
+    /// Whether it could be of this problem. Whether its numbers are is seen when the matrix is made.
+    pub(super) fn fits(&self, problem: &Problem) -> bool {
+        let is_column = |j: &u32| (*j as usize) < problem.design.columns();
+        let is_row = |(i, row): (usize, &Option<TriangleRow>)| {
+            row.as_ref().is_none_or(|row| {
+                let beside = [row.c, row.mean, row.size];
+                let numbers = row.gram.iter().chain(&beside);
+                row.gram.len() == i + 1
+                    && numbers.copied().all(f64::is_finite)
+                    && row.mean >= 0.0
+                    && row.size >= 0.0
+            })
+        };
+        self.columns.len() == self.rows.len()
+            && self.columns.iter().all(is_column)
+            && self.rows.iter().enumerate().all(is_row)
+            && (0.0..1e15).contains(&self.seconds)
+    }
+}
