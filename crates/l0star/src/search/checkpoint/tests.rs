@@ -76,7 +76,7 @@ fn kill(
     settings: &Settings,
     from: Option<&Checkpoint>,
     mut steps: usize,
-) -> Result<Checkpoint, Solution> {
+) -> Result<Checkpoint, Box<Solution>> {
     let flag = Arc::new(AtomicBool::new(false));
     let settings = Settings {
         interrupt: Some(Arc::clone(&flag)),
@@ -99,7 +99,7 @@ fn kill(
     let found = run.solve().unwrap();
     match found.status {
         Status::Interrupted => Ok(left.unwrap()),
-        _ => Err(found),
+        _ => Err(Box::new(found)),
     }
 }
 
