@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! out = x_i² / 2K_ii,      in = ½ϱ (gᵀx)² / (1 + ϱ gᵀKg),   g = e - κσ_i e_i,   ϱ = 1/κ(κ-1)
-//! score = (min(out/gap, 1) + 0.05)(min(in/gap, 1) + 0.2)
+//! score = (min(out/gap, 1) + 0.05)(min(in/gap, 1) + 0.05)
 //! ```
 //!
 //! Estimates only: nothing is pruned by them.
@@ -12,6 +12,9 @@
 use super::newton::{Model, Sets, support_norm};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
+
+/// What a side counts for that gains nothing: without it a gain of one side alone would be worth nothing at all.
+const LEAST: f64 = 0.05;
 
 /// The free feature to split on; `gap` is what is left to close, x and u those of the relaxed optimum. At a limit a cheap
 /// choice is made.
@@ -119,7 +122,7 @@ fn by_gain(
             gx * gx / (2.0 * gkg)
         };
         let share = |gain: f64| (gain / gap).min(1.0);
-        let score = (share(out) + 0.05) * (share(inside) + 0.2);
+        let score = (share(out) + LEAST) * (share(inside) + LEAST);
         if best.is_none_or(|(most, _)| score > most) {
             best = Some((score, j));
         }
