@@ -66,7 +66,7 @@ fn models(problem: &Problem) -> Vec<Model> {
 /// The root of a problem, solved and then lifted for a reference that some models are better than.
 #[test]
 fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
-    let mut lifts = 0;
+    let (mut lifts, mut again) = (0, 0);
     for seed in 0..400 {
         let word = ["logistic", "huber", "squared-hinge"][seed as usize % 3];
         let problem = problem(seed, word);
@@ -90,11 +90,19 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
         let mut rows = NewtonRows::new(&problem, Ideas::default());
         rows.prepare(&problem, &task.node, None);
         let (plain, _) = rows.solve(&problem, &task);
-        task.low = plain.value().min(reference);
+        // On every second problem after a lift for a worse reference, whose region is wider.
+        let worse = reference + 1.5 * (reference - plain.value());
+        (task.scale, task.low) = (worse, plain.value().min(worse));
+        let before = seed % 2 == 0 && rows.tighten(&problem, &task);
+        if before {
+            rows.solve(&problem, &task);
+        }
+        (task.scale, task.low) = (reference, plain.value().min(reference));
         if !rows.tighten(&problem, &task) {
             continue;
         }
         lifts += 1;
+        again += usize::from(before);
         let region = rows.work.lift.as_ref().unwrap().region.clone();
         for (support, value, x) in models.iter().filter(|(_, value, _)| *value < reference) {
             // The model, and the ways from it to where it is as bad as the reference.
@@ -141,4 +149,5 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
         }
     }
     assert!(lifts > 100, "{lifts} lifts");
+    assert!(again > 20, "{again} of them again");
 }
