@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
-use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, branching, largest};
+use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, branching, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::gram::frame::{Frame, FrameModel, Spread};
 use crate::gram::root::{MAX_COLUMNS, Root};
@@ -288,7 +288,7 @@ impl Relaxation for Working {
         self.point.children(problem, node)
     }
 
-    fn branch(&mut self, _problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize {
         let places = |columns: &[usize]| -> Vec<usize> {
             columns.iter().filter_map(|j| self.place(*j)).collect()
         };
@@ -298,6 +298,10 @@ impl Relaxation for Working {
             free: places(node.free),
             budget: node.budget,
         };
+        if sets.free.is_empty() {
+            // Nothing that is left of the node was ever of use to it.
+            return largest_one(node.free, |j| atom(problem, &self.point, j));
+        }
         let mut model = FrameModel::new(Arc::clone(&self.frame), f64::INFINITY);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let at = branching::choose(&mut model, &sets, x, u, gap, &Limits::none());
