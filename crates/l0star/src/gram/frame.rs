@@ -272,10 +272,11 @@ impl Model for FrameModel {
 
     fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]) {
         let (mut slope, mut curve) = (0.0, 0.0);
-        for (i, d) in direction {
+        for (at, (i, d)) in direction.iter().enumerate() {
             slope -= u[*i] * d;
             let row = self.frame.row(*i);
-            curve += d * direction.iter().map(|(j, e)| row[*j] * e).sum::<f64>();
+            let before: f64 = direction[..at].iter().map(|(j, e)| row[*j] * e).sum();
+            curve += d * (2.0 * before + row[*i] * d);
         }
         self.line = (self.smooth, slope, curve);
     }
