@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use super::root::Root;
 use crate::bound::Certified;
 use crate::limits::Limits;
-use crate::linalg::cholesky::{Cholesky, mirror};
+use crate::linalg::cholesky::{Cholesky, mirror_up};
 use crate::linalg::kernels;
 use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
@@ -418,7 +418,7 @@ impl<'r> Condensed<'r> {
         }
         // What was copied is symmetric; condensing is done below the diagonal.
         if s > 0 {
-            mirror(&mut h, d, |below, above| *above = *below);
+            mirror_up(&mut h, d);
         }
         Some(Self {
             h: Cow::Owned(h),

@@ -17,7 +17,7 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::limits::Limits;
-use crate::linalg::cholesky::mirror;
+use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
 use crate::search::checkpoint::{Triangle, TriangleRow};
@@ -291,7 +291,7 @@ impl Columns<'_> {
         if stopped.into_inner() {
             return None;
         }
-        mirror(&mut products.gram, d, |below, above| *above = *below);
+        mirror_up(&mut products.gram, d);
         Some(products)
     }
 }

@@ -6,7 +6,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::product::{Columns, Keep};
 use super::swaps::Form;
 use crate::limits::Limits;
-use crate::linalg::cholesky::mirror;
+use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{gamma, two_sum};
 use crate::problem::{Problem, Stored};
@@ -186,7 +186,7 @@ impl Root {
                 Par::Seq,
             );
         }
-        mirror(&mut h, d, |below, above| *above = *below);
+        mirror_up(&mut h, d);
         let (roundings, whole) = self.rounding;
         // Three a row; an entry of a view brings two of its own, and a product has two entries.
         let each = if problem.design.has_view() { 7 } else { 3 };

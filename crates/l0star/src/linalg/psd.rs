@@ -25,7 +25,7 @@ pub(crate) fn proved(
     let rows = factor.start(d);
     rows.copy_from_slice(g);
     (0..d).for_each(|i| rows[i * d + i] -= epsilon);
-    factor.factor_unless(&|| limits.stop())
+    factor.succeeds_unless(&|| limits.stop())
 }
 
 /// The largest t with `H ⪰ diag(base + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
