@@ -86,12 +86,12 @@ impl Cholesky {
         done
     }
 
-    /// Whether [`Cholesky::factor_unless`] succeeds on a square that was filled on both sides of its diagonal; the factor
-    /// is not to be used.
+    /// Whether [`Cholesky::factor_unless`] succeeds; the factor is not to be used.
     pub fn succeeds_unless(&mut self, stop: &dyn Fn() -> bool) -> bool {
         if self.size < BLOCKED {
             return self.factor();
         }
+        mirror_up(&mut self.rows, self.size);
         self.factor_columns_unless(stop)
     }
 
@@ -297,12 +297,36 @@ mod tests {
     #[test]
     fn an_indefinite_matrix_is_refused() {
         for d in [2, 100, LONG + 1] {
-            let mut factor = Cholesky::new();
-            let rows = factor.start(d);
-            for i in 0..d {
-                rows[i * d + i] = if i == d - 1 { -1.0 } else { 1.0 };
+            // What makes it indefinite is below the diagonal, the only part that counts.
+            for (last, beside) in [(-1.0, 0.0), (1.0, 2.0)] {
+                let mut factor = Cholesky::new();
+                let fill = |factor: &mut Cholesky| {
+                    let rows = factor.start(d);
+                    (0..d).for_each(|i| rows[i * d + i] = 1.0);
+                    rows[d * d - 1] = last;
+                    rows[d * d - 2] = beside;
+                };
+                fill(&mut factor);
+                assert!(!factor.factor_unless(&|| false));
+                fill(&mut factor);
+                assert!(!factor.succeeds_unless(&|| false));
             }
-            assert!(!factor.factor_unless(&|| false));
+        }
+    }
+
+    #[test]
+    fn triangles_are_copied_across() {
+        for d in [1, 7, 8, 9, 16, 37] {
+            let entry = |i: usize| (i * i % 91) as f64;
+            let rows: Vec<f64> = (0..d * d).map(entry).collect();
+            let (mut up, mut down) = (rows.clone(), rows.clone());
+            mirror_up(&mut up, d);
+            mirror_down(&mut down, d);
+            for (r, c) in (0..d * d).map(|at| (at / d, at % d)) {
+                let (low, high) = (r.max(c), r.min(c));
+                assert_eq!(up[r * d + c], rows[low * d + high]);
+                assert_eq!(down[r * d + c], rows[high * d + low]);
+            }
         }
     }
 }
