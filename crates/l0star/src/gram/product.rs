@@ -22,9 +22,14 @@ use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
 use crate::search::checkpoint::{Triangle, TriangleRow};
 
-/// Columns of a block: few enough that a limit is noticed soon and threads find work, enough that packing and writing
-/// blocks out costs little beside multiplying them.
-const BLOCK: usize = 320;
+/// Columns of a block: few enough that threads find work, enough that packing and writing blocks out costs little beside
+/// multiplying them …
+const BLOCK: usize = 192;
+/// … a matrix of so many is one block …
+const SMALL: usize = 320;
+/// … and with many rows a block is smaller, so that a limit is noticed after so many multiplications.
+const UNNOTICED: f64 = 2e9;
+const LEAST_BLOCK: usize = 64;
 /// A product of two sparse entries costs about as much as this many of dense blocks.
 const SPARSE_PRICE: f64 = 16.0;
 /// Rows that were kept are those of the matrix when they agree with the columns to this: far more than rounding, far less
@@ -196,10 +201,12 @@ impl Columns<'_> {
         }
     }
 
-    /// Columns of a band: all alike, and at most [`BLOCK`].
+    /// Columns of a band: all alike. They do not depend on the number of threads.
     fn band(&self) -> usize {
         let d = self.columns.len();
-        d.div_ceil(d.div_ceil(BLOCK))
+        let most = if d <= SMALL { SMALL } else { BLOCK };
+        let noticed = (UNNOTICED / self.design.rows() as f64).sqrt() as usize;
+        d.div_ceil(d.div_ceil(noticed.clamp(LEAST_BLOCK, most)))
     }
 
     fn compute(
