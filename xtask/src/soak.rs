@@ -157,7 +157,7 @@ fn check_list(problem: &Problem) -> Result<(), String> {
         return Err(format!("status {}, {own} models of {all}", found.status));
     }
     for (own, other) in found.solutions.iter().zip(&truth.solutions) {
-        let slack = 2e-9 * other.objective.max(1e-12) + 1e-27 * problem.objective(&[]);
+        let slack = common::proved(problem, other.objective);
         if (own.objective - other.objective).abs() > slack {
             return Err(format!(
                 "{:e} in the list, not {:e}",
@@ -179,7 +179,7 @@ fn check_path(problem: &Problem) -> Result<(), String> {
         let alone = problem.with_k(point.k).map_err(say)?;
         let truth = solve(&alone, &Settings::new(Method::Exhaustive)).map_err(say)?;
         let (optimum, found) = (truth.objective, point.solution);
-        let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
+        let slack = common::rounding(problem, optimum);
         let bound = found.lower_bound.unwrap_or(f64::NAN);
         if bound.is_nan() || bound > optimum + slack {
             return Err(format!(
@@ -234,7 +234,7 @@ fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
             if optimum.is_infinite() && own.objective.is_infinite() {
                 continue;
             }
-            let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
+            let slack = common::rounding(problem, optimum);
             let bound = own.lower_bound;
             if bound.is_nan() || bound > optimum + slack {
                 return Err(format!("column {j}: bound {bound:e} above {optimum:e}"));
@@ -276,7 +276,7 @@ fn compare(problem: &Problem, found: &Solution, highest: f64) -> Result<(), Stri
         .map_err(|error| error.to_string())?
         .objective;
     // Rounding of the brute-force objective itself.
-    let slack = 1e-13 * optimum + 1e-28 * problem.objective(&[]);
+    let slack = common::rounding(problem, optimum);
     let bound = found.lower_bound.unwrap_or(f64::NAN);
     let highest = highest.max(bound);
     if highest.is_nan() || highest > optimum + slack {

@@ -128,6 +128,11 @@ impl<'p> Restricted<'p> {
             if size == 0 {
                 break;
             }
+            let floor = TOLERANCE * value.abs();
+            // No step can decrease P by more than the gap.
+            if factored && gap <= floor && problem.unpenalised.columns().is_empty() {
+                break;
+            }
             if !(quadratic && factored) {
                 self.factor_hessian(quadratic);
                 factored = true;
@@ -145,7 +150,6 @@ impl<'p> Restricted<'p> {
                 break;
             }
             // The decrease is measured in the curvature, the gap in the ridge: both have to reach their floor.
-            let floor = TOLERANCE * value.abs();
             if decrease <= floor && gap <= floor && self.free_gradient() == 0.0 || decrease == 0.0 {
                 break;
             }

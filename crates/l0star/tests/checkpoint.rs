@@ -75,7 +75,7 @@ fn random_problems_in_pieces_equal_brute_force() {
         let problem = &case.problem;
         let truth = solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
         let (found, _) = in_pieces(problem, &limited(1 + seed % 3, 1));
-        let slack = 1e-13 * truth.objective + 1e-28 * problem.objective(&[]);
+        let slack = common::rounding(problem, truth.objective);
         let error = found.objective - truth.objective;
         assert_eq!(found.status, Status::Optimal, "{}", case.words);
         assert!(error <= 1e-9 * truth.objective.max(1e-12), "{}", case.words);

@@ -15,15 +15,10 @@ use l0star::{
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Rounding of the brute-force objective itself: relative, and the square of the rounding of a perfect fit.
-fn slack(problem: &Problem, objective: f64) -> f64 {
-    1e-13 * objective + 1e-28 * problem.objective(&[])
-}
-
 fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), TestCaseError> {
     let truth = solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
     let optimum = truth.objective;
-    let slack = slack(problem, optimum);
+    let slack = common::rounding(problem, optimum);
     let worst = Cell::new(f64::NEG_INFINITY);
     let observer = Box::new(|event: &Event| {
         if event.news == News::Bound {

@@ -49,11 +49,6 @@ fn many(top: Option<usize>, within: Option<f64>) -> Settings {
     }
 }
 
-/// Rounding of an objective: relative, and the square of the rounding of a perfect fit.
-fn slack(problem: &Problem, objective: f64) -> f64 {
-    2e-9 * objective.max(1e-12) + 1e-27 * problem.objective(&[])
-}
-
 fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), TestCaseError> {
     let truth = brute_force(problem, &selectable(problem, words));
     let found = solve(problem, settings).unwrap();
@@ -80,7 +75,7 @@ fn check_list(
         let same = truth.iter().find(|(_, set)| *set == model.support);
         let (value, _) = same.expect("a set of at most k features");
         prop_assert!(
-            (model.objective - value).abs() <= slack(problem, *value),
+            (model.objective - value).abs() <= common::proved(problem, *value),
             "{words}: {model:?} against {value}"
         );
         let others = (0..problem.columns()).filter(|j| model.coefficients[*j] != 0.0);
@@ -94,7 +89,7 @@ fn check_list(
         None => (cap.min(truth.len()), cap.min(truth.len())),
         Some(within) => {
             let threshold = truth[0].0 * (1.0 + within);
-            let room = 2.0 * slack(problem, threshold);
+            let room = 2.0 * common::proved(problem, threshold);
             let below = |high: f64| truth.iter().filter(|(value, _)| *value <= high).count();
             (below(threshold - room), below(threshold + room))
         }
@@ -109,7 +104,7 @@ fn check_list(
     }
     for (model, (value, _)) in list.iter().zip(truth) {
         prop_assert!(
-            (model.objective - value).abs() <= slack(problem, *value),
+            (model.objective - value).abs() <= common::proved(problem, *value),
             "{words}: {} is not the next best, {value}",
             model.objective
         );
@@ -117,14 +112,14 @@ fn check_list(
     let rest = truth.iter().find(|(_, set)| !sets.contains(&set[..]));
     match (found.rest_bound, rest) {
         (Some(bound), Some((value, _))) => prop_assert!(
-            bound <= value + 1e-13 * value + 1e-28 * problem.objective(&[]),
+            bound <= value + common::rounding(problem, value),
             "{words}: {bound} is no bound of the rest, {value}"
         ),
         (None, rest) => prop_assert!(rest.is_none(), "{words}: there are more"),
         (Some(_), None) => {}
     }
     let bound = found.lower_bound.unwrap();
-    prop_assert!(bound <= truth[0].0 + 1e-13 * truth[0].0 + 1e-28 * problem.objective(&[]));
+    prop_assert!(bound <= truth[0].0 + common::rounding(problem, truth[0].0));
     Ok(())
 }
 

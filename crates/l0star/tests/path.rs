@@ -52,7 +52,7 @@ proptest! {
             prop_assert_eq!(point.k, k);
             let truth = solve(&case.problem.with_k(k).unwrap(), &Settings::new(Method::Exhaustive)).unwrap();
             let found = &point.solution;
-            let slack = 2e-9 * truth.objective.max(1e-12) + 1e-27 * case.problem.objective(&[]);
+            let slack = common::proved(&case.problem, truth.objective);
             prop_assert!((found.objective - truth.objective).abs() <= slack, "{}, k = {k}", case.words);
             prop_assert!(found.lower_bound.unwrap() <= truth.objective + slack, "{}, k = {k}", case.words);
             prop_assert!(found.support.len() <= k);
@@ -77,7 +77,7 @@ proptest! {
         for point in &path {
             let alone = problem.with_k(point.k).unwrap();
             let truth = solve(&alone, &Settings::new(Method::Exhaustive)).unwrap();
-            let slack = 2e-9 * truth.objective.max(1e-12) + 1e-27 * problem.objective(&[]);
+            let slack = common::proved(&problem, truth.objective);
             let found = &point.solution;
             prop_assert!((found.objective - truth.objective).abs() <= slack, "{}, k = {}", case.words, point.k);
             prop_assert!(found.lower_bound.unwrap() <= truth.objective + slack, "{}", case.words);

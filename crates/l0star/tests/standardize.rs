@@ -229,7 +229,7 @@ proptest! {
         let words = &case.words;
         let problem = case.standardized();
         let truth = solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
-        let slack = 1e-13 * truth.objective + 1e-28 * problem.objective(&[]);
+        let slack = common::rounding(&problem, truth.objective);
         let list = Settings { top: NonZeroUsize::new(3), ..Settings::default() };
         for settings in [Settings::default(), list] {
             let found = solve(&problem, &settings).unwrap();
@@ -296,7 +296,7 @@ proptest! {
             let truth = solve(&alone, &Settings::new(Method::Exhaustive)).unwrap();
             let Solution { objective, coefficients, intercept, lower_bound, .. } = point.solution;
             prop_assert!(close(objective, truth.objective, 2e-9), "{words}, k {}", point.k);
-            let slack = 1e-13 * truth.objective + 1e-28 * problem.objective(&[]);
+            let slack = common::rounding(&problem, truth.objective);
             prop_assert!(lower_bound.unwrap() <= truth.objective + slack, "{words}, k {}", point.k);
             let own = case.objective(&coefficients, intercept);
             prop_assert!(close(own, objective, 1e-10), "{words}, k {}: {own}", point.k);

@@ -163,7 +163,7 @@ fn working_sets_that_grow_by_one_column_lead_to_the_optimum() {
         let tree = BinaryTree::new(relaxation);
         let mut search = Search::new(Context::new(&case.problem, &settings), tree);
         let truth = solve(&case.problem, &Settings::new(Method::Exhaustive)).unwrap();
-        let slack = 1e-13 * truth.objective + 1e-28 * case.problem.objective(&[]);
+        let slack = common::rounding(&case.problem, truth.objective);
         for steps in 0.. {
             let progress = search.step();
             let bound = search.lower_bound().value();

@@ -32,10 +32,6 @@ fn losses() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(loss::NAMES)
 }
 
-fn slack(problem: &Problem, objective: f64) -> f64 {
-    1e-13 * objective + 1e-28 * problem.objective(&[])
-}
-
 /// Every set that the rules allow with its least objective, best first.
 fn brute_force(case: &RuledCase) -> Vec<(f64, Vec<usize>)> {
     let mut restricted = Restricted::new(&case.loose);
@@ -68,7 +64,7 @@ fn check(case: &RuledCase, settings: &Settings) -> Result<(), TestCaseError> {
     };
     prop_assert!(!truth.is_empty(), "{words}: should have been refused");
     let optimum = truth[0].0;
-    let slack = slack(problem, optimum);
+    let slack = common::rounding(problem, optimum);
     let worst = Cell::new(f64::NEG_INFINITY);
     let observer = Box::new(|event: &Event| {
         if event.news == News::Bound {
@@ -170,7 +166,7 @@ proptest! {
         let found = solve(problem, &settings).unwrap();
         let words = &case.words;
         prop_assert_eq!(found.status, Status::Optimal, "{}", words);
-        let room = |value: f64| 2e-9 * value.max(1e-12) + 1e-27 * problem.objective(&[]);
+        let room = |value: f64| common::proved(&problem, value);
         for (model, (value, _)) in found.solutions.iter().zip(&truth) {
             prop_assert!(
                 (model.objective - value).abs() <= room(*value),
@@ -188,7 +184,7 @@ proptest! {
         let count = found.solutions.len();
         prop_assert!(count >= sure.min(top) && count <= most.min(top), "{words}: {count} of {}", truth.len());
         if let (Some(bound), Some((value, _))) = (found.rest_bound, truth.get(count)) {
-            prop_assert!(bound <= value + slack(problem, *value), "{words}: {bound} above {value}");
+            prop_assert!(bound <= value + common::rounding(problem, *value), "{words}: {bound} above {value}");
         }
     }
 
@@ -223,7 +219,7 @@ proptest! {
                 prop_assert!(price.objective == f64::INFINITY, "{words}: {price:?}");
                 continue;
             };
-            let slack = slack(problem, *best);
+            let slack = common::rounding(problem, *best);
             let exact = (price.objective - best).abs() <= 1e-9 * best.max(1e-12) + slack;
             prop_assert!(
                 exact || (price.status == Status::NodeLimit && limit.is_some() && price.objective > *best),

@@ -17,13 +17,14 @@
 //! large as a Cholesky certificate, run on the very array that evaluates nodes, allows. In proportion to the diagonal the
 //! lift does not depend on the units of the columns.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::root::Root;
 use crate::bound::Certified;
 use crate::limits::Limits;
-use crate::linalg::cholesky::{Cholesky, mirror};
+use crate::linalg::cholesky::{Cholesky, mirror_up};
 use crate::linalg::kernels;
 use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
@@ -271,10 +272,11 @@ impl Model for FrameModel {
 
     fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]) {
         let (mut slope, mut curve) = (0.0, 0.0);
-        for (i, d) in direction {
+        for (at, (i, d)) in direction.iter().enumerate() {
             slope -= u[*i] * d;
             let row = self.frame.row(*i);
-            curve += d * direction.iter().map(|(j, e)| row[*j] * e).sum::<f64>();
+            let before: f64 = direction[..at].iter().map(|(j, e)| row[*j] * e).sum();
+            curve += d * (2.0 * before + row[*i] * d);
         }
         self.line = (self.smooth, slope, curve);
     }
@@ -333,8 +335,8 @@ impl Model for FrameModel {
 /// The computed Z solves `(M + Δ)Z = H_SF` with `|Δ| ≤ γ_{3s+1} |R||Rᵀ|`, whose entries are at most `√(M_kk M_ll)`. With
 /// `ζ_i = Σ_k √M_kk |Z_ki|`, `w_i = √H_ii + ζ_i` and `τ = Σ_k √M_kk |t_k|`, all errors (of the solves, and of the
 /// products and differences) are within `γ_{3s+6}` of `w_i w_j` for H', `w_i(√2c0 + τ)` for c', `(√2c0 + τ)²` for c0'.
-struct Condensed {
-    h: Vec<f64>,
+struct Condensed<'r> {
+    h: Cow<'r, [f64]>,
     c: Vec<f64>,
     c0: f64,
     /// `w_i`.
@@ -342,9 +344,20 @@ struct Condensed {
     tau: f64,
 }
 
-impl Condensed {
-    fn new(root: &Root, inside: &[u32], columns: &[u32], limits: &Limits) -> Option<Self> {
+impl<'r> Condensed<'r> {
+    fn new(root: &'r Root, inside: &[u32], columns: &[u32], limits: &Limits) -> Option<Self> {
         let (s, d) = (inside.len(), columns.len());
+        let size = |k: &u32| root.rounding_size(*k as usize);
+        if s == 0 && d == root.size() && columns.iter().copied().eq(0..d as u32) {
+            let weights = columns.iter().map(|i| size(i).sqrt() * (1.0 + 1e-9));
+            return Some(Self {
+                h: Cow::Borrowed(&root.h),
+                c: root.c.clone(),
+                c0: root.c0,
+                weights: weights.collect(),
+                tau: 0.0,
+            });
+        }
         let mut factor = Cholesky::new();
         let rows = factor.start(s);
         for (r, i) in inside.iter().enumerate() {
@@ -357,7 +370,6 @@ impl Condensed {
             return None;
         }
         // The proof needs φ = γ tr(M)/λ_min(M) ≤ 1, and the ridge is a lower bound of λ_min(M).
-        let size = |k: &u32| root.rounding_size(*k as usize);
         let trace: f64 = inside.iter().map(size).sum();
         let least = inside
             .iter()
@@ -406,10 +418,10 @@ impl Condensed {
         }
         // What was copied is symmetric; condensing is done below the diagonal.
         if s > 0 {
-            mirror(&mut h, d, |below, above| *above = *below);
+            mirror_up(&mut h, d);
         }
         Some(Self {
-            h,
+            h: Cow::Owned(h),
             c,
             c0,
             weights,
@@ -447,6 +459,7 @@ impl Condensed {
         // H - diag(λ) is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
         let mut factor = Cholesky::new();
+        let mut g = Vec::with_capacity(d * d);
         for share in tries {
             if limits.stop() {
                 return None;
@@ -460,12 +473,12 @@ impl Condensed {
                 }
             };
             let scale: Vec<f64> = (0..d).map(|i| square(i).sqrt()).collect();
-            let mut g = self.h.clone();
-            for (i, row) in g.chunks_exact_mut(d).enumerate() {
-                for (h, s) in row.iter_mut().zip(&scale) {
-                    *h /= s * scale[i];
-                }
-                row[i] -= 1.0;
+            let reciprocals: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
+            g.clear();
+            for (i, row) in self.h.chunks_exact(d.max(1)).enumerate() {
+                let own = reciprocals[i];
+                g.extend(row.iter().zip(&reciprocals).map(|(h, r)| h * (own * r)));
+                g[i * d + i] -= 1.0;
             }
             let is_enough = matches!(lift, Spread::Unproved);
             if is_enough || psd::proved(&g, d, 0.0, &mut factor, limits) {

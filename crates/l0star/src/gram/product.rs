@@ -17,14 +17,19 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::limits::Limits;
-use crate::linalg::cholesky::mirror;
+use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
 use crate::search::checkpoint::{Triangle, TriangleRow};
 
-/// Columns of a block: few enough that a limit is noticed soon and threads find work, enough that packing and writing
-/// blocks out costs little beside multiplying them.
+/// Columns of a block: few enough that threads find work, enough that packing and writing blocks out costs little beside
+/// multiplying them …
 const BLOCK: usize = 192;
+/// … a matrix of so many is one block …
+const SMALL: usize = 320;
+/// … and with many rows a block is smaller, so that a limit is noticed after so many multiplications.
+const UNNOTICED: f64 = 2e9;
+const LEAST_BLOCK: usize = 64;
 /// A product of two sparse entries costs about as much as this many of dense blocks.
 const SPARSE_PRICE: f64 = 16.0;
 /// Rows that were kept are those of the matrix when they agree with the columns to this: far more than rounding, far less
@@ -196,10 +201,12 @@ impl Columns<'_> {
         }
     }
 
-    /// Columns of a band: all alike, and at most [`BLOCK`].
+    /// Columns of a band: all alike. They do not depend on the number of threads.
     fn band(&self) -> usize {
         let d = self.columns.len();
-        d.div_ceil(d.div_ceil(BLOCK))
+        let most = if d <= SMALL { SMALL } else { BLOCK };
+        let noticed = (UNNOTICED / self.design.rows() as f64).sqrt() as usize;
+        d.div_ceil(d.div_ceil(noticed.clamp(LEAST_BLOCK, most)))
     }
 
     fn compute(
@@ -291,7 +298,7 @@ impl Columns<'_> {
         if stopped.into_inner() {
             return None;
         }
-        mirror(&mut products.gram, d, |below, above| *above = *below);
+        mirror_up(&mut products.gram, d);
         Some(products)
     }
 }
@@ -425,18 +432,27 @@ impl Way for Tiles<'_> {
         let (first, count) = (band.first, band.c.len());
         let mut buffer = Vec::new();
         let own = self.block(first, count, &mut buffer);
-        let mut weighted = Vec::with_capacity(n * count);
-        for (c, column) in band.c.iter_mut().zip(own.chunks_exact(n)) {
-            let start = weighted.len();
-            weighted.extend(column.iter().zip(p).map(|(a, p)| a * p));
-            *c = kernels::dot(&weighted[start..], b);
+        let mut weighted = Vec::new();
+        let alike = p.first().filter(|first| p.iter().all(|p| p == *first));
+        let (right, weight) = match (&self.all, alike) {
+            // Weights that are all alike wait until the end: no copy of the columns is needed.
+            (Some(all), Some(weight)) => (&all[first * n..(first + count) * n], *weight),
+            _ => {
+                weighted.reserve_exact(n * count);
+                let columns = own.chunks_exact(n);
+                columns.for_each(|a| weighted.extend(a.iter().zip(p).map(|(a, p)| a * p)));
+                (&weighted[..], 1.0)
+            }
+        };
+        for (c, column) in band.c.iter_mut().zip(right.chunks_exact(n)) {
+            *c = weight * kernels::dot(column, b);
         }
         if !self.of.shifts.is_empty() {
             for (mean, column) in band.means.iter_mut().zip(own.chunks_exact(n)) {
                 *mean = kernels::dot(p, column).abs();
             }
         }
-        let right = MatRef::from_column_major_slice(&weighted, n, count);
+        let right = MatRef::from_column_major_slice(right, n, count);
         // Row by row in the band is column by column of its transpose.
         let mut multiply = |start: usize, left: &[f64], structure: BlockStructure| {
             let size = left.len() / n;
@@ -449,7 +465,7 @@ impl Way for Tiles<'_> {
                 BlockStructure::Rectangular,
                 right,
                 BlockStructure::Rectangular,
-                1.0,
+                weight,
                 Par::Seq,
             );
         };

@@ -1,14 +1,21 @@
 //! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
 
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+
 use super::product::{Columns, Keep};
 use super::swaps::Form;
 use crate::limits::Limits;
+use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{gamma, two_sum};
 use crate::problem::{Problem, Stored};
 
 /// Above this many columns the Gram matrix is not formed.
 pub(crate) const MAX_COLUMNS: usize = 3000;
+
+/// Rows that are taken off at once: a limit is noticed in between.
+const ROWS_AT_ONCE: usize = 64;
 
 /// The quadratic of a problem over its penalised and selectable columns.
 #[derive(Debug)]
@@ -148,22 +155,38 @@ impl Root {
     ) -> Option<Self> {
         let d = self.size();
         let (mut h, mut c, mut c0) = (self.h.clone(), self.c.clone(), self.c0);
-        let mut row = vec![0.0; d];
-        for i in rows {
+        // Some rows at a time: entries one after the other by rows, and the same with their weights.
+        let (mut plain, mut weighted) = (Vec::new(), Vec::new());
+        for rows in rows.chunks(ROWS_AT_ONCE) {
             if limits.stop() {
                 return None;
             }
-            let p = problem.p[*i];
-            let b = problem.b[*i] - problem.offset.get(*i).copied().unwrap_or(0.0);
-            for (a, j) in row.iter_mut().zip(&self.columns) {
-                *a = problem.design.entry(*i, *j);
+            plain.clear();
+            weighted.clear();
+            for i in rows {
+                let p = problem.p[*i];
+                let b = problem.b[*i] - problem.offset.get(*i).copied().unwrap_or(0.0);
+                let start = plain.len();
+                plain.extend(self.columns.iter().map(|j| problem.design.entry(*i, *j)));
+                let row = &plain[start..];
+                weighted.extend(row.iter().map(|a| p * a));
+                kernels::axpy(-p * b, row, &mut c);
+                c0 -= 0.5 * p * b * b;
             }
-            for (a, h) in row.iter().zip(h.chunks_exact_mut(d)) {
-                kernels::axpy(-p * a, &row, h);
-            }
-            kernels::axpy(-p * b, &row, &mut c);
-            c0 -= 0.5 * p * b * b;
+            // Row by row below the diagonal is column by column above it.
+            matmul(
+                MatMut::from_column_major_slice_mut(&mut h, d, d),
+                BlockStructure::TriangularUpper,
+                Accum::Add,
+                MatRef::from_column_major_slice(&plain, d, rows.len()),
+                BlockStructure::Rectangular,
+                MatRef::from_row_major_slice(&weighted, rows.len(), d),
+                BlockStructure::Rectangular,
+                -1.0,
+                Par::Seq,
+            );
         }
+        mirror_up(&mut h, d);
         let (roundings, whole) = self.rounding;
         // Three a row; an entry of a view brings two of its own, and a product has two entries.
         let each = if problem.design.has_view() { 7 } else { 3 };

@@ -4,7 +4,7 @@
 //! `y - x`, `H = AᵀWA + diag(λ)`, `c = Hx - ∇P(x)`. A swap that is good there mostly is in P.
 
 use crate::gram::swaps::{self, Form};
-use crate::linalg::cholesky::mirror;
+use crate::linalg::cholesky::mirror_up;
 use crate::problem::Problem;
 use crate::relaxation::largest;
 use crate::search::Context;
@@ -79,7 +79,7 @@ fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Ve
     for (i, j) in columns.iter().enumerate() {
         h[i * d + i] += problem.ridge[*j];
     }
-    mirror(&mut h, d, |below, above| *above = *below);
+    mirror_up(&mut h, d);
     // c = Hx - ∇P, ∇P = Aᵀβ + λx.
     let mut slopes = vec![0.0; d];
     design.dots(&columns, &beta, &mut slopes);

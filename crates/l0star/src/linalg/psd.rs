@@ -25,11 +25,11 @@ pub(crate) fn proved(
     let rows = factor.start(d);
     rows.copy_from_slice(g);
     (0..d).for_each(|i| rows[i * d + i] -= epsilon);
-    factor.factor_unless(&|| limits.stop())
+    factor.succeeds_unless(&|| limits.stop())
 }
 
 /// The largest t with `H ⪰ diag(base + t·room)`, estimated from above: the reciprocal of the largest eigenvalue of
-/// `R½ (H - diag base)⁻¹ R½`, R the room, by power iteration.
+/// `R½ (H - diag base)⁻¹ R½`, R the room, by Lanczos' iteration.
 ///
 /// A trace of the base stays, so that a singular matrix can still be factorised: t is then too small by as little. Not a
 /// proof: see [`proved`].
@@ -46,28 +46,75 @@ pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64], limits: &Limi
     }
     let root: Vec<f64> = room.iter().map(|room| room.sqrt()).collect();
     let mut v: Vec<f64> = (0..d).map(|i| 1.0 + 0.1 * ((i * 37) % 11) as f64).collect();
+    let length = kernels::norm(&v);
+    v.iter_mut().for_each(|v| *v /= length);
+    let (mut before, mut w) = (vec![0.0; d], vec![0.0; d]);
+    // `(diagonal, below it)` of the tridiagonal matrix that the operator is in the space seen so far.
+    let mut small: Vec<(f64, f64)> = Vec::new();
     let mut value: f64 = 0.0;
     for _ in 0..40 {
-        let length = kernels::norm(&v);
-        if !(length > 0.0 && length.is_finite()) || limits.stop() {
+        if limits.stop() {
             return 0.0;
         }
-        v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r / length);
-        let before = v.clone();
-        factor.solve(&mut v);
-        let next = kernels::dot(&before, &v);
-        v.iter_mut().zip(&root).for_each(|(v, r)| *v *= r);
-        let done = (value - next).abs() <= 2e-3 * next;
+        let entries = w.iter_mut().zip(&v).zip(&root);
+        entries.for_each(|((w, v), r)| *w = v * r);
+        factor.solve(&mut w);
+        w.iter_mut().zip(&root).for_each(|(w, r)| *w *= r);
+        let along = kernels::dot(&v, &w);
+        kernels::axpy(-along, &v, &mut w);
+        if let Some((_, beside)) = small.last() {
+            kernels::axpy(-beside, &before, &mut w);
+        }
+        let beside = kernels::norm(&w);
+        if !(along.is_finite() && beside.is_finite()) {
+            return 0.0;
+        }
+        small.push((along, beside));
+        let next = largest_of_tridiagonal(&small);
+        let done = next - value <= 2e-3 * next || beside <= 1e-12 * next;
         value = next;
         if done {
             break;
         }
+        w.iter_mut().for_each(|w| *w /= beside);
+        std::mem::swap(&mut before, &mut v);
+        std::mem::swap(&mut v, &mut w);
     }
     if value > 0.0 {
         (1.0 / value).min(1.0)
     } else {
         0.0
     }
+}
+
+/// The largest eigenvalue of a symmetric tridiagonal matrix, given as `(diagonal, below it)`, to about 1e-6 of its size: the
+/// smallest bound that a Sturm sequence allows.
+fn largest_of_tridiagonal(entries: &[(f64, f64)]) -> f64 {
+    let beside = |i: usize| if i == 0 { 0.0 } else { entries[i - 1].1.abs() };
+    let last = entries.len() - 1;
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    for (i, (along, next)) in entries.iter().enumerate() {
+        let next = if i == last { 0.0 } else { next.abs() };
+        low = low.max(*along);
+        high = high.max(along + beside(i) + next);
+    }
+    // Whether t - T is positive definite.
+    let is_above = |t: f64| {
+        let mut pivot = 1.0;
+        entries.iter().enumerate().all(|(i, (along, _))| {
+            pivot = t - along - beside(i).powi(2) / pivot;
+            pivot > 0.0
+        })
+    };
+    while high - low > 1e-6 * high.abs() {
+        let middle = 0.5 * (low + high);
+        if is_above(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
 }
 
 /// A diagonal μ ≥ 0 with `H - diag(base + μ) ⪰ 0`, roughly: coordinate ascent on

@@ -108,7 +108,7 @@ pub(crate) struct Newton {
     solution: Vec<f64>,
     target: Vec<f64>,
     direction: Vec<(usize, f64)>,
-    along: Vec<f64>,
+    marks: Vec<bool>,
     crossings: Vec<f64>,
     before: Vec<f64>,
     momentum: Vec<f64>,
@@ -220,8 +220,8 @@ impl Newton {
         self.u.resize(d, 0.0);
         self.best_u.resize(d, 0.0);
         self.best_x.resize(d, 0.0);
-        self.along.clear();
-        self.along.resize(d, 0.0);
+        self.marks.clear();
+        self.marks.resize(d, false);
         self.bound = f64::NEG_INFINITY;
         self.best_primal = f64::INFINITY;
         self.certified = None;
@@ -248,7 +248,7 @@ impl Newton {
             self.best_u.copy_from_slice(u);
             model.keep(&self.x, &self.support, u, sets, dual, top);
         }
-        let primal = smooth + self.regular(sets, |x, j| x[j]);
+        let primal = smooth + self.regular(sets);
         if primal < self.best_primal {
             self.best_primal = primal;
             self.best_x.copy_from_slice(&self.x);
@@ -256,17 +256,27 @@ impl Newton {
         Value { primal }
     }
 
-    /// `½|x_S|² + Ω_m(x_F)` of `at(x, j)`.
-    fn regular(&mut self, sets: &Sets, at: impl Fn(&[f64], usize) -> f64) -> f64 {
+    /// `½|x_S|² + Ω_m(x_F)` at x.
+    fn regular(&mut self, sets: &Sets) -> f64 {
         let x = &self.x;
-        let inside: f64 = sets.inside.iter().map(|j| at(x, *j).powi(2)).sum();
+        let inside: f64 = sets.inside.iter().map(|j| x[*j] * x[*j]).sum();
+        let sizes = sets.free.iter().map(|j| x[*j].abs());
         self.sorted.clear();
-        for j in &sets.free {
-            let v = at(x, *j);
-            if v != 0.0 {
-                self.sorted.push(v.abs());
-            }
-        }
+        self.sorted.extend(sizes.filter(|size| *size > 0.0));
+        0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
+    }
+
+    /// The same at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
+    /// column that is not zero at x.
+    fn regular_along(&mut self, sets: &Sets, a: f64) -> f64 {
+        let x = &self.x;
+        let at = |(j, d): &(usize, f64)| x[*j] + a * d;
+        let bare = sets.unpenalised.len();
+        let (inside, free) = self.direction[bare..].split_at(sets.inside.len());
+        let inside: f64 = inside.iter().map(|step| at(step).powi(2)).sum();
+        let sizes = free.iter().map(|step| at(step).abs());
+        self.sorted.clear();
+        self.sorted.extend(sizes.filter(|size| *size > 0.0));
         0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
     }
 
@@ -385,17 +395,17 @@ impl Newton {
         for (j, x) in self.set.iter().zip(&self.solution) {
             self.direction.push((*j, x - self.x[*j]));
         }
+        // `marks` is true on the set, for the length of this loop.
+        let marks = &mut self.marks;
+        self.set.iter().for_each(|j| marks[*j] = true);
         for j in &self.support {
-            if !self.set.contains(j) {
+            if !marks[*j] {
                 self.direction.push((*j, -self.x[*j]));
             }
         }
+        self.set.iter().for_each(|j| marks[*j] = false);
         model.aim(&self.u, &self.direction);
-        let mut along = std::mem::take(&mut self.along);
-        self.direction.iter().for_each(|(j, d)| along[*j] = *d);
-        let mut r = |newton: &mut Self, a: f64| {
-            model.along(a) + newton.regular(sets, |x, j| x[j] + a * along[j])
-        };
+        let mut r = |newton: &mut Self, a: f64| model.along(a) + newton.regular_along(sets, a);
         let mut best = (1.0, r(self, 1.0));
         let crosses = |(j, d): &&(usize, f64)| {
             let x = self.x[*j];
@@ -417,8 +427,6 @@ impl Newton {
                 }
             }
         }
-        self.direction.iter().for_each(|(j, _)| along[*j] = 0.0);
-        self.along = along;
         self.crossings = crossings;
         let (a, primal) = best;
         if primal.is_nan() || primal > value.primal + 1e-15 * value.primal.abs() {
@@ -523,7 +531,7 @@ impl Newton {
     }
 }
 
-/// `(Ω_m(v), |J|)` for the absolute values of the non-zero entries of v, which are sorted on the way.
+/// `(Ω_m(v), |J|)` for the absolute values of the non-zero entries of v, of which the m largest come to the front, sorted.
 pub(crate) fn support_norm(sizes: &mut [f64], m: usize) -> (f64, usize) {
     if sizes.len() <= m {
         return (0.5 * sizes.iter().map(|v| v * v).sum::<f64>(), sizes.len());
@@ -531,7 +539,9 @@ pub(crate) fn support_norm(sizes: &mut [f64], m: usize) -> (f64, usize) {
     if m == 0 {
         return (f64::INFINITY, 0);
     }
-    sizes.sort_unstable_by(|a, b| b.total_cmp(a));
+    // Only the m largest can be whole.
+    sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
+    sizes[..m].sort_unstable_by(|a, b| b.total_cmp(a));
     let mut rest: f64 = sizes.iter().sum();
     let mut whole = 0;
     let mut squares = 0.0;

@@ -120,6 +120,16 @@ pub fn compress(columns: &[Vec<f64>], keep: impl Fn(&mut Random) -> bool) -> Des
     Design::sparse(columns[0].len(), columns.len(), indptr, indices, values).unwrap()
 }
 
+/// What rounding may add to the objective that brute force finds: relative, and the square of the rounding of a perfect fit.
+pub fn rounding(problem: &Problem, objective: f64) -> f64 {
+    1e-13 * objective + 1e-26 * problem.objective(&[])
+}
+
+/// How far the objectives of two proved optima may be apart.
+pub fn proved(problem: &Problem, objective: f64) -> f64 {
+    2e-9 * objective.max(1e-12) + rounding(problem, objective)
+}
+
 /// A random problem with at most a few hundred supports, its design matrix in a random form.
 pub fn random_case(seed: u64, loss: &str) -> Case {
     let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 3);

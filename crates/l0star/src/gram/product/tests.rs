@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 const N: usize = 60;
 /// More than two blocks, none of them full.
-const D: usize = 300;
+const D: usize = SMALL + 30;
 
 /// The same numbers, dense and sparse; `one_in` of so many entries is not zero.
 fn designs(one_in: usize) -> [Design; 2] {
@@ -39,21 +39,25 @@ fn designs(one_in: usize) -> [Design; 2] {
 /// Every second column and one more, with or without shifts.
 fn check(one_in: usize, shifted: bool, look: impl Fn(&Columns)) {
     let columns: Vec<usize> = (0..D).filter(|j| j % 2 == 0 || *j > 20).collect();
-    let p: Vec<f64> = (0..N).map(|i| (1.0 + (i % 3) as f64) / 120.0).collect();
     let b: Vec<f64> = (0..N).map(|i| (i % 7) as f64 - 3.0).collect();
-    for design in &designs(one_in) {
-        let shifts = |j: &usize| (*j as f64 / 300.0, 1.0 + (*j % 5) as f64 / 4.0);
-        look(&Columns {
-            design,
-            columns: &columns,
-            shifts: if shifted {
-                columns.iter().map(shifts).collect()
-            } else {
-                vec![]
-            },
-            p: &p,
-            b: &b,
-        });
+    let shifts = |j: &usize| (*j as f64 / 300.0, 1.0 + (*j % 5) as f64 / 4.0);
+    // Weights of their own for all rows, and all alike.
+    for period in [3, 1] {
+        let weight = |i: usize| (1.0 + (i % period) as f64) / 120.0;
+        let p: Vec<f64> = (0..N).map(weight).collect();
+        for design in &designs(one_in) {
+            look(&Columns {
+                design,
+                columns: &columns,
+                shifts: if shifted {
+                    columns.iter().map(shifts).collect()
+                } else {
+                    vec![]
+                },
+                p: &p,
+                b: &b,
+            });
+        }
     }
 }
 
