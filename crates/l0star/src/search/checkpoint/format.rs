@@ -17,23 +17,20 @@ const HASH: usize = blake3::OUT_LEN;
 
 /// What a checkpoint is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One search ([`Checkpoint`]).
     Search,
     /// Every size of a path ([`PathCheckpoint`](crate::path::PathCheckpoint)).
     Path,
-    /// A cross-validation: searches on parts of the data.
-    Folds,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Search, Self::Path, Self::Folds];
+    const ALL: [Self; 2] = [Self::Search, Self::Path];
 
     fn magic(self) -> [u8; MAGIC] {
         match self {
             Self::Search => *b"L0*SRCH\n",
             Self::Path => *b"L0*PATH\n",
-            Self::Folds => *b"L0*FOLD\n",
         }
     }
 
@@ -41,12 +38,11 @@ impl Kind {
         match self {
             Self::Search => "a single search",
             Self::Path => "a path",
-            Self::Folds => "a cross-validation",
         }
     }
 
     /// The bytes, checksum included.
-    pub fn encode(self, value: &impl Serialize) -> Vec<u8> {
+    pub(crate) fn encode(self, value: &impl Serialize) -> Vec<u8> {
         let payload = postcard::to_allocvec(value).expect("memory takes any bytes");
         let mut bytes = Vec::with_capacity(HEADER + payload.len() + HASH);
         bytes.extend_from_slice(&self.magic());
@@ -59,7 +55,7 @@ impl Kind {
     }
 
     /// Refuses whatever [`Kind::encode`] has not written, whole and unchanged.
-    pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
+    pub(crate) fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
         let Some((start, rest)) = bytes.split_first_chunk::<MAGIC>() else {
             return refuse("it is no checkpoint: it is too short to be one");
         };

@@ -32,7 +32,7 @@ use crate::problem::Problem;
 use crate::restricted::Fit;
 pub use draft::Draft;
 pub(crate) use draft::{ListedNode, bits};
-pub use format::Kind;
+pub(crate) use format::Kind;
 use origin::Origin;
 pub(crate) use origin::Stamp;
 pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, Screening, narrow, shared, wide};

@@ -47,7 +47,7 @@ impl Stamp {
             relative_gap: settings.relative_gap,
             top: settings.list_length() as u64,
             within: settings.within,
-            data: problem.fingerprint(),
+            data: fingerprint(problem),
         }))
     }
 
@@ -113,14 +113,6 @@ impl Origin {
             );
         }
         Ok(())
-    }
-}
-
-impl Problem {
-    /// A hash of everything that makes the objective (the data, the loss, the ridge, weights, the offset, bounds), and of which
-    /// columns can be chosen; k is not in it.
-    pub fn fingerprint(&self) -> [u8; HASH] {
-        fingerprint(self)
     }
 }
 
