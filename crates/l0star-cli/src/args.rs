@@ -2,10 +2,10 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+use crate::checkpoint::CheckpointArgs;
 use crate::cv::CvArgs;
 use crate::explain::ExplainArgs;
 use crate::input::FORMATS;
@@ -121,17 +121,8 @@ pub struct FitArgs {
     #[command(flatten)]
     pub search: SearchArgs,
 
-    /// Write the state of the search to this file so often, and when it ends
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
-
-    /// How often to write it: 500ms, 30s, 5m [default: 60s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
-    pub checkpoint_every: Option<Duration>,
-
-    /// Go on from a checkpoint of the same data and settings, and write further ones there
-    #[arg(long, value_name = "FILE")]
-    pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub kept: CheckpointArgs,
 
     /// Print one JSON object instead of the table
     #[arg(long)]

@@ -5,17 +5,70 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use l0star::Checkpoint;
+use l0star::{Method, PathCheckpoint};
 use l0star_data::write_atomically;
 
-use crate::args::FitArgs;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, units};
+
+/// Checkpoints as typed.
+#[derive(Debug, Clone, clap::Args)]
+pub struct CheckpointArgs {
+    /// Write the state of the search to this file so often, and when it ends
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// How often to write it: 500ms, 30s, 5m [default: 60s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
+    pub checkpoint_every: Option<Duration>,
+
+    /// Go on from a checkpoint of the same data and settings, and write further ones there
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+}
+
+impl CheckpointArgs {
+    /// Whether the method can be taken up again.
+    pub fn check(&self, method: Method) -> Result<(), Failure> {
+        if method != Method::BestFirst && (self.checkpoint.is_some() || self.resume.is_some()) {
+            return Err(Failure::Usage(format!(
+                "--checkpoint and --resume belong to --method best-first, and the method is '{method}'; drop one of them"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What is written to a file and read again.
+pub trait Kept: Sized {
+    fn encode(&self) -> Vec<u8>;
+    fn decode(bytes: &[u8]) -> l0star::Result<Self>;
+}
+
+impl Kept for l0star::Checkpoint {
+    fn encode(&self) -> Vec<u8> {
+        self.encode()
+    }
+
+    fn decode(bytes: &[u8]) -> l0star::Result<Self> {
+        Self::decode(bytes)
+    }
+}
+
+impl Kept for PathCheckpoint {
+    fn encode(&self) -> Vec<u8> {
+        self.encode()
+    }
+
+    fn decode(bytes: &[u8]) -> l0star::Result<Self> {
+        Self::decode(bytes)
+    }
+}
 
 /// Where checkpoints go, and where the search goes on from.
 #[derive(Debug)]
-pub struct Checkpoints {
-    pub resume: Option<Checkpoint>,
+pub struct Checkpoints<T> {
+    pub resume: Option<T>,
     /// Where `resume` is from.
     pub source: Option<PathBuf>,
     file: Option<PathBuf>,
@@ -23,9 +76,13 @@ pub struct Checkpoints {
     failed: bool,
 }
 
-impl Checkpoints {
-    /// Reads the file to resume and makes sure that the one to write can be written.
-    pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
+impl<T: Kept> Checkpoints<T> {
+    /// Reads the file to resume and makes sure that the one to write can be written, and is none of the others.
+    pub fn prepare(
+        args: &CheckpointArgs,
+        data: &Path,
+        others: &[(&str, &Option<PathBuf>)],
+    ) -> Result<Self, Failure> {
         let file = args.checkpoint.as_ref().or(args.resume.as_ref());
         if file.is_none() && args.checkpoint_every.is_some() {
             return Err(Failure::Usage(
@@ -35,8 +92,8 @@ impl Checkpoints {
         let resume = args.resume.as_deref().map(read).transpose()?;
         if let Some(file) = file {
             output::check_writable(file)?;
-            output::check_distinct("a checkpoint in", file, "the data", &args.task.data)?;
-            for (kind, other) in [("the model", &args.out), ("the report", &args.report)] {
+            output::check_distinct("a checkpoint in", file, "the data", data)?;
+            for (kind, other) in others {
                 if let Some(other) = other {
                     output::check_distinct("a checkpoint in", file, kind, other)?;
                 }
@@ -58,7 +115,7 @@ impl Checkpoints {
     }
 
     /// Replaces the file, whole or not at all. Whether that works or not, the search goes on.
-    pub fn write(&mut self, checkpoint: &Checkpoint) {
+    pub fn write(&mut self, checkpoint: &T) {
         let Some(file) = &self.file else {
             return;
         };
@@ -83,14 +140,14 @@ pub fn explain(source: Option<PathBuf>, error: l0star::Error) -> Failure {
     }
 }
 
-fn read(path: &Path) -> Result<Checkpoint, Failure> {
+fn read<T: Kept>(path: &Path) -> Result<T, Failure> {
     let name = path.display();
     let bytes = fs::read(path).map_err(|reason| {
         Failure::BadData(format!(
             "cannot read the checkpoint '{name}': {reason}; give the file that --checkpoint wrote"
         ))
     })?;
-    Checkpoint::decode(&bytes).map_err(|error| Failure::BadData(format!("{name}: {error}")))
+    T::decode(&bytes).map_err(|error| Failure::BadData(format!("{name}: {error}")))
 }
 
 /// A process that was killed while it wrote leaves a temporary file beside the checkpoint.

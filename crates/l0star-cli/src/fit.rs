@@ -19,7 +19,8 @@ use crate::{checkpoint, interrupt, prices, table};
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
-    let checkpoints = Checkpoints::prepare(args)?;
+    let others = [("the model", &args.out), ("the report", &args.report)];
+    let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     let mut job = Job::prepare(args)?;
     job.settings.interrupt = Some(interrupt::flag());
     if !args.quiet && !args.json {
@@ -78,7 +79,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
 
 fn solve(
     job: &Job,
-    mut checkpoints: Checkpoints,
+    mut checkpoints: Checkpoints<Checkpoint>,
     mut listener: Listener,
     mut trace: Option<&mut Trace>,
 ) -> Result<Solution, Failure> {

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::path::{Criteria, Point};
 use l0star::search::Event;
-use l0star::{Method, PathRun, Problem, Settings, Status};
+use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings, Status};
 use l0star_data::model::{Constraints, Fitted};
 use l0star_report::Face;
 use l0star_report::page::{self, Page, PathChart, PathPoint};
@@ -16,19 +16,22 @@ use l0star_report::text::{clip, percent_above, significant};
 use serde::Serialize;
 
 use crate::args::{count, positive};
+use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::progress::Listener;
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
 use crate::task::{Task, TaskArgs};
-use crate::{interrupt, output};
+use crate::{checkpoint, interrupt, output};
 
 pub const EXAMPLES: &str = "\
 Examples:
   l0star path data/diabetes.csv --target target
   l0star path data/diabetes.csv --target target -k 20 --interactions --criterion bic
   l0star path patients.csv --target died --loss logistic -k 12 --time-limit 10m --out model.json
+  l0star path large.npy --target x1000 -k 20 --checkpoint large.ckpt
+  l0star path large.npy --target x1000 -k 20 --resume large.ckpt
 
 AIC, BIC and EBIC are -2 log likelihood plus 2, log n, and log n + 2 log C(d, k)/k for each parameter; smaller is
 better. Quadratic: normal errors of unknown variance. Huber: its loss in their place. --time-limit is for the whole
@@ -57,6 +60,9 @@ pub struct PathArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub kept: CheckpointArgs,
 
     /// Print one JSON object instead of the table
     #[arg(long)]
@@ -145,6 +151,9 @@ struct Row {
 pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let mut settings = settings(args)?;
     settings.interrupt = Some(interrupt::flag());
+    args.kept.check(settings.method)?;
+    let others = [("the model", &args.out), ("the report", &args.report)];
+    let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task)?;
     if (args.out.is_some() || args.report.is_some()) && !Criteria::apply_to(&*task.loss) {
@@ -159,7 +168,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
         output::warn(&warnings);
     }
     let problem = task.problem(last, args.ridge, task.weights.as_deref())?;
-    let points = solve(args, &problem, &settings, last)?;
+    let points = solve(args, &problem, &settings, last, checkpoints)?;
 
     let chosen = args.criterion.choose(&points);
     let rows = rows(&task, &points, args.ridge);
@@ -222,7 +231,9 @@ fn solve(
     problem: &Problem,
     settings: &Settings,
     last: usize,
+    mut checkpoints: Checkpoints<PathCheckpoint>,
 ) -> Result<Vec<Point>, Failure> {
+    let source = checkpoints.source.take();
     let mut listener = Listener::new(args.log, true);
     let mut size = None;
     // Smaller models do not have room for what has to be in.
@@ -236,11 +247,19 @@ fn solve(
             listener.hear(event);
         }));
     }
+    if let Some(checkpoint) = checkpoints.resume.take() {
+        run = run.resume(checkpoint);
+    }
+    if checkpoints.are_kept() {
+        let every = checkpoints.every;
+        let sink = Box::new(move |checkpoint: &PathCheckpoint| checkpoints.write(checkpoint));
+        run = run.save(every, sink);
+    }
     let bar = bar(last + 1 - first, args.quiet || args.log);
     let each = bar.clone();
     let points = run.each(Box::new(move |_| each.inc(1))).solve();
     bar.finish_and_clear();
-    Ok(points?)
+    points.map_err(|error| checkpoint::explain(source, error))
 }
 
 /// How many sizes are done; nothing where no terminal shows it.

@@ -51,11 +51,7 @@ fn settings(args: &FitArgs) -> Result<Settings, Failure> {
             "--threads belongs to --method best-first, and the method is '{method}'; drop one of them"
         )));
     }
-    if method != Method::BestFirst && (args.checkpoint.is_some() || args.resume.is_some()) {
-        return Err(Failure::Usage(format!(
-            "--checkpoint and --resume belong to --method best-first, and the method is '{method}'; drop one of them"
-        )));
-    }
+    args.kept.check(method)?;
     if args.prices
         && !matches!(
             method,

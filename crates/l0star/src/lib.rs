@@ -39,7 +39,7 @@ pub mod settings;
 mod solve;
 
 pub use error::{Error, Result};
-pub use path::PathRun;
+pub use path::{PathCheckpoint, PathRun};
 pub use prices::{Price, prices};
 pub use problem::{Design, Problem};
 pub use search::Checkpoint;

@@ -4,6 +4,11 @@
 //! one size, and what it becomes with one feature more, is where the next begins; and since the optimum does not increase
 //! with k, what is proved of one size holds for every smaller one.
 
+mod book;
+mod checkpoint;
+#[cfg(test)]
+mod tests;
+
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,11 +17,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use self::book::Book;
+pub use self::checkpoint::PathCheckpoint;
 use crate::error::Result;
 use crate::gram::start::Common;
 use crate::loss::{Loss, ResponseKind};
 use crate::problem::Problem;
 use crate::search::Event;
+use crate::search::checkpoint::Stamp;
 use crate::search::context::PROMISE;
 use crate::settings::{Model, Settings, Solution, Status};
 use crate::solve::Run;
@@ -43,6 +51,8 @@ pub struct PathRun<'p> {
     sizes: RangeInclusive<usize>,
     observer: Option<PathObserver<'p>>,
     done: Option<PointTaker<'p>>,
+    sink: Option<(Duration, PathSink<'p>)>,
+    resume: Option<PathCheckpoint>,
 }
 
 /// A listener to the events of a path: the size in hand, and what happened.
@@ -50,6 +60,9 @@ pub type PathObserver<'p> = Box<dyn FnMut(usize, &Event) + 'p>;
 
 /// Takes the sizes of a path, one after the other.
 pub type PointTaker<'p> = Box<dyn FnMut(&Point) + 'p>;
+
+/// Takes the checkpoints of a path, on whichever thread they are made.
+pub type PathSink<'p> = Box<dyn FnMut(&PathCheckpoint) + Send + 'p>;
 
 /// One size of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,6 +99,8 @@ impl<'p> PathRun<'p> {
             sizes,
             observer: None,
             done: None,
+            sink: None,
+            resume: None,
         }
     }
 
@@ -101,19 +116,46 @@ impl<'p> PathRun<'p> {
         self
     }
 
+    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes (`method=best-first`).
+    ///
+    /// It holds the sizes that are done and the searches at hand, each as [`Run::save`] has it; a Gram matrix that takes long to
+    /// make is in it once, for all of them.
+    pub fn save(mut self, every: Duration, sink: PathSink<'p>) -> Self {
+        self.sink = Some((every, sink));
+        self
+    }
+
+    /// Goes on where a checkpoint of the same path was made: sizes that are done are not searched again, and those that were
+    /// stopped at a limit go on. Limits are those of this run; counters and seconds go on.
+    pub fn resume(mut self, checkpoint: PathCheckpoint) -> Self {
+        self.resume = Some(checkpoint);
+        self
+    }
+
     /// Solves every size. Where a size was stopped, those after it are still looked at, with what is left of the limits.
     pub fn solve(mut self) -> Result<Vec<Point>> {
         self.settings.check()?;
         let start = Instant::now();
         let problems = self.sizes.clone().map(|k| self.problem.with_k(k));
         let problems: Vec<Problem> = problems.collect::<Result<_>>()?;
+        let book = self.book(&problems)?;
+        let book = book.as_ref();
         let mut common = Common::default();
         let mut solved: Vec<Option<Solution>> = vec![None; problems.len()];
+        for at in (0..problems.len()).filter(|at| book.is_some_and(|book| book.is_over(*at))) {
+            let run = Run::new(&problems[at], &self.settings);
+            let run = match book {
+                Some(book) => book.attach(at, &problems[at], run),
+                None => run,
+            };
+            solved[at] = Some(run.solve()?);
+        }
         let mut side_by_side = self.settings.thread_count() > 1 && self.observer.is_none();
+        let mut is_prepared = false;
         for at in 0..problems.len() {
             // The first that needs a search prepares what all share.
-            if side_by_side && at > 0 && problems[at - 1].support_size() > 0 {
-                self.solve_aside(&problems, &common, &mut solved)?;
+            if side_by_side && is_prepared {
+                self.solve_aside(&problems, &common, &mut solved, book)?;
                 side_by_side = false;
             }
             if solved[at].is_none() {
@@ -123,7 +165,7 @@ impl<'p> PathRun<'p> {
                         let left = solved[at..].iter().filter(|found| found.is_none());
                         share(limit, start, left.count())
                     }),
-                    ..self.settings.clone()
+                    ..limited(&self.settings, at, book)
                 };
                 let mut run = Run::new(&problems[at], &settings);
                 if let Some(observer) = &mut self.observer {
@@ -131,11 +173,23 @@ impl<'p> PathRun<'p> {
                     run = run.observe(Box::new(move |event: &Event| observer(k, event)));
                 }
                 let known = best_of(&solved[..at]);
+                let goes_on = book.is_some_and(|book| book.has_nodes(at));
+                if let Some(book) = book {
+                    run = book.attach(at, &problems[at], run);
+                }
                 solved[at] = Some(run.solve_next(&mut common, known)?);
+                if let Some(book) = book {
+                    book.settle(common.kept.as_ref());
+                }
+                // Whoever has nodes already makes what it needs for itself.
+                is_prepared |= problems[at].support_size() > 0 && !goes_on;
             }
             if let (Some(done), Some(solution)) = (&mut self.done, &solved[at]) {
                 done(&Point::new(&problems[at], solution.clone()));
             }
+        }
+        if let Some(book) = book {
+            book.finish();
         }
         let mut solutions: Vec<Solution> = solved.into_iter().flatten().collect();
         share_models(&mut solutions);
@@ -146,12 +200,30 @@ impl<'p> PathRun<'p> {
             .collect())
     }
 
+    /// Where checkpoints go and what it goes on from, if anybody wants that.
+    fn book(&mut self, problems: &[Problem]) -> Result<Option<Book<'p>>> {
+        let (sink, resume) = (self.sink.take(), self.resume.take());
+        let Some(largest) = problems.last() else {
+            return Ok(None);
+        };
+        if sink.is_none() && resume.is_none() {
+            return Ok(None);
+        }
+        let stamp = Stamp::new(largest, &self.settings)?;
+        let new = PathCheckpoint::new(stamp, &self.sizes);
+        if let Some(saved) = &resume {
+            saved.check(&new, problems)?;
+        }
+        Ok(Some(Book::new(resume.unwrap_or(new), sink)))
+    }
+
     /// The sizes that are left, each on one thread and as many at once as there are threads; what takes long is left.
     fn solve_aside(
         &self,
         problems: &[Problem],
         common: &Common,
         solved: &mut [Option<Solution>],
+        book: Option<&Book<'_>>,
     ) -> Result<()> {
         let limit = self.settings.time_limit.map(|limit| limit / 4);
         let settings = Settings {
@@ -176,8 +248,15 @@ impl<'p> PathRun<'p> {
                     }
                     best_of(&solved[..at]).cloned()
                 };
-                let found = Run::new(problem, &settings);
-                let found = found.solve_next(&mut common, known.as_ref())?;
+                let settings = limited(&settings, at, book);
+                let mut run = Run::new(problem, &settings);
+                if let Some(book) = book {
+                    run = book.attach(at, problem, run);
+                }
+                let found = run.solve_next(&mut common, known.as_ref())?;
+                if let Some(book) = book {
+                    book.settle(None);
+                }
                 if found.status != Status::TimeLimit {
                     shared()[at] = Some(found);
                 }
@@ -199,6 +278,15 @@ const LONG: Duration = Duration::from_millis(500);
 /// What each of so many sizes has of the time that is left.
 fn share(limit: Duration, start: Instant, sizes: usize) -> Duration {
     limit.saturating_sub(start.elapsed()).div_f64(sizes as f64)
+}
+
+/// A node limit is for all that a path does for a size, in one search or in two.
+fn limited(settings: &Settings, at: usize, book: Option<&Book>) -> Settings {
+    let done = book.map_or(0, |book| book.nodes(at));
+    Settings {
+        node_limit: settings.node_limit.map(|limit| limit.saturating_sub(done)),
+        ..settings.clone()
+    }
 }
 
 /// The best model of the largest of these sizes that is solved.

@@ -1,6 +1,6 @@
 //! One call from a problem to a solution.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
 use crate::error::{Error, Result};
@@ -52,7 +52,7 @@ pub fn solve_observed<'p>(
 /// A run to come: a problem, settings, and who listens.
 ///
 /// ```
-/// use std::time::Duration;
+/// use std::time::{Duration, Instant};
 /// use l0star::{Checkpoint, Design, Problem, Run, Settings, Status};
 ///
 /// let design = Design::dense(4, 2, vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0])?;
@@ -75,6 +75,8 @@ pub struct Run<'p> {
     sink: Option<(Duration, Sink<'p>)>,
     resume: Option<Checkpoint>,
     start: Vec<Vec<usize>>,
+    /// Of the problem and the settings, if it is known, and when the last checkpoint was made.
+    stamp: Option<(Stamp, Instant)>,
 }
 
 impl<'p> Run<'p> {
@@ -87,7 +89,14 @@ impl<'p> Run<'p> {
             sink: None,
             resume: None,
             start: Vec::new(),
+            stamp: None,
         }
+    }
+
+    /// One of several runs whose checkpoints are kept together: with its stamp, and when these were kept last.
+    pub(crate) fn stamped(mut self, stamp: Stamp, last: Instant) -> Self {
+        self.stamp = Some((stamp, last));
+        self
     }
 
     /// Tries these sets of features first, as far as the problem has them: a good model that is known already.
@@ -136,8 +145,12 @@ impl<'p> Run<'p> {
             });
         }
         let is_kept = self.sink.is_some() || self.resume.is_some();
-        let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
-        if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
+        let stamp = match self.stamp {
+            Some(known) => Some(known),
+            None if is_kept => Some((Stamp::new(problem, settings)?, Instant::now())),
+            None => None,
+        };
+        if let (Some(checkpoint), Some((stamp, _))) = (&self.resume, &stamp) {
             checkpoint.check(stamp, problem)?;
         }
         // The clock starts here.
@@ -169,7 +182,9 @@ impl<'p> Run<'p> {
             context.try_support(&support);
         }
         let sink = self.sink.zip(stamp);
-        context.save_to(sink.map(|((every, sink), stamp)| Saver::new(stamp, every, sink)));
+        context.save_to(
+            sink.map(|((every, sink), (stamp, last))| Saver::new(stamp, every, sink).since(last)),
+        );
         match settings.method {
             Method::BestFirst => {
                 let driver = ToTheEnd { settings };

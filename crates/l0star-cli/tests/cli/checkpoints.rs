@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Child, Stdio};
 
-use l0star::Checkpoint;
+use l0star::{Checkpoint, PathCheckpoint};
 use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
@@ -272,7 +272,7 @@ fn another_file_may_take_the_further_checkpoints() {
 
 #[test]
 fn two_hundred_damaged_checkpoints_are_refused() {
-    damaged_ones_are_refused(&stopped());
+    damaged_ones_are_refused(&stopped(), SMALL);
 }
 
 #[test]
@@ -283,14 +283,14 @@ fn two_hundred_damaged_gram_matrices_are_refused() {
     let fit = format!("{SMALL} --resume c --checkpoint-every 0s --node-limit 5");
     assert_eq!(sandbox.run(&fit).code, Some(4));
     assert!(sandbox.read("c").len() > small + 8 * 30 * 31 / 2 - 500);
-    damaged_ones_are_refused(&sandbox);
+    damaged_ones_are_refused(&sandbox, SMALL);
 }
 
-fn damaged_ones_are_refused(sandbox: &Sandbox) {
+fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {
         sandbox.write("d", bytes);
-        let outcome = sandbox.run(&format!("{SMALL} --resume d"));
+        let outcome = sandbox.run(&format!("{command} --resume d"));
         assert_eq!(outcome.code, Some(3), "{what}: {outcome:?}");
         assert_eq!(outcome.stdout, "", "{what}");
         assert!(
@@ -411,4 +411,165 @@ fn an_interrupt_leaves_a_checkpoint() {
         number(&stopped, "lower_bound"),
         1e-12,
     );
+}
+
+/// A path of some seconds, whose last sizes take long.
+const PATH: &str = "path a.csv --target b -k 10 --ridge 5e-3 --json";
+
+/// A small one that is stopped in between, with its checkpoint in `c`.
+fn stopped_path() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let outcome = sandbox.run(&format!("{SMALL_PATH} --checkpoint c --node-limit 10"));
+    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    sandbox
+}
+
+const SMALL_PATH: &str = "path s.csv --target b -k 6 --threads 1 --json";
+
+/// Asserts that two paths found and chose the same.
+fn assert_same_path(found: &Value, truth: &Value) {
+    assert_eq!(found["chosen_k"], truth["chosen_k"]);
+    let sizes = |path: &Value| path["path"].as_array().unwrap().clone();
+    let (found, truth) = (sizes(found), sizes(truth));
+    assert_eq!(found.len(), truth.len());
+    for (found, truth) in found.iter().zip(&truth) {
+        assert_eq!(found["status"], "optimal");
+        assert_eq!(support(found), support(truth));
+        let objective = number(truth, "objective");
+        assert_close(number(found, "objective"), objective, 1e-12);
+        assert_close(number(found, "ebic"), number(truth, "ebic"), 1e-12);
+        assert!(number(found, "lower_bound") <= objective);
+    }
+}
+
+#[test]
+fn a_path_killed_again_and_again_loses_nothing() {
+    let sandbox = seconds();
+    let truth = sandbox.json(PATH);
+    let mut known = Vec::new();
+    let mut source = "--checkpoint";
+    let (mut nodes, mut finished) = (0, Vec::new());
+    for kill in 0..15 {
+        let threads = 1 + kill % 2;
+        let path = format!("{PATH} {source} c --checkpoint-every 20ms --threads {threads}");
+        let command = &mut sandbox.command(&path);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // The first may have been made before anything was searched, the second has not.
+        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
+        assert!(alive, "it was over after {kill} kills");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        source = "--resume";
+        let left = PathCheckpoint::decode(&sandbox.read("c")).unwrap();
+        assert!(
+            left.nodes() >= nodes,
+            "{} nodes after {nodes}",
+            left.nodes()
+        );
+        assert!(finished.iter().all(|k| left.finished().contains(k)));
+        (nodes, finished) = (left.nodes(), left.finished());
+    }
+    assert!(
+        nodes > 0 && finished.len() > 3,
+        "{nodes} nodes, {finished:?}"
+    );
+    let found = sandbox.json(&format!("{PATH} --resume c"));
+    assert_same_path(&found, &truth);
+    // What was done is not done again: about the nodes of one path, and no size twice.
+    let count = |path: &Value| -> f64 {
+        let sizes = path["path"].as_array().unwrap();
+        sizes.iter().map(|size| number(size, "nodes")).sum()
+    };
+    assert!(
+        count(&found) <= 1.5 * count(&truth) + 300.0,
+        "{} for {}",
+        count(&found),
+        count(&truth)
+    );
+    assert_eq!(sandbox.files(), ["a.csv", "c"]);
+}
+
+#[test]
+fn a_path_goes_on_where_limits_stopped_it() {
+    let sandbox = stopped_path();
+    let truth = sandbox.json(SMALL_PATH);
+    assert_same_path(
+        &sandbox.json(&format!("{SMALL_PATH} --resume c --checkpoint d")),
+        &truth,
+    );
+    // Another criterion is no other path, and what is finished is there at once.
+    let again = sandbox.json(&format!(
+        "{SMALL_PATH} --resume d --node-limit 0 --criterion aic"
+    ));
+    let aic = sandbox.json(&format!("{SMALL_PATH} --criterion aic"));
+    assert_same_path(&again, &aic);
+}
+
+#[test]
+fn two_hundred_damaged_paths_are_refused() {
+    damaged_ones_are_refused(&stopped_path(), SMALL_PATH);
+}
+
+#[test]
+fn another_path_is_refused() {
+    let sandbox = stopped_path();
+    let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
+    let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
+    let mut other = table.into_bytes();
+    other[at] += 1;
+    sandbox.write("o.csv", other);
+    let sizes = [
+        "c: the checkpoint was made with sizes = 0 to 6",
+        "it is 0 to 7",
+    ];
+    for (path, code, words) in [
+        ("o.csv -k 6", 3, ["c: the checkpoint", "other data"]),
+        ("s.csv -k 7", 2, sizes),
+        (
+            "s.csv -k 6 --include x1",
+            2,
+            ["sizes = 0 to 6", "it is 1 to 6"],
+        ),
+        ("s.csv -k 6 --ridge 0.1", 3, ["other data", "ridge"]),
+        ("s.csv -k 6 --loss huber", 2, ["loss = quadratic", "huber"]),
+        ("s.csv -k 6 --gap 0.5", 2, ["gap = 0", "it is 0.5"]),
+        ("s.csv -k 6 --method paper", 2, ["--resume", "best-first"]),
+    ] {
+        sandbox.refuses(
+            &format!("path {path} --target b --json --resume c"),
+            code,
+            &words,
+        );
+    }
+    let words = [
+        "c: the checkpoint",
+        "it belongs to a path, and this is a single search",
+    ];
+    sandbox.refuses("fit s.csv --target b -k 6 --json --resume c", 3, &words);
+    let options = "--checkpoint m --out m";
+    sandbox.refuses(&format!("{SMALL_PATH} {options}"), 2, &["'m'", "overwrite"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_a_checkpoint_of_a_path() {
+    let sandbox = seconds();
+    for (source, signal) in [("--checkpoint", "INT"), ("--resume", "TERM")] {
+        let path = format!("{PATH} {source} c --checkpoint-every 20ms");
+        let command = &mut sandbox.command(&path);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut known = fs::read(sandbox.path("c")).unwrap_or_default();
+        assert!(wait_for_change(&sandbox, &mut child, &mut known));
+        crate::common::signal(&child, signal);
+        let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        // The file has what was printed.
+        let sizes = outcome.json()["path"].as_array().unwrap().clone();
+        let nodes: f64 = sizes.iter().map(|size| number(size, "nodes")).sum();
+        let left = PathCheckpoint::decode(&sandbox.read("c")).unwrap();
+        assert_eq!(left.nodes() as f64, nodes);
+    }
 }

@@ -13,7 +13,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 use crate::relaxation::working::{self, Working};
 use crate::search::bits::Bits;
-use crate::search::checkpoint::{Heuristic, wide};
+use crate::search::checkpoint::{Heuristic, Triangle, wide};
 use crate::search::{Context, Expansion, Phase, Tree, screening};
 
 /// A Gram matrix of so many multiplications takes long.
@@ -30,6 +30,8 @@ pub(crate) struct Common {
     proved: Option<Arc<Frame>>,
     /// Of wide problems: the columns that matter so far.
     working: Option<Working>,
+    /// The rows of the quadratic as they are kept, if making them took long.
+    pub kept: Option<Arc<Triangle>>,
 }
 
 impl Common {
@@ -57,6 +59,7 @@ impl Common {
             let mut kept = Kept::new(context);
             let root = Root::new(problem, selectable, &limits, threads, &mut kept);
             kept.finish(root.is_some());
+            self.kept.clone_from(&context.prepared.gram);
             self.root = Some(Arc::new(root?));
         }
         self.root.clone()

@@ -31,6 +31,12 @@ impl<'p> Saver<'p> {
         }
     }
 
+    /// The last one was made then, by another run.
+    pub(crate) fn since(mut self, last: Instant) -> Self {
+        self.last = last;
+        self
+    }
+
     /// An interval of nothing: whenever it can be.
     pub(super) fn is_due(&self) -> bool {
         let stretched = self.took.saturating_mul(SHARE - 1);

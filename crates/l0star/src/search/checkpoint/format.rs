@@ -4,20 +4,48 @@
 //! magic (8) · version (u32) · length of the payload (u64) · payload · BLAKE3 of all that (32), little-endian
 //! ```
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::{Checkpoint, refuse};
 use crate::error::Result;
 
-const MAGIC: [u8; 8] = *b"L0*SRCH\n";
 const VERSION: u32 = 4;
-const HEADER: usize = MAGIC.len() + 4 + 8;
+const MAGIC: usize = 8;
+const HEADER: usize = MAGIC + 4 + 8;
 const HASH: usize = blake3::OUT_LEN;
 
-impl Checkpoint {
+/// What a checkpoint is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One search ([`Checkpoint`]).
+    Search,
+    /// Every size of a path ([`PathCheckpoint`](crate::path::PathCheckpoint)).
+    Path,
+}
+
+impl Kind {
+    const ALL: [Self; 2] = [Self::Search, Self::Path];
+
+    fn magic(self) -> [u8; MAGIC] {
+        match self {
+            Self::Search => *b"L0*SRCH\n",
+            Self::Path => *b"L0*PATH\n",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Search => "a single search",
+            Self::Path => "a path",
+        }
+    }
+
     /// The bytes, checksum included.
-    pub fn encode(&self) -> Vec<u8> {
-        let payload = postcard::to_allocvec(self).expect("memory takes any bytes");
+    pub(crate) fn encode(self, value: &impl Serialize) -> Vec<u8> {
+        let payload = postcard::to_allocvec(value).expect("memory takes any bytes");
         let mut bytes = Vec::with_capacity(HEADER + payload.len() + HASH);
-        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&self.magic());
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&(payload.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&payload);
@@ -26,13 +54,18 @@ impl Checkpoint {
         bytes
     }
 
-    /// Refuses whatever [`Checkpoint::encode`] has not written, whole and unchanged.
-    pub fn decode(bytes: &[u8]) -> Result<Self> {
-        let Some((start, rest)) = bytes.split_first_chunk::<8>() else {
+    /// Refuses whatever [`Kind::encode`] has not written, whole and unchanged.
+    pub(crate) fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T> {
+        let Some((start, rest)) = bytes.split_first_chunk::<MAGIC>() else {
             return refuse("it is no checkpoint: it is too short to be one");
         };
-        if *start != MAGIC {
-            return refuse("it is no checkpoint: it begins with something else");
+        match Self::ALL.into_iter().find(|kind| kind.magic() == *start) {
+            None => return refuse("it is no checkpoint: it begins with something else"),
+            Some(other) if other != self => {
+                let (other, own) = (other.name(), self.name());
+                return refuse(&format!("it belongs to {other}, and this is {own}"));
+            }
+            Some(_) => {}
         }
         let Some((version, rest)) = rest.split_first_chunk::<4>() else {
             return refuse("it is cut off");
@@ -57,8 +90,20 @@ impl Checkpoint {
             return refuse("its checksum is wrong: it was changed or damaged");
         }
         match postcard::take_from_bytes(payload) {
-            Ok((checkpoint, [])) => Ok(checkpoint),
+            Ok((value, [])) => Ok(value),
             _ => refuse("it cannot be read"),
         }
+    }
+}
+
+impl Checkpoint {
+    /// The bytes, checksum included.
+    pub fn encode(&self) -> Vec<u8> {
+        Kind::Search.encode(self)
+    }
+
+    /// Refuses whatever [`Checkpoint::encode`] has not written, whole and unchanged.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        Kind::Search.decode(bytes)
     }
 }

@@ -28,12 +28,14 @@ use super::context::Counters;
 use super::pool::{Entry, Pool};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
+use crate::problem::Problem;
 use crate::restricted::Fit;
 pub use draft::Draft;
 pub(crate) use draft::{ListedNode, bits};
+pub(crate) use format::Kind;
 use origin::Origin;
 pub(crate) use origin::Stamp;
-pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, Screening, narrow, wide};
+pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, Screening, narrow, shared, wide};
 pub(crate) use triangle::{Triangle, TriangleRow};
 
 /// The state of a search between two nodes.
@@ -110,6 +112,14 @@ fn bit(bits: &[u8], i: usize) -> bool {
 }
 
 impl State {
+    /// Nothing is done yet.
+    pub(crate) fn fresh(problem: &Problem) -> Self {
+        Self {
+            features_left: problem.selectable.len() as u64,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn set_counters(&mut self, counters: &Counters) {
         self.calls = counters.calls;
         self.nodes = counters.nodes;
@@ -177,6 +187,11 @@ impl State {
         (inside, free)
     }
 
+    /// Whether nothing is left to be looked at.
+    pub(crate) fn is_over(&self) -> bool {
+        self.started && self.open.is_empty()
+    }
+
     /// The evidence of what was discarded.
     pub(crate) fn floor(&self) -> Option<Certified> {
         self.floor.map(Certified::restored)
@@ -222,7 +237,7 @@ impl Checkpoint {
     }
 }
 
-fn refuse<T>(reason: &str) -> Result<T> {
+pub(crate) fn refuse<T>(reason: &str) -> Result<T> {
     Err(Error::Checkpoint {
         reason: reason.to_owned(),
     })

@@ -25,7 +25,7 @@ pub(super) struct Origin {
 }
 
 /// Which problem and which settings a run is about: costly for large data, so made once.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stamp(pub(super) Origin);
 
 impl Stamp {
@@ -50,12 +50,34 @@ impl Stamp {
             data: fingerprint(problem),
         }))
     }
+
+    /// The same problem with another k.
+    pub(crate) fn with_k(&self, k: usize) -> Self {
+        let mut origin = self.0.clone();
+        origin.k = k as u64;
+        Self(origin)
+    }
+
+    /// Whether what has this stamp belongs to the problem and the settings of another one.
+    pub(crate) fn check(&self, now: &Self) -> Result<()> {
+        self.0.check(&now.0)
+    }
 }
 
 impl Checkpoint {
     /// Whether it belongs to this problem and these settings, and is consistent with them.
     pub(crate) fn check(&self, stamp: &Stamp, problem: &Problem) -> Result<()> {
-        let (old, new) = (&self.origin, &stamp.0);
+        self.origin.check(&stamp.0)?;
+        match self.state.find_fault(problem) {
+            None => Ok(()),
+            Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
+        }
+    }
+}
+
+impl Origin {
+    fn check(&self, new: &Self) -> Result<()> {
+        let old = self;
         let differ =
             |what, saved: String, now: String| Err(Error::OtherSearch { what, saved, now });
         let counts = [
@@ -90,10 +112,7 @@ impl Checkpoint {
                 "it belongs to other data (or another ridge, weights or offset, or other columns to choose from)",
             );
         }
-        match self.state.find_fault(problem) {
-            None => Ok(()),
-            Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
-        }
+        Ok(())
     }
 }
 

@@ -180,12 +180,12 @@ impl Point {
 }
 
 /// What is shared in memory is written once, and belongs to nobody else when it is read.
-mod shared {
+pub(crate) mod shared {
     use std::sync::Arc;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<T, S>(value: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    pub(crate) fn serialize<T, S>(value: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
     where
         T: Serialize,
         S: Serializer,
@@ -193,7 +193,7 @@ mod shared {
         value.as_deref().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
+    pub(crate) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
     where
         T: Deserialize<'de>,
         D: Deserializer<'de>,

@@ -1,0 +1,244 @@
+//! Killed after every checkpoint that says anything new, a path comes to its end: no step is made twice.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::{PathCheckpoint, PathRun, Point};
+use crate::{Design, Problem, Settings, Solution, Status, loss};
+
+fn wave(i: usize, j: usize) -> f64 {
+    ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin()
+}
+
+fn problem(loss: &str, rows: usize, columns: usize, ridge: f64) -> Problem {
+    let value = |at: usize| wave(at % rows, at / rows);
+    let values = (0..rows * columns).map(value).collect();
+    let design = Design::dense(rows, columns, values).unwrap();
+    let signal = |i: usize| 2.0 * wave(i, 3) - wave(i, 20) + 0.7 * wave(i, 11) + wave(i, 997);
+    let response = (0..rows).map(|i| match loss {
+        "logistic" => signal(i).signum(),
+        _ => signal(i),
+    });
+    Problem::builder(design, response.collect())
+        .loss(loss::by_name(loss, 1.0).unwrap())
+        .ridge(ridge)
+        .intercept(true)
+        .build()
+        .unwrap()
+}
+
+/// So many columns that the Gram matrix has several bands.
+fn tall() -> Problem {
+    problem("quadratic", 500, 400, 0.05)
+}
+
+fn threads(count: usize) -> Settings {
+    Settings {
+        threads: NonZeroUsize::new(count),
+        ..Settings::default()
+    }
+}
+
+/// What was found and proved, not what it took.
+fn substance(checkpoint: &PathCheckpoint) -> PathCheckpoint {
+    let mut checkpoint = checkpoint.clone();
+    for state in checkpoint.states.iter_mut().flatten() {
+        (state.seconds, state.calls) = (0.0, 0);
+    }
+    if let Some(gram) = &mut checkpoint.gram {
+        Arc::make_mut(gram).seconds = 0.0;
+    }
+    checkpoint
+}
+
+/// A path that dies with the last of so many checkpoints that say anything new; what it leaves behind, or how it ended before.
+fn kill(
+    problem: &Problem,
+    settings: &Settings,
+    last: usize,
+    from: Option<&PathCheckpoint>,
+    mut steps: usize,
+) -> Result<PathCheckpoint, Vec<Point>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let settings = Settings {
+        interrupt: Some(Arc::clone(&flag)),
+        ..settings.clone()
+    };
+    let before = from.map(substance);
+    let mut left: Option<PathCheckpoint> = None;
+    let sink = Box::new(|checkpoint: &PathCheckpoint| {
+        let is_new = before != Some(substance(checkpoint));
+        steps -= usize::from(is_new && steps > 0);
+        if is_new && steps == 0 && left.is_none() {
+            left = Some(PathCheckpoint::decode(&checkpoint.encode()).unwrap());
+            flag.store(true, Ordering::Relaxed);
+        }
+    });
+    let mut run = PathRun::new(problem, &settings, 0..=last).save(Duration::ZERO, sink);
+    if let Some(from) = from {
+        run = run.resume(from.clone());
+    }
+    let found = run.solve().unwrap();
+    let is_stopped = |point: &Point| point.solution.status == Status::Interrupted;
+    match found.iter().any(is_stopped) {
+        true => Ok(left.unwrap()),
+        false => Err(found),
+    }
+}
+
+/// Kills a path again and again, with every so-manieth checkpoint; what each left behind.
+fn survives(
+    problem: &Problem,
+    settings: &Settings,
+    last: usize,
+    steps: usize,
+) -> Vec<PathCheckpoint> {
+    let truth = PathRun::new(problem, settings, 0..=last).solve().unwrap();
+    let mut count = 0;
+    let sink = Box::new(|_: &PathCheckpoint| count += 1);
+    let whole = PathRun::new(problem, settings, 0..=last)
+        .save(Duration::ZERO, sink)
+        .solve()
+        .unwrap();
+    if settings.thread_count() == 1 {
+        // To be saved changes nothing.
+        for (whole, truth) in whole.iter().zip(&truth) {
+            let whole = Solution {
+                seconds: truth.solution.seconds,
+                ..whole.solution.clone()
+            };
+            assert_eq!(whole, truth.solution);
+        }
+    }
+    let mut left: Vec<PathCheckpoint> = Vec::new();
+    let found = loop {
+        match kill(problem, settings, last, left.last(), steps) {
+            Ok(next) => left.push(next),
+            Err(found) => break found,
+        }
+        // One that made its steps again would never get anywhere. Warm starts are rounded, frames built anew: a few more.
+        let kills = left.len();
+        assert!(
+            kills <= 3 * count / (2 * steps) + 20,
+            "{}: {kills} kills, {count} steps, finished {:?}",
+            problem.loss().name(),
+            left[kills - 1].finished()
+        );
+    };
+    assert!(
+        left.len() > usize::from(settings.thread_count() == 1),
+        "{} kills, {count} steps",
+        left.len()
+    );
+    for (found, truth) in found.iter().zip(&truth) {
+        let (k, found, truth) = (found.k, &found.solution, &truth.solution);
+        assert_eq!(
+            (truth.status, found.status),
+            (Status::Optimal, Status::Optimal),
+            "k = {k}"
+        );
+        assert_eq!(found.support, truth.support, "k = {k}");
+        assert!(
+            (found.objective - truth.objective).abs() <= 1e-12 * truth.objective,
+            "k = {k}"
+        );
+        assert!(found.lower_bound.unwrap() <= truth.objective, "k = {k}");
+    }
+    for pair in left.windows(2) {
+        let (before, after) = (pair[0].finished(), pair[1].finished());
+        assert!(
+            before.iter().all(|k| after.contains(k)),
+            "{before:?}, then {after:?}"
+        );
+    }
+    left
+}
+
+#[test]
+fn sizes_that_are_done_and_the_one_at_hand_go_on() {
+    // What a run begins with is what it was left with, written otherwise: the second is new.
+    let left = survives(&tall(), &threads(1), 4, 2);
+    // In every size, and in the middle of the matrix that all share.
+    for k in 0..=4 {
+        assert!(left.iter().any(|left| left.finished().len() == k), "{k}");
+    }
+    let matrix = |left: &PathCheckpoint| left.gram.as_ref().map_or(0, |gram| gram.count());
+    let mut rows: Vec<usize> = left.iter().map(matrix).collect();
+    assert!(rows.is_sorted(), "{rows:?}");
+    rows.dedup();
+    assert!(rows.len() >= 3, "{rows:?}");
+}
+
+#[test]
+fn two_threads_go_on() {
+    survives(&tall(), &threads(2), 4, 2);
+    survives(&problem("logistic", 120, 30, 0.01), &threads(2), 4, 12);
+}
+
+#[test]
+fn other_losses_and_lists_go_on() {
+    // A lift is made again, and needs a few rounds of Newton's method first.
+    survives(&problem("logistic", 120, 30, 0.01), &threads(1), 4, 12);
+    survives(&problem("huber", 80, 30, 0.01), &threads(1), 4, 12);
+    let settings = Settings {
+        top: NonZeroUsize::new(3),
+        ..threads(1)
+    };
+    survives(&problem("quadratic", 60, 25, 0.01), &settings, 4, 3);
+}
+
+#[test]
+fn a_matrix_is_kept_once_and_only_while_it_is_needed() {
+    let problem = tall();
+    let mut saved: Vec<PathCheckpoint> = Vec::new();
+    let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.clone()));
+    let run = PathRun::new(&problem, &threads(1), 0..=4).save(Duration::ZERO, sink);
+    run.solve().unwrap();
+    for checkpoint in &saved {
+        let mut states = checkpoint.states.iter().flatten();
+        assert!(states.all(|state| state.prepared.gram.is_none()));
+    }
+    let with = |size: usize| {
+        let mut of_size = saved.iter().filter(|one| one.finished().len() == size);
+        of_size.all(|one| one.gram.is_some())
+    };
+    assert!(with(2) && with(3) && with(4));
+    assert!(saved.last().unwrap().gram.is_none());
+}
+
+/// A changed payload with the checksum to go with it: no accident, but it must not end in a panic.
+#[test]
+fn forged_ones_do_no_harm() {
+    let problem = tall();
+    let settings = Settings {
+        node_limit: Some(2),
+        ..threads(1)
+    };
+    let mut saved: Vec<Vec<u8>> = Vec::new();
+    let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.encode()));
+    let run = PathRun::new(&problem, &threads(1), 0..=3).save(Duration::ZERO, sink);
+    run.solve().unwrap();
+    let mut accepted = 0;
+    for (i, saved) in saved.iter().enumerate().cycle().take(120) {
+        let payload = saved.len() - 32;
+        let mut forged = saved[..payload].to_vec();
+        // The small numbers are at the beginning and at the end, around the matrix.
+        let reach = (payload - 20).min(2000);
+        let at = (i * 7919 + i * i * 104_729 + accepted) % reach;
+        let at = if i % 2 == 0 {
+            20 + at
+        } else {
+            payload - 1 - at
+        };
+        forged[at] = [0, 255, forged[at] ^ 1, forged[at].wrapping_add(i as u8)][i / 2 % 4];
+        let hash = blake3::hash(&forged);
+        forged.extend_from_slice(hash.as_bytes());
+        if let Ok(checkpoint) = PathCheckpoint::decode(&forged) {
+            let run = PathRun::new(&problem, &settings, 0..=3).resume(checkpoint);
+            accepted += usize::from(run.solve().is_ok());
+        }
+    }
+    assert!(accepted > 0, "nothing was tried");
+}
