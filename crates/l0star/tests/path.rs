@@ -77,7 +77,7 @@ proptest! {
         for point in &path {
             let alone = problem.with_k(point.k).unwrap();
             let truth = solve(&alone, &Settings::new(Method::Exhaustive)).unwrap();
-            let slack = common::proved(&problem, truth.objective);
+            let slack = common::proved(problem, truth.objective);
             let found = &point.solution;
             prop_assert!((found.objective - truth.objective).abs() <= slack, "{}, k = {}", case.words, point.k);
             prop_assert!(found.lower_bound.unwrap() <= truth.objective + slack, "{}", case.words);
