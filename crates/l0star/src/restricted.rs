@@ -10,7 +10,7 @@ use crate::bound::{Certified, leaf_bound};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
-use crate::linalg::rounding::Doubled;
+use crate::linalg::rounding::{Doubled, two_sum};
 use crate::problem::Problem;
 
 /// Predicted decrease and duality gap, relative to P, at which the minimum is reached.
@@ -225,8 +225,7 @@ impl<'p> Restricted<'p> {
     pub fn precise_objective(&self) -> f64 {
         let (problem, loss) = (self.problem, &*self.problem.loss);
         let mut total = Doubled::default();
-        for (i, prediction) in self.predictions().iter().enumerate() {
-            let (high, low) = prediction.parts();
+        for (i, (high, low)) in self.predictions().enumerate() {
             let (b, p) = (problem.b[i], problem.p[i]);
             total.add_product(p, loss.value(high, b));
             let change = loss.slope(high, b) + 0.5 * loss.curvature(high, b) * low;
@@ -238,23 +237,24 @@ impl<'p> Restricted<'p> {
         total.value()
     }
 
-    /// `Ax + o` in doubled precision.
-    fn predictions(&self) -> Vec<Doubled> {
+    /// `Ax + o` in doubled precision, each as two doubles, high and low.
+    fn predictions(&self) -> impl Iterator<Item = (f64, f64)> + use<'p> {
         let problem = self.problem;
-        let mut z = vec![Doubled::default(); problem.rows()];
-        z.iter_mut()
-            .zip(&problem.offset)
-            .for_each(|(z, o)| z.add(*o));
+        let (mut high, mut low) = (vec![0.0; problem.rows()], vec![0.0; problem.rows()]);
+        if !problem.offset.is_empty() {
+            high.copy_from_slice(&problem.offset);
+        }
         let x: Vec<(usize, f64)> = self.model().collect();
-        problem.design.add_doubled(&x, &mut z);
-        z
+        problem.design.add_doubled(&x, &mut high, &mut low);
+        high.into_iter()
+            .zip(low)
+            .map(|(high, low)| two_sum(high, low))
     }
 
     /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision.
     fn refine_slopes(&mut self) {
         let (problem, loss) = (self.problem, &*self.problem.loss);
-        for (i, prediction) in self.predictions().iter().enumerate() {
-            let (high, low) = prediction.parts();
+        for (i, (high, low)) in self.predictions().enumerate() {
             self.z[i] = high;
             self.curvature[i] = loss.curvature(high, problem.b[i]);
             self.alpha[i] = loss.slope(high, problem.b[i]) + self.curvature[i] * low;

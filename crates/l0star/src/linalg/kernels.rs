@@ -2,6 +2,8 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
+use super::rounding::{two_product, two_sum};
+
 /// `Σ a_i b_i`.
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -247,6 +249,37 @@ pub fn sum(a: &[f64]) -> f64 {
 #[inline]
 pub fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
+}
+
+/// `high + low += s a`, in doubled precision: what `high` rounds away is in `low`.
+pub(crate) fn axpy_doubled(s: f64, a: &[f64], high: &mut [f64], low: &mut [f64]) {
+    // Compiled for the instruction set at hand, where `mul_add` is an instruction and not a call.
+    arch().dispatch(|| {
+        let sums = high.iter_mut().zip(low);
+        sums.zip(a).for_each(|(sum, a)| add_product(sum, *a, s));
+    });
+}
+
+/// The same for a sparse column.
+pub(crate) fn axpy_sparse_doubled(
+    s: f64,
+    rows: &[u32],
+    a: &[f64],
+    high: &mut [f64],
+    low: &mut [f64],
+) {
+    for (i, a) in rows.iter().zip(a) {
+        let i = *i as usize;
+        add_product((&mut high[i], &mut low[i]), *a, s);
+    }
+}
+
+#[inline(always)]
+fn add_product((high, low): (&mut f64, &mut f64), a: f64, s: f64) {
+    let (product, rest) = two_product(a, s);
+    let (sum, error) = two_sum(*high, product);
+    *high = sum;
+    *low += error + rest;
 }
 
 /// The instruction set, looked up once.

@@ -5,7 +5,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::design::{Design, Entries, Stored};
 use crate::linalg::kernels;
-use crate::linalg::rounding::{Doubled, two_product};
+use crate::linalg::rounding::{Doubled, two_product, two_sum};
 
 /// Products of fewer columns are made one by one.
 const BLOCKED: usize = 12;
@@ -52,27 +52,25 @@ impl Design {
     }
 
     /// `z += Σ s_j a_j` in doubled precision.
-    pub(crate) fn add_doubled(&self, x: &[(usize, f64)], z: &mut [Doubled]) {
+    pub(crate) fn add_doubled(&self, x: &[(usize, f64)], high: &mut [f64], low: &mut [f64]) {
         for (j, s) in x {
             let (centre, scale) = self.view(*j);
-            let (high, low) = two_product(*s, scale);
-            let add = |z: &mut Doubled, a: f64| {
-                z.add_product(a, high);
-                if low != 0.0 {
-                    z.add_product(a, low);
+            let (product, rest) = two_product(*s, scale);
+            for s in [product, rest].into_iter().filter(|s| *s != 0.0) {
+                match self.stored(*j) {
+                    Stored::Dense(values) => kernels::axpy_doubled(s, values, high, low),
+                    Stored::Sparse(rows, values) => {
+                        kernels::axpy_sparse_doubled(s, rows, values, high, low);
+                    }
                 }
-            };
-            match self.stored(*j) {
-                Stored::Dense(values) => {
-                    z.iter_mut().zip(values).for_each(|(z, a)| add(z, *a));
+                if centre != 0.0 {
+                    let (shift, more) = two_product(-centre, s);
+                    for (high, low) in high.iter_mut().zip(&mut *low) {
+                        let (sum, error) = two_sum(*high, shift);
+                        *high = sum;
+                        *low += error + more;
+                    }
                 }
-                Stored::Sparse(rows, values) => {
-                    let pairs = rows.iter().zip(values);
-                    pairs.for_each(|(i, a)| add(&mut z[*i as usize], *a));
-                }
-            }
-            if centre != 0.0 {
-                z.iter_mut().for_each(|z| add(z, -centre));
             }
         }
     }
