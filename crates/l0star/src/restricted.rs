@@ -24,6 +24,8 @@ const HOPE: f64 = 4.0;
 const PRECISE: f64 = 1e-11;
 /// Above this many columns Gram columns are not kept: entries are computed for each support.
 const MAX_CACHED_COLUMNS: usize = 4096;
+/// So many supports are fitted without Gram columns.
+const FEW_SUPPORTS: usize = 8;
 
 /// A model on a support.
 #[derive(Debug, Clone, PartialEq)]
@@ -444,9 +446,11 @@ impl<'p> Restricted<'p> {
     }
 }
 
-/// `G = Aᵀ diag(p) A`, by columns, each computed when a support first needs it.
+/// `G = Aᵀ diag(p) A`, by columns, each computed when a support first needs it; for the first few supports it is not worth
+/// its while.
 #[derive(Debug)]
 struct Gram {
+    supports: usize,
     columns: Vec<Option<Box<[f64]>>>,
     all: Vec<usize>,
     weighted: Vec<f64>,
@@ -457,15 +461,17 @@ impl Gram {
         let count = problem.design.columns();
         let cached = problem.loss.is_quadratic() && count <= MAX_CACHED_COLUMNS;
         Self {
+            supports: 0,
             columns: vec![None; if cached { count } else { 0 }],
             all: (0..if cached { count } else { 0 }).collect(),
             weighted: vec![0.0; problem.rows()],
         }
     }
 
-    /// Computes the columns that are missing; false when there are too many columns to keep any.
+    /// Computes the columns that are missing; false when there are too many columns to keep any, or few supports.
     fn load(&mut self, problem: &Problem, columns: &[usize], limits: &Limits) -> bool {
-        if self.columns.is_empty() {
+        self.supports += 1;
+        if self.columns.is_empty() || self.supports <= FEW_SUPPORTS {
             return false;
         }
         for j in columns {
