@@ -112,7 +112,7 @@ fn check_list(
     let rest = truth.iter().find(|(_, set)| !sets.contains(&set[..]));
     match (found.rest_bound, rest) {
         (Some(bound), Some((value, _))) => prop_assert!(
-            bound <= value + common::rounding(problem, value),
+            bound <= value + common::rounding(problem, *value),
             "{words}: {bound} is no bound of the rest, {value}"
         ),
         (None, rest) => prop_assert!(rest.is_none(), "{words}: there are more"),
