@@ -8,7 +8,7 @@ use super::{Checkpoint, refuse};
 use crate::error::Result;
 
 const MAGIC: [u8; 8] = *b"L0*SRCH\n";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const HEADER: usize = MAGIC.len() + 4 + 8;
 const HASH: usize = blake3::OUT_LEN;
 

@@ -90,7 +90,9 @@ impl Checkpoint {
                 "it belongs to other data (or another ridge, weights or offset, or other columns to choose from)",
             );
         }
-        match self.state.find_fault(problem) {
+        let prices = self.prices.as_ref();
+        let fault = prices.and_then(|prices| prices.find_fault(problem));
+        match self.state.find_fault(problem).or(fault) {
             None => Ok(()),
             Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
         }

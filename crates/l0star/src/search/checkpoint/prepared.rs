@@ -88,7 +88,8 @@ impl Prepared {
 }
 
 impl Heuristic {
-    fn fits(&self, problem: &Problem) -> bool {
+    /// Whether it could be of this problem.
+    pub(crate) fn fits(&self, problem: &Problem) -> bool {
         let is_set = |set: &[u32]| {
             set.len() <= problem.support_size()
                 && set.is_sorted_by(|a, b| a < b)
@@ -99,8 +100,8 @@ impl Heuristic {
             Self::Greedy(greedy) => {
                 let set: Vec<usize> = wide(&greedy.support);
                 let structure = problem.structure.as_ref();
-                let closed = structure.is_some_and(|structure| structure.is_closed(&set));
-                is_set(&greedy.support) && closed && is_set(&greedy.left)
+                let is_closed = || structure.is_some_and(|structure| structure.is_closed(&set));
+                is_set(&greedy.support) && is_closed() && is_set(&greedy.left)
             }
         }
     }
@@ -180,12 +181,15 @@ impl Point {
 }
 
 /// What is shared in memory is written once, and belongs to nobody else when it is read.
-mod shared {
+pub(super) mod shared {
     use std::sync::Arc;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<T, S>(value: &Option<Arc<T>>, serializer: S) -> Result<S::Ok, S::Error>
+    pub(in super::super) fn serialize<T, S>(
+        value: &Option<Arc<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error>
     where
         T: Serialize,
         S: Serializer,
@@ -193,7 +197,9 @@ mod shared {
         value.as_deref().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<Arc<T>>, D::Error>
+    pub(in super::super) fn deserialize<'de, T, D>(
+        deserializer: D,
+    ) -> Result<Option<Arc<T>>, D::Error>
     where
         T: Deserialize<'de>,
         D: Deserializer<'de>,
