@@ -200,11 +200,7 @@ impl<'a, 'p> OneTree<'a, 'p> {
     }
 
     /// Nothing is split yet.
-    fn from_the_root<T: Restrict>(
-        &self,
-        tree: &mut T,
-        context: &mut Context<'p>,
-    ) -> Growth<T::Node> {
+    fn first_node<T: Restrict>(&self, tree: &mut T, context: &mut Context<'p>) -> Growth<T::Node> {
         let mut growth = Growth::new(self.pricing.decisions.len());
         let mut nodes = Vec::new();
         tree.root(context, &mut nodes);
@@ -348,7 +344,7 @@ impl<'p> OneTree<'_, 'p> {
             Some(nodes) => self.resumed(&mut context, nodes),
             None => {
                 self.polish(&mut tree, &mut context);
-                self.from_the_root(&mut tree, &mut context)
+                self.first_node(&mut tree, &mut context)
             }
         };
         self.grow(&mut tree, &mut context, &mut growth);
