@@ -211,7 +211,7 @@ fn killed_after_every_step_they_go_on() {
         seen.alone > 5 && seen.trees > 1 && seen.done > 5,
         "{seen:?}"
     );
-    // From a point in single precision it takes some steps to see that a relaxation has converged.
+    // A run that is killed within three steps stays at the relaxation of a node that is the only open one.
     let seen = survives(&huber(), &threads(1), 8);
     assert!(
         seen.alone > 5 && seen.trees > 1 && seen.done > 5,
