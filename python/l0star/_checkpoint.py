@@ -17,6 +17,7 @@ class CheckpointFile:
         if not self._path.absolute().parent.is_dir():
             raise ValueError(f"checkpoint={str(path)!r}: there is no folder {str(self._path.absolute().parent)!r}.")
         self._failed = False
+        self.last: bytes | None = None
         # A process that was killed while it wrote leaves a temporary file beside the checkpoint.
         for leftover in self._path.absolute().parent.glob(f".{glob.escape(self._path.name)}.*.tmp"):
             with contextlib.suppress(OSError):
@@ -24,6 +25,7 @@ class CheckpointFile:
 
     def write(self, data: bytes) -> None:
         """Replace it. Whether that works or not, the search goes on."""
+        self.last = data
         try:
             self._replace(data)
         except OSError as error:

@@ -142,7 +142,14 @@ class Problem:
         callback: _Callback | None = None,
     ) -> tuple[list[Solution], BaseException | None]: ...
     def prices(
-        self, solution: Solution, settings: Mapping[str, object], *, stop: Stop | None = None
+        self,
+        solution: Solution,
+        settings: Mapping[str, object],
+        *,
+        stop: Stop | None = None,
+        save: Callable[[bytes], object] | None = None,
+        save_every: float = 60.0,
+        resume: bytes | None = None,
     ) -> tuple[list[Price], BaseException | None]: ...
 
 def report(

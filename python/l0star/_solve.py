@@ -182,7 +182,8 @@ class Job:
         """Solve it, and tell whoever listens."""
         options = self._options
         file = options.checkpoint if options.checkpoint is not None else options.resume
-        save = None if file is None else CheckpointFile(file).write
+        kept = None if file is None else CheckpointFile(file)
+        save = None if kept is None else kept.write
         state = None if options.resume is None else Path(options.resume).read_bytes()
         self.look(k)
         with Telling(options.callback, options.verbose) as telling:
@@ -197,7 +198,13 @@ class Job:
             telling.finish(solution)
         priced = None
         if options.prices and solution.status != "interrupted":
-            priced, stopped_by = self._problem.prices(solution, options.settings())
+            priced, stopped_by = self._problem.prices(
+                solution,
+                options.settings(),
+                save=save,
+                save_every=float(options.checkpoint_every),
+                resume=None if kept is None else kept.last,
+            )
         result = self._result(solution, priced)
         _raise(stopped_by, [result])
         if result.status.endswith("_limit"):

@@ -120,3 +120,22 @@ def test_cross_validation_keeps_a_checkpoint_of_its_last_fit(data, tmp_path):
     again = SparseRegressor(k=3, resume=file).fit(*data)
     assert again.n_nodes_ == chosen.n_nodes_
     np.testing.assert_array_equal(again.coef_, chosen.coef_)
+
+
+def test_prices_go_on_where_they_were_stopped(data, tmp_path):
+    X, y = data
+    file = tmp_path / "search"
+    whole = solve(X, y, 4, prices=True)
+    search = solve(X, y, 4, checkpoint=file)
+    with pytest.warns(ConvergenceWarning, match="prices were stopped"):
+        begun = solve(X, y, 4, prices=True, resume=file, node_limit=1, n_jobs=1)
+    assert begun.nodes == search.nodes
+    resumed = solve(X, y, 4, prices=True, resume=file)
+    assert resumed.nodes == search.nodes
+    for price, expected in zip(resumed.prices(), whole.prices(), strict=True):
+        assert price.status == "optimal"
+        assert price.objective == pytest.approx(expected.objective, rel=1e-12)
+        assert price.features == expected.features
+    # The file has the end of both by now.
+    again = solve(X, y, 4, prices=True, resume=file, node_limit=0)
+    assert [price.cost for price in again.prices()] == [price.cost for price in resumed.prices()]

@@ -20,7 +20,7 @@ use crate::{checkpoint, interrupt, prices, table};
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let others = [("the model", &args.out), ("the report", &args.report)];
-    let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
+    let mut checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     let mut job = Job::prepare(args)?;
     job.settings.interrupt = Some(interrupt::flag());
     if !args.quiet && !args.json {
@@ -29,13 +29,13 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let listener = Listener::new(args.log, args.quiet);
     let mut trace = Trace::default();
     let watched = args.report.is_some().then_some(&mut trace);
-    let solution = solve(&job, checkpoints, listener, watched)?;
+    let (solution, last) = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
     let mut fitted = saved::of_job(&job, &solution);
     let mut status = solution.status;
     // Whoever has stopped the search wants to wait no longer.
     if args.prices && status != Status::Interrupted {
-        let (prices, known) = prices::find(&job, &solution)?;
+        let (prices, known) = prices::find(&job, &solution, last, &mut checkpoints)?;
         fitted.prices = Some(prices);
         if !status.stopped_early() && known.stopped_early() {
             status = known;
@@ -77,20 +77,28 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     }))
 }
 
+/// The solution, and the last checkpoint of its search if prices come `after` it.
 fn solve(
     job: &Job,
-    mut checkpoints: Checkpoints<Checkpoint>,
+    after: bool,
+    checkpoints: &mut Checkpoints<Checkpoint>,
     mut listener: Listener,
     mut trace: Option<&mut Trace>,
-) -> Result<Solution, Failure> {
+) -> Result<(Solution, Option<Checkpoint>), Failure> {
     let source = checkpoints.source.take();
+    let mut last = None;
     let mut run = Run::new(&job.problem, &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
         run = run.resume(checkpoint);
     }
     if checkpoints.are_kept() {
         let every = checkpoints.every;
-        let sink = Box::new(|checkpoint: &Checkpoint| checkpoints.write(checkpoint));
+        let sink = Box::new(|checkpoint: &Checkpoint| {
+            checkpoints.write(checkpoint);
+            if after {
+                last = Some(checkpoint.clone());
+            }
+        });
         run = run.save(every, sink);
     }
     if listener.listens() || trace.is_some() {
@@ -114,5 +122,5 @@ fn solve(
         } = solution;
         trace.end(seconds, objective, lower_bound, nodes);
     }
-    Ok(solution)
+    Ok((solution, last))
 }

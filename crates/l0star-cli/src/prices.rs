@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use l0star::Price;
-use l0star::{Solution, Status};
+use l0star::{Checkpoint, Price, PriceRun, Solution, Status};
 use l0star_data::model::Priced;
 use l0star_report::prices::ordered;
 use l0star_report::text::{clip, significant};
 
+use crate::checkpoint::Checkpoints;
 use crate::failure::Failure;
 use crate::ready::Job;
 use crate::screen::Screen;
@@ -16,8 +16,21 @@ use crate::screen::Screen;
 const MOST_OTHERS: usize = 10;
 
 /// The prices of all features, and what is known of the least certain one. The time limit counts anew, for all of them together.
-pub fn find(job: &Job, solution: &Solution) -> Result<(Vec<Priced>, Status), Failure> {
-    let prices = l0star::prices(&job.problem, &job.settings, solution, None)?;
+///
+/// `search`: the last checkpoint of the search, which the checkpoints of the prices hold as well.
+pub fn find(
+    job: &Job,
+    solution: &Solution,
+    search: Option<Checkpoint>,
+    checkpoints: &mut Checkpoints<Checkpoint>,
+) -> Result<(Vec<Priced>, Status), Failure> {
+    let mut run = PriceRun::new(&job.problem, &job.settings, solution);
+    if let Some(search) = search {
+        let every = checkpoints.every;
+        let sink = Box::new(|checkpoint: &Checkpoint| checkpoints.write(checkpoint));
+        run = run.resume(search).save(every, sink);
+    }
+    let prices = run.solve()?;
     let statuses = || prices.iter().map(|price| price.status);
     let status = match statuses().find(|status| status.stopped_early()) {
         _ if statuses().any(|status| status == Status::Interrupted) => Status::Interrupted,

@@ -245,20 +245,32 @@ impl Problem {
     }
 
     /// What it costs to decide otherwise about each feature; a time limit is for all of them.
-    #[pyo3(signature = (solution, settings, *, stop=None))]
+    ///
+    /// `save` and `save_every` as in `solve`; `resume` has the bytes of the last checkpoint of that, or of prices.
+    #[pyo3(signature = (solution, settings, *, stop=None, save=None, save_every=60.0, resume=None))]
+    #[expect(clippy::too_many_arguments)]
     fn prices(
         &self,
         py: Python<'_>,
         solution: &Solution,
         settings: Settings,
         stop: Option<&Stop>,
+        save: Option<Py<PyAny>>,
+        save_every: f64,
+        resume: Option<&[u8]>,
     ) -> PyResult<(Vec<Price>, Option<PyErr>)> {
+        let resume = resume.map(Checkpoint::decode).transpose().map_err(refuse)?;
+        let every = duration(save_every).unwrap_or(Duration::MAX);
         let (settings, flag) = settings.ready(stop)?;
-        let search = |_| {
+        let search = |events| {
             let problem = self.problem.with_k(solution.k)?;
-            l0star::prices(&problem, &settings, &solution.found, None)
+            run::prices(&problem, &settings, &solution.found, &events, every, resume)
         };
-        let (prices, stopped_by) = run(py, &flag, Listeners::default(), search)?;
+        let listeners = Listeners {
+            save,
+            ..Listeners::default()
+        };
+        let (prices, stopped_by) = run(py, &flag, listeners, search)?;
         let price = |mut price: l0star::Price| {
             complete(&mut price.support, &self.free);
             Price(price)

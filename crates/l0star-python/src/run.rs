@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use l0star::path::{Criteria, Point};
 use l0star::search::{Event, News};
-use l0star::{Checkpoint, PathRun, Problem, Run, Settings};
+use l0star::{Checkpoint, PathRun, Price, PriceRun, Problem, Run, Settings};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -265,6 +265,26 @@ pub fn solve(
         criteria,
         follower.trace,
     ))
+}
+
+/// What it costs to decide otherwise about each feature: the thread of the searches.
+pub fn prices(
+    problem: &Problem,
+    settings: &Settings,
+    found: &l0star::Solution,
+    events: &Events,
+    save_every: Duration,
+    resume: Option<Checkpoint>,
+) -> l0star::Result<Vec<Price>> {
+    let mut run = PriceRun::new(problem, settings, found);
+    if events.checkpoints {
+        let sink = |checkpoint: &Checkpoint| tell(events, Told::Checkpoint(checkpoint.encode()));
+        run = run.save(save_every, Box::new(sink));
+    }
+    if let Some(checkpoint) = resume {
+        run = run.resume(checkpoint);
+    }
+    run.solve()
 }
 
 /// The best model of every size from one to another: the thread of a search.

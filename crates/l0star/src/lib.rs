@@ -40,7 +40,7 @@ mod solve;
 
 pub use error::{Error, Result};
 pub use path::{PathCheckpoint, PathRun};
-pub use prices::{Price, prices};
+pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};

@@ -1,17 +1,23 @@
 //! What each choice of a model is worth: the cost of doing without a feature that was chosen, and of having one that was not.
 
+mod book;
 mod one_tree;
 mod together;
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::search::decision::Decision;
+use crate::search::Checkpoint;
+use crate::search::checkpoint::Stamp;
+use crate::search::decision::{Decision, Ledger};
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
+use book::Book;
+pub use book::PriceSink;
 
 /// What it costs to decide otherwise about one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,45 +76,139 @@ pub fn prices(
     solution: &Solution,
     features: Option<&[usize]>,
 ) -> Result<Vec<Price>> {
-    if !matches!(
-        settings.method,
-        Method::BestFirst | Method::Paper | Method::Exhaustive
-    ) {
-        return Err(Error::Setting {
-            name: "method",
-            value: settings.method.to_string(),
-            range: "prices need an exact method: best-first, paper or exhaustive",
+    let mut run = PriceRun::new(problem, settings, solution);
+    if let Some(features) = features {
+        run = run.features(features.to_vec());
+    }
+    run.solve()
+}
+
+/// [`prices`] to come, with checkpoints (`method=best-first`).
+///
+/// ```
+/// use std::time::Duration;
+/// use l0star::{Checkpoint, Design, PriceRun, Problem, Run, Settings};
+///
+/// let design = Design::dense(4, 2, vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0])?;
+/// let problem = Problem::builder(design, vec![1.1, 1.9, 3.2, 3.9]).k(1).build()?;
+/// let (settings, minute) = (Settings::default(), Duration::from_secs(60));
+/// let mut saved = None;
+/// let keep = Box::new(|checkpoint: &Checkpoint| saved = Some(checkpoint.clone()));
+/// let solution = Run::new(&problem, &settings).save(minute, keep).solve()?;
+/// let search = saved.take().expect("the last one comes at the end");
+/// let keep = Box::new(|checkpoint: &Checkpoint| saved = Some(checkpoint.clone()));
+/// let run = PriceRun::new(&problem, &settings, &solution).resume(search);
+/// let prices = run.save(minute, keep).solve()?;
+/// // Perhaps in another process: neither the search nor the prices are made again.
+/// let checkpoint = Checkpoint::decode(&saved.expect("and here, too").encode())?;
+/// let solution = Run::new(&problem, &settings).resume(checkpoint.clone()).solve()?;
+/// let again = PriceRun::new(&problem, &settings, &solution).resume(checkpoint).solve()?;
+/// assert_eq!(again, prices);
+/// # Ok::<(), l0star::Error>(())
+/// ```
+pub struct PriceRun<'p> {
+    problem: &'p Problem,
+    settings: Settings,
+    solution: &'p Solution,
+    features: Option<Vec<usize>>,
+    sink: Option<(Duration, PriceSink<'p>)>,
+    resume: Option<Checkpoint>,
+}
+
+impl<'p> PriceRun<'p> {
+    /// The prices of all features that can be chosen.
+    pub fn new(problem: &'p Problem, settings: &Settings, solution: &'p Solution) -> Self {
+        Self {
+            problem,
+            settings: settings.clone(),
+            solution,
+            features: None,
+            sink: None,
+            resume: None,
+        }
+    }
+
+    /// Only those of these features, groups by their first columns.
+    pub fn features(mut self, features: Vec<usize>) -> Self {
+        self.features = Some(features);
+        self
+    }
+
+    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes. It holds the prices that
+    /// are done, the searches that have begun, and the search of the problem itself as given to [`PriceRun::resume`].
+    ///
+    /// With several threads each of them hands its own out, so often.
+    pub fn save(mut self, every: Duration, sink: PriceSink<'p>) -> Self {
+        self.sink = Some((every, sink));
+        self
+    }
+
+    /// Goes on where a checkpoint of prices was made; or after the last checkpoint of the search of the problem, so that further
+    /// checkpoints hold that as well.
+    ///
+    /// Where the solution has changed since (the search was stopped early, and went on), what is known of a decision that is
+    /// still asked for stays.
+    pub fn resume(mut self, checkpoint: Checkpoint) -> Self {
+        self.resume = Some(checkpoint);
+        self
+    }
+
+    /// Finds them.
+    pub fn solve(self) -> Result<Vec<Price>> {
+        let (problem, settings, solution) = (self.problem, &self.settings, self.solution);
+        if !matches!(
+            settings.method,
+            Method::BestFirst | Method::Paper | Method::Exhaustive
+        ) {
+            return Err(Error::Setting {
+                name: "method",
+                value: settings.method.to_string(),
+                range: "prices need an exact method: best-first, paper or exhaustive",
+            });
+        }
+        settings.check()?;
+        let features = self.features.as_ref().unwrap_or(&problem.selectable);
+        let stranger = |leader: &&usize| problem.selectable.binary_search(leader).is_err();
+        if let Some(column) = features.iter().find(stranger) {
+            return Err(Error::NotSelectable { column: *column });
+        }
+        let is_kept = self.sink.is_some() || self.resume.is_some();
+        let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
+        if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
+            checkpoint.check(stamp, problem)?;
+        }
+        let mut chosen = problem.selectable.clone();
+        chosen.retain(|leader| solution.support.contains(leader));
+        let decision = |leader: &usize| Decision {
+            feature: *leader,
+            inside: !chosen.contains(leader),
+        };
+        let decisions: Vec<Decision> = features.iter().map(decision).collect();
+        let settings = Settings {
+            top: None,
+            within: None,
+            ..settings.clone()
+        };
+        let found = match settings.method {
+            Method::BestFirst => {
+                let ledger = Arc::new(Ledger::new(decisions.iter().copied()));
+                let book = stamp.map(|stamp| {
+                    let ledger = Arc::clone(&ledger);
+                    let (resume, sink) = (self.resume, self.sink);
+                    Arc::new(Book::new(stamp, resume, sink, &chosen, ledger, &decisions))
+                });
+                together::solve(problem, &settings, &chosen, &decisions, ledger, book)?
+            }
+            _ => apart(problem, &settings, &chosen, &decisions)?,
+        };
+        let base = (solution.lower_bound.unwrap_or(0.0), solution.objective);
+        let prices = decisions.iter().zip(found);
+        let prices = prices.map(|(decision, found)| match found {
+            Some(found) => Price::new(problem, *decision, found, base),
+            None => Price::impossible(decision.feature, problem.members(decision.feature)),
         });
+        Ok(prices.collect())
     }
-    settings.check()?;
-    let features = features.unwrap_or(&problem.selectable);
-    let stranger = |leader: &&usize| problem.selectable.binary_search(leader).is_err();
-    if let Some(column) = features.iter().find(stranger) {
-        return Err(Error::NotSelectable { column: *column });
-    }
-    let mut chosen = problem.selectable.clone();
-    chosen.retain(|leader| solution.support.contains(leader));
-    let decision = |leader: &usize| Decision {
-        feature: *leader,
-        inside: !chosen.contains(leader),
-    };
-    let decisions: Vec<Decision> = features.iter().map(decision).collect();
-    let settings = Settings {
-        top: None,
-        within: None,
-        ..settings.clone()
-    };
-    let found = match settings.method {
-        Method::BestFirst => together::solve(problem, &settings, &chosen, &decisions)?,
-        _ => apart(problem, &settings, &chosen, &decisions)?,
-    };
-    let base = (solution.lower_bound.unwrap_or(0.0), solution.objective);
-    let prices = decisions.iter().zip(found);
-    let prices = prices.map(|(decision, found)| match found {
-        Some(found) => Price::new(problem, *decision, found, base),
-        None => Price::impossible(decision.feature, problem.members(decision.feature)),
-    });
-    Ok(prices.collect())
 }
 
 /// A run for each decision, on a problem in which it is made.
@@ -189,3 +289,6 @@ impl Price {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,8 @@ use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    Checkpoint, Context, Observer, Phase, Progress, Restrict, Saver, Search, Sink, Tree, exhaustive,
+    Checkpoint, Context, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink, Tree,
+    exhaustive,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 
@@ -158,7 +159,10 @@ impl<'p> Run<'p> {
         if let Some(observer) = self.observer {
             context.observe(observer);
         }
-        let resumed = self.resume.map(|checkpoint| checkpoint.state);
+        let (resumed, prices) = match self.resume {
+            Some(checkpoint) => (Some(checkpoint.state), checkpoint.prices),
+            None => (None, None),
+        };
         if let Some(state) = &resumed {
             context.resume(state);
         }
@@ -183,7 +187,9 @@ impl<'p> Run<'p> {
         }
         let sink = self.sink.zip(stamp);
         context.save_to(
-            sink.map(|((every, sink), (stamp, last))| Saver::new(stamp, every, sink).since(last)),
+            sink.map(|((every, sink), (stamp, last))| -> Box<dyn Save + 'p> {
+                Box::new(Saver::new(stamp, every, sink, prices).since(last))
+            }),
         );
         match settings.method {
             Method::BestFirst => {
@@ -209,6 +215,19 @@ pub(crate) trait Driver<'p> {
 
     /// It is prepared.
     fn drive<T: Restrict>(self, search: Search<'p, T>) -> Self::Outcome;
+
+    /// It is prepared to go on with the nodes of an earlier run, in their order.
+    fn go_on<T: Restrict>(self, context: Context<'p>, tree: T, nodes: Vec<T::Node>) -> Self::Outcome
+    where
+        Self: Sized,
+    {
+        self.drive(Search::resumed(context, tree, nodes))
+    }
+
+    /// Whether nothing of what is open in `state` has to be looked at, with this to beat.
+    fn is_over(&self, state: &State, cut: f64) -> bool {
+        state.open.iter().all(|node| node.low >= cut)
+    }
 
     /// It ended before there were nodes, or all of the nodes of `state` were done with.
     fn ended(
@@ -256,7 +275,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     let started = resumed.filter(|state| state.started);
     let cut = context.cut();
     if let Some(state) = &started
-        && state.open.iter().all(|node| node.low >= cut)
+        && driver.is_over(state, cut)
     {
         let bound = state.lower_bound();
         context.prepared = Default::default();
@@ -269,7 +288,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         match started.as_ref().map(|state| tree.restore(state)) {
             None => return driver.drive(Search::new(context, tree)),
             Some(Some(nodes)) => {
-                return driver.drive(Search::resumed(context, tree, nodes));
+                return driver.go_on(context, tree, nodes);
             }
             Some(None) => {}
         }
@@ -296,39 +315,40 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         let start = start.unwrap_or_default();
         if let Some(backend) = GramBackend::new(&mut context, common) {
             let relaxation = Structured::new(backend, &start);
-            return driver.drive(binary(context, relaxation, started));
+            return binary(context, relaxation, started, driver);
         }
         let rows = Rows::new(problem, context.ideas, &context.limits);
         let relaxation = Structured::new(rows, &start);
-        return driver.drive(binary(context, relaxation, started));
+        return binary(context, relaxation, started, driver);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
         if let Some(relaxation) = common.working(&context).cloned() {
-            return driver.drive(binary(context, relaxation, started));
+            return binary(context, relaxation, started, driver);
         }
         let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
-        return driver.drive(binary(context, relaxation, started));
+        return binary(context, relaxation, started, driver);
     }
     let mut relaxation = NewtonRows::within(problem, context.ideas, &context.limits);
     if let Some(incumbent) = context.incumbent() {
         relaxation.start_at(&incumbent.fit.x);
     }
-    driver.drive(binary(context, relaxation, started))
+    binary(context, relaxation, started, driver)
 }
 
-fn binary<R: Relaxation + Clone + Send + Sync>(
-    context: Context,
+fn binary<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
+    context: Context<'p>,
     relaxation: R,
     started: Option<State>,
-) -> Search<BinaryTree<R>> {
+    driver: D,
+) -> D::Outcome {
     let tree = BinaryTree::new(relaxation);
     match started {
-        None => Search::new(context, tree),
+        None => driver.drive(Search::new(context, tree)),
         Some(state) => {
             let nodes = tree.restore(context.problem, &state);
-            Search::resumed(context, tree, nodes)
+            driver.go_on(context, tree, nodes)
         }
     }
 }

@@ -166,7 +166,7 @@ proptest! {
         let found = solve(problem, &settings).unwrap();
         let words = &case.words;
         prop_assert_eq!(found.status, Status::Optimal, "{}", words);
-        let room = |value: f64| common::proved(&problem, value);
+        let room = |value: f64| common::proved(problem, value);
         for (model, (value, _)) in found.solutions.iter().zip(&truth) {
             prop_assert!(
                 (model.objective - value).abs() <= room(*value),

@@ -286,6 +286,16 @@ fn two_hundred_damaged_gram_matrices_are_refused() {
     damaged_ones_are_refused(&sandbox, SMALL);
 }
 
+#[test]
+fn two_hundred_damaged_prices_are_refused() {
+    let sandbox = stopped();
+    let outcome = sandbox.run(&format!("{SMALL} --prices --resume c --node-limit 5"));
+    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    let left = Checkpoint::decode(&sandbox.read("c")).unwrap();
+    assert!(is_at(&left, "prices: Some"));
+    damaged_ones_are_refused(&sandbox, SMALL);
+}
+
 fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {

@@ -1,5 +1,9 @@
 //! `fit --prices`: what each choice costs.
 
+use std::fs;
+use std::process::Stdio;
+
+use l0star::Checkpoint;
 use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support};
@@ -183,4 +187,132 @@ fn a_path_has_a_page_too() {
         2,
         &["--report", "overwrite the data"],
     );
+}
+
+/// Prices that take some searches.
+fn searched() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 25 -k 5 -n 40 --rho 0.8 --snr 1 --out s.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    sandbox
+}
+
+const SEARCHED: &str = "fit s.csv --target b -k 5 --json";
+
+fn same(found: &Value, truth: &Value) {
+    assert_eq!(found["status"], "optimal");
+    assert_eq!(support(found), support(truth));
+    let objective = number(truth, "objective");
+    assert_close(number(found, "objective"), objective, 1e-12);
+    assert_eq!(prices(found).len(), prices(truth).len());
+    for (found, truth) in prices(found).iter().zip(prices(truth)) {
+        assert_eq!(found["feature"], truth["feature"]);
+        assert_eq!(found["status"], "optimal");
+        assert_eq!(support(found), support(truth));
+        assert_close(
+            number(found, "objective"),
+            number(truth, "objective"),
+            1e-12,
+        );
+        assert!((number(found, "cost") - number(truth, "cost")).abs() <= 1e-12 * objective);
+        assert!(number(found, "lower_bound") <= number(truth, "objective"));
+    }
+}
+
+/// The checkpoint of the prices, if the file has one by now.
+fn saved(sandbox: &Sandbox) -> Option<Vec<u8>> {
+    let bytes = fs::read(sandbox.path("c")).ok()?;
+    let checkpoint = Checkpoint::decode(&bytes).unwrap();
+    let has_prices = format!("{checkpoint:?}").contains("prices: Some");
+    has_prices.then_some(bytes)
+}
+
+#[test]
+fn killed_again_and_again_they_go_on() {
+    let sandbox = searched();
+    let truth = sandbox.json(&format!("{SEARCHED} --prices"));
+    let (mut known, mut kills) = (None, 0);
+    loop {
+        // Every run is killed some checkpoints later: if each made them again, none would ever come to its end.
+        let source = if kills == 0 {
+            "--checkpoint"
+        } else {
+            "--resume"
+        };
+        let threads = 1 + kills % 2;
+        let fit =
+            format!("{SEARCHED} --prices {source} c --checkpoint-every 1ms --threads {threads}");
+        let mut child = sandbox
+            .command(&fit)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut steps = 1 + kills % 5;
+        while steps > 0 && child.try_wait().unwrap().is_none() {
+            let now = saved(&sandbox);
+            if now.is_some() && now != known {
+                known = now;
+                steps -= 1;
+            }
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if steps > 0 {
+            break;
+        }
+        kills += 1;
+        assert!(kills < 200, "no progress");
+        // The search is over, with or without prices, and its result loses nothing of them.
+        if kills == 3 {
+            let plain = sandbox.json(&format!("{SEARCHED} --resume c --node-limit 0"));
+            assert_eq!(plain["status"], "optimal");
+            assert_eq!(plain.get("prices"), None);
+            assert_eq!(
+                plain["nodes"],
+                sandbox.json(&format!("{SEARCHED} --resume c"))["nodes"]
+            );
+            known = saved(&sandbox);
+            assert!(known.is_some(), "the prices are gone");
+        }
+    }
+    assert!(kills > 2, "{kills} kills");
+    same(
+        &sandbox.json(&format!("{SEARCHED} --prices --resume c")),
+        &truth,
+    );
+    assert_eq!(sandbox.files(), ["c", "s.csv"]);
+}
+
+#[test]
+fn stopped_at_a_limit_they_go_on() {
+    let sandbox = searched();
+    let truth = sandbox.json(&format!("{SEARCHED} --prices"));
+    let mut source = "--checkpoint";
+    for run in 0.. {
+        assert!(run < 200, "no progress");
+        let fit = format!("{SEARCHED} --prices {source} c --node-limit 3 --threads 1");
+        let outcome = sandbox.run(&fit);
+        source = "--resume";
+        if outcome.code == Some(0) {
+            assert!(run > 1, "{run} runs");
+            same(&outcome.json(), &truth);
+            break;
+        }
+        assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    }
+}
+
+#[test]
+fn they_may_be_asked_for_after_the_search() {
+    let sandbox = searched();
+    let truth = sandbox.json(&format!("{SEARCHED} --prices --threads 1"));
+    let search = sandbox.json(&format!("{SEARCHED} --checkpoint c --threads 1"));
+    let found = sandbox.json(&format!("{SEARCHED} --prices --resume c --threads 1"));
+    assert_eq!(found["nodes"], search["nodes"]);
+    same(&found, &truth);
+    // Over is over: nothing is searched for again.
+    let again = format!("{SEARCHED} --prices --resume c --node-limit 0 --threads 1");
+    same(&sandbox.json(&again), &truth);
 }

@@ -20,19 +20,19 @@ impl Restrict for GramTree<'_> {
     }
 
     fn restrict(&self, _: &Problem, node: &GramNode, decision: Decision) -> Option<GramNode> {
-        let frame = &node.frame;
+        let (condensed, columns, budget) = node.shape();
         let is_it = |i: &u32| self.root.columns[*i as usize] == decision.feature;
         let (mut inside, mut outside) = (node.inside.clone(), node.outside.clone());
-        let place = frame.columns.iter().position(is_it);
-        let is_condensed = frame.inside.iter().any(is_it);
+        let place = columns.iter().position(is_it);
+        let is_condensed = condensed.iter().any(is_it);
         let is_in = is_condensed || place.is_some_and(|i| inside.contains(i));
         let is_out = !is_in && place.is_none_or(|i| outside.contains(i));
-        let count = (0..frame.size()).filter(|i| inside.contains(*i)).count();
+        let count = (0..columns.len()).filter(|i| inside.contains(*i)).count();
         match (decision.inside, place) {
             (true, _) if is_out => return None,
             (false, _) if is_in => return None,
             (true, Some(i)) if !is_in => {
-                if count >= frame.budget {
+                if count >= budget {
                     return None;
                 }
                 inside.insert(i);
@@ -40,8 +40,10 @@ impl Restrict for GramTree<'_> {
             (false, Some(i)) => outside.insert(i),
             _ => {}
         }
-        let (warm, depth) = (&node.warm, node.depth);
-        Some(GramNode::new(node.low, frame, inside, outside, warm, depth))
+        let (frame, warm, depth) = (&node.frame, &node.warm, node.depth);
+        let mut left = GramNode::new(node.low, frame, inside, outside, warm, depth);
+        left.pending.clone_from(&node.pending);
+        Some(left)
     }
 
     fn polish(&mut self, support: &[usize], decision: Decision, context: &mut Context) {

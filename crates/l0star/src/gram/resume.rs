@@ -23,6 +23,19 @@ pub(super) struct Pending {
     built: OnceLock<Option<Arc<Frame>>>,
 }
 
+impl GramNode {
+    /// The root indices that are condensed in it and those that its sets are about, and how many of these may be in.
+    pub(super) fn shape(&self) -> (&[u32], &[u32], usize) {
+        match &self.pending {
+            Some(pending) => (&pending.inside, &pending.columns, pending.budget),
+            None => {
+                let frame = &self.frame;
+                (&frame.inside, &frame.columns, frame.budget)
+            }
+        }
+    }
+}
+
 /// Enters a node into a checkpoint.
 pub(super) fn save_node(root: &Root, node: &GramNode, draft: &mut Draft) {
     let column = |i: &u32| root.columns[*i as usize];

@@ -98,6 +98,6 @@ impl PathCheckpoint {
         if !state.is_over() {
             state.prepared.gram.clone_from(&self.gram);
         }
-        Some(Checkpoint::new(&self.stamp(problem), state))
+        Some(Checkpoint::new(&self.stamp(problem), state, None))
     }
 }

@@ -12,32 +12,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::one_tree::OneTree;
-
+use super::book::{self, Book, Part};
+use super::one_tree::{OneTree, Together};
 use crate::bound::Certified;
 use crate::error::Result;
 use crate::gram::start::Common;
 use crate::heuristic;
 use crate::problem::Problem;
-use crate::search::checkpoint::State;
+use crate::search::checkpoint::{State, wide};
 use crate::search::decision::{Decision, Ledger, Survey};
 use crate::search::{Context, Purpose, Restrict, Search};
 use crate::settings::{Settings, Solution, Status};
 use crate::solve::{Driver, best_first, run};
 
 /// The best model of each decision, and what is proved of it; `None` for a feature that no model can have.
-pub(super) fn solve(
-    problem: &Problem,
-    settings: &Settings,
-    chosen: &[usize],
-    decisions: &[Decision],
+pub(super) fn solve<'p>(
+    problem: &'p Problem,
+    settings: &'p Settings,
+    chosen: &'p [usize],
+    decisions: &'p [Decision],
+    ledger: Arc<Ledger>,
+    book: Option<Arc<Book<'p>>>,
 ) -> Result<Vec<Option<Solution>>> {
     let pricing = Pricing {
         problem,
         settings,
         chosen,
         decisions,
-        ledger: Arc::new(Ledger::new(decisions.iter().copied())),
+        ledger,
+        book,
         start: Instant::now(),
         left: AtomicUsize::new(decisions.len()),
     };
@@ -46,17 +49,21 @@ pub(super) fn solve(
     let (others, without): (Vec<usize>, Vec<usize>) = numbers
         .filter(|at| pricing.is_possible(*at))
         .partition(|at| decisions[*at].inside);
-    let mut found: Vec<Option<Solution>> = vec![None; decisions.len()];
+    let mut found = pricing.settled();
     let mut common = Common::default();
-    // The first prepares what all share.
-    if let Some((at, rest)) = without.split_first() {
-        found[*at] = Some(pricing.alone(*at, &mut common, settings.threads));
-        let more = pricing.each(rest, |at, threads| {
-            pricing.alone(at, &mut common.clone(), threads)
-        });
-        for (at, solution) in rest.iter().zip(more) {
-            found[*at] = Some(solution);
-        }
+    let mut rest = without.clone();
+    rest.retain(|at| found[*at].is_none());
+    // The first prepares what all share; one that has nodes already does not.
+    let has_nodes = |at: &usize| pricing.begun(*at).is_some_and(|begun| begun.started);
+    if let Some(first) = rest.iter().position(|at| !has_nodes(at)) {
+        let at = rest.remove(first);
+        found[at] = Some(pricing.alone(at, &mut common, settings.threads));
+    }
+    let more = pricing.each(&rest, |at, threads| {
+        pricing.alone(at, &mut common.clone(), threads)
+    });
+    for (at, solution) in rest.iter().zip(more) {
+        found[*at] = Some(solution);
     }
     let mut base = Certified::TRIVIAL;
     if without.len() == chosen.len() && chosen.len() == problem.support_size() {
@@ -65,13 +72,34 @@ pub(super) fn solve(
         base = bounds.reduce(Certified::and).unwrap_or(base);
     }
     if let [at] = others[..] {
-        found[at] = Some(pricing.alone(at, &mut common, settings.threads));
-    } else if !others.is_empty() {
-        let solutions = pricing.in_one_tree(&others, base, &mut common);
-        for (at, solution) in others.iter().zip(solutions) {
+        if found[at].is_none() {
+            found[at] = Some(pricing.alone(at, &mut common, settings.threads));
+        }
+    } else {
+        // What has begun has left the tree.
+        let (begun, rest): (Vec<usize>, Vec<usize>) = others
+            .iter()
+            .copied()
+            .filter(|at| found[*at].is_none())
+            .partition(|at| pricing.begun(*at).is_some());
+        let mut solutions = pricing.each(&begun, |at, threads| {
+            pricing.alone(at, &mut common.clone(), threads)
+        });
+        let mut counted = pricing.counted();
+        if !rest.is_empty() {
+            let together = pricing.in_one_tree(&rest, base, &mut common);
+            solutions.extend(together.solutions);
+            counted = (together.looked, together.calls);
+        }
+        for (at, solution) in begun.iter().chain(&rest).zip(solutions) {
             found[*at] = Some(solution);
         }
+        if let Some(first) = others.first().and_then(|at| found[*at].as_mut()) {
+            first.nodes += counted.0;
+            first.solver_calls += counted.1;
+        }
     }
+    pricing.close(&found);
     for (at, found) in found.iter_mut().enumerate() {
         if let Some(found) = found.as_mut().filter(|found| found.status.stopped_early()) {
             pricing.look_again(at, found);
@@ -87,12 +115,87 @@ pub(super) struct Pricing<'p> {
     chosen: &'p [usize],
     pub(super) decisions: &'p [Decision],
     pub(super) ledger: Arc<Ledger>,
+    /// Set where checkpoints are wanted, or there is one to go on from.
+    pub(super) book: Option<Arc<Book<'p>>>,
     start: Instant,
     /// How many searches have not begun.
     left: AtomicUsize,
 }
 
 impl<'p> Pricing<'p> {
+    /// What an earlier run has proved; the models are fitted again.
+    fn settled(&self) -> Vec<Option<Solution>> {
+        let known = self.book.as_ref().map(|book| book.known());
+        let done = |at: usize| {
+            let done = known.as_ref()?.done[at].as_ref()?;
+            let (support, bound) = done.proof();
+            let mut context = self.context(&self.unlimited(), self.purpose(at));
+            context.try_support(&support);
+            self.left.fetch_sub(1, Ordering::Relaxed);
+            Some(Solution {
+                solver_calls: done.calls,
+                nodes: done.nodes,
+                peak_open_nodes: done.peak_open,
+                seconds: done.seconds,
+                ..context.solution(self.settings, None, Some(bound))
+            })
+        };
+        (0..self.decisions.len()).map(done).collect()
+    }
+
+    /// For models that were found before: they are fitted whatever the limits are.
+    fn unlimited(&self) -> Settings {
+        Settings {
+            time_limit: None,
+            interrupt: None,
+            ..self.settings.clone()
+        }
+    }
+
+    /// The search of a decision that an earlier run has begun.
+    fn begun(&self, at: usize) -> Option<State> {
+        let known = self.book.as_ref()?.known();
+        known.begun[at].clone()
+    }
+
+    /// Nodes and calls of the tree of an earlier run.
+    fn counted(&self) -> (u64, u64) {
+        let known = self.book.as_ref().map(|book| book.known());
+        let tree = known.as_ref().and_then(|known| known.tree.as_ref());
+        tree.map_or((0, 0), |tree| (tree.looked, tree.calls))
+    }
+
+    /// Hands out the last checkpoint.
+    fn close(&self, found: &[Option<Solution>]) {
+        if let Some(book) = &self.book {
+            let is_open = |found: &Solution| found.status.stopped_early();
+            if !found.iter().flatten().any(is_open) {
+                book.close_tree();
+            }
+            book.write();
+        }
+    }
+
+    /// A search is over, or it was stopped: then what it has left behind is kept.
+    pub(super) fn note(&self, at: usize, found: &Solution) {
+        if let Some(book) = self.book.as_ref().filter(|book| book.is_kept()) {
+            if !found.status.stopped_early() {
+                book.settle(at, self.problem, found);
+            }
+            if book.is_due() {
+                book.write();
+            }
+        }
+    }
+
+    /// The states of a search go to the book.
+    pub(super) fn keep(&self, context: &mut Context<'p>, part: Part) {
+        if let Some(book) = &self.book {
+            context.prepared.gram = book.gram();
+            context.save_to(book.page(part));
+        }
+    }
+
     /// Whether any model follows a decision.
     fn is_possible(&self, at: usize) -> bool {
         let Decision { feature, inside } = self.decisions[at];
@@ -147,14 +250,17 @@ impl<'p> Pricing<'p> {
 
     /// The context of the search for one decision, with the best model that is known.
     pub(super) fn decided(&self, at: usize, settings: &Settings) -> Context<'p> {
-        let purpose = Purpose {
-            decision: Some(self.decisions[at]),
-            ..Purpose::default()
-        };
-        let mut context = self.context(settings, purpose);
+        let mut context = self.context(settings, self.purpose(at));
         context.counters.calls += 1;
         context.try_support(&self.ledger.best(at).1);
         context
+    }
+
+    fn purpose(&self, at: usize) -> Purpose {
+        Purpose {
+            decision: Some(self.decisions[at]),
+            ..Purpose::default()
+        }
     }
 
     /// A model for every decision.
@@ -163,20 +269,36 @@ impl<'p> Pricing<'p> {
         let settings = self.within_time(false, None);
         let mut context = self.context(&settings, Purpose::default());
         context.try_support(self.chosen);
+        let known = self.book.as_ref().map(|book| book.known());
+        if let Some(known) = &known {
+            let mut context = self.context(&self.unlimited(), Purpose::default());
+            for support in known.models.iter().flatten() {
+                context.try_support(&wide(support));
+            }
+        }
+        let tried = known.as_ref().map_or(0, |known| known.tried as usize);
         let structure = problem.structure.as_deref();
         let mut dear: Vec<(f64, usize)> = Vec::with_capacity(self.chosen.len());
-        for j in self.chosen {
+        for (i, j) in self.chosen.iter().enumerate() {
             let mut smaller = self.chosen.to_vec();
             smaller.retain(|i| i != j && structure.is_none_or(|s| !s.ancestors[*i].contains(j)));
             dear.push((context.try_support(&smaller), *j));
             let asked = self.decisions.iter().any(|decision| decision.feature == *j);
             let in_gram_form = structure.is_none() && problem.loss.is_quadratic();
             // In Gram form swaps do better and cost less.
-            if asked && !in_gram_form {
+            if asked && !in_gram_form && i >= tried {
                 let other = problem.without(*j)?;
                 let mut context = self.context_of(&other, &settings, Purpose::default());
                 context.try_support(&smaller);
+                if let (Some(known), true) = (&known, i == tried) {
+                    context.prepared.heuristic = book::heuristic(known, &other);
+                }
+                let book = self.book.as_ref();
+                context.save_to(book.and_then(|book| book.page(Part::Heuristic)));
                 heuristic::first_incumbent(&mut context);
+                if let Some(book) = book.filter(|_| !context.limits.stop()) {
+                    book.set_tried(i + 1);
+                }
             }
         }
         // What is worth least makes room first.
@@ -201,14 +323,22 @@ impl<'p> Pricing<'p> {
     /// A search by itself.
     fn alone(&self, at: usize, common: &mut Common, threads: Option<NonZeroUsize>) -> Solution {
         let settings = self.next_settings(threads);
-        let context = self.decided(at, &settings);
+        let mut context = self.decided(at, &settings);
         let decision = self.decisions[at];
+        let begun = self.begun(at);
+        if let Some(begun) = &begun {
+            context.resume(begun);
+        }
+        self.keep(&mut context, Part::Alone(at));
         let settings = &settings;
-        best_first(context, None, common, Alone { settings, decision })
+        let driver = Alone { settings, decision };
+        let found = best_first(context, begun, common, driver);
+        self.note(at, &found);
+        found
     }
 
     /// The prices of features that were not chosen.
-    fn in_one_tree(&self, others: &[usize], base: Certified, common: &mut Common) -> Vec<Solution> {
+    fn in_one_tree(&self, others: &[usize], base: Certified, common: &mut Common) -> Together {
         let known = others.iter().map(|at| self.ledger.best(*at).0);
         let reference = known.fold(0.0, f64::max);
         let survey = Some(Survey::new(reference, self.problem.design.columns()));
@@ -221,7 +351,15 @@ impl<'p> Pricing<'p> {
         };
         let mut context = self.context(&settings, purpose);
         context.try_support(self.chosen);
-        best_first(context, None, common, OneTree::new(self, others, base))
+        let tree = self.book.as_ref().map(|book| book.known());
+        let tree = tree.and_then(|known| known.tree.clone());
+        let begun = tree.as_ref().map(|tree| tree.state.clone());
+        if let Some(begun) = &begun {
+            context.resume_survey(begun);
+        }
+        self.keep(&mut context, Part::Tree);
+        let driver = OneTree::new(self, others, base, tree.unwrap_or_default());
+        best_first(context, begun, common, driver)
     }
 
     /// One result for each, side by side where there are enough of them, else with all threads one after the other.
@@ -302,13 +440,18 @@ impl<'p> Driver<'p> for Alone<'_> {
         run(Search::resumed(context, tree, left), self.settings)
     }
 
+    fn go_on<T: Restrict>(self, context: Context<'p>, tree: T, nodes: Vec<T::Node>) -> Solution {
+        run(Search::resumed(context, tree, nodes), self.settings)
+    }
+
     fn ended(
         self,
         mut context: Context<'p>,
-        _: State,
+        state: State,
         stopped: Option<Status>,
         bound: Certified,
     ) -> Solution {
+        context.save(context.saved(state));
         context.solution(self.settings, stopped, Some(bound))
     }
 }

@@ -10,7 +10,7 @@ use super::checkpoint::{Draft, Heuristic, Point, Prepared, State};
 use super::decision::{Decision, Ledger, Survey};
 use super::event::{Event, News, Observer, Phase};
 use super::pool::{Entry, Pool};
-use super::saver::Saver;
+use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -131,7 +131,7 @@ pub struct Context<'p> {
     announced: Announced,
     next_tick: f64,
     observer: Option<Observer<'p>>,
-    saver: Option<Saver<'p>>,
+    saver: Option<Box<dyn Save + 'p>>,
     /// How far the work has come that is done before there are nodes.
     pub(crate) prepared: Prepared,
     /// Resumed with nodes: what is prepared is for them.
@@ -241,8 +241,17 @@ impl<'p> Context<'p> {
         self.has_nodes = state.started;
     }
 
+    /// The same for a search that looks at nodes for several others: the bounds of its nodes are about these, one by one.
+    pub(crate) fn resume_survey(&mut self, state: &State) {
+        let base = self.base;
+        self.resume(state);
+        if state.started {
+            self.base = base;
+        }
+    }
+
     /// Checkpoints go there.
-    pub(crate) fn save_to(&mut self, saver: Option<Saver<'p>>) {
+    pub(crate) fn save_to(&mut self, saver: Option<Box<dyn Save + 'p>>) {
         self.saver = saver;
     }
 
@@ -253,7 +262,7 @@ impl<'p> Context<'p> {
 
     /// Whether it is time for one.
     pub(crate) fn is_save_due(&self) -> bool {
-        self.saver.as_ref().is_some_and(Saver::is_due)
+        self.saver.as_ref().is_some_and(|saver| saver.is_due())
     }
 
     /// Whether anybody wants work of so many seconds to be kept.
@@ -287,7 +296,7 @@ impl<'p> Context<'p> {
     }
 
     /// The next node is the only one that is open, and this is what the search has discarded and counted; or it is not.
-    pub(super) fn set_lone(&mut self, known: Option<(Option<Certified>, Counters)>) {
+    pub(crate) fn set_lone(&mut self, known: Option<(Option<Certified>, Counters)>) {
         self.prepared.point = None;
         self.lone = known;
     }

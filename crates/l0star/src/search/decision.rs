@@ -60,6 +60,16 @@ impl Ledger {
         }
     }
 
+    /// The support of the best model for each decision, where one is known.
+    pub(crate) fn supports(&self) -> Vec<Option<Vec<u32>>> {
+        let known = self.lock();
+        let support = |known: &Known| {
+            let is_known = known.objective.is_finite();
+            is_known.then(|| known.support.iter().map(|j| *j as u32).collect())
+        };
+        known.iter().map(support).collect()
+    }
+
     /// The objective and the support of the best model for the decision of this number.
     pub(crate) fn best(&self, at: usize) -> (f64, Vec<usize>) {
         let known = &self.lock()[at];

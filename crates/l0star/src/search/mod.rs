@@ -29,8 +29,8 @@ pub use context::{Context, Incumbent};
 use decision::Decision;
 pub use event::{Event, News, Observer, Phase};
 use frontier::{Frontier, Next};
-pub(crate) use saver::Saver;
 pub use saver::Sink;
+pub(crate) use saver::{Interval, Save, Saver};
 
 /// A node of the frontier.
 pub trait Node: Send + Sync {

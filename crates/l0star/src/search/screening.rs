@@ -169,7 +169,8 @@ mod tests {
         let mut saved: Vec<Checkpoint> = Vec::new();
         let mut context = Context::new(&problem, &settings);
         let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
-        context.save_to(Some(Saver::new(stamp.clone(), Duration::ZERO, sink)));
+        let saver = Saver::new(stamp.clone(), Duration::ZERO, sink, None);
+        context.save_to(Some(Box::new(saver)));
         let left = screen(&mut context);
         let calls = context.counters.calls;
         let proved = |context: &Context| context.lower_bound(Some(Certified::TRIVIAL)).value();
@@ -228,7 +229,7 @@ mod tests {
         ] {
             let mut context = Context::new(&problem, &settings);
             context.prepared.screening = Some(Screening::new(&free, warm, epsilon));
-            let checkpoint = Checkpoint::new(&stamp, context.saved(Default::default()));
+            let checkpoint = Checkpoint::new(&stamp, context.saved(Default::default()), None);
             let checked = checkpoint.check(&stamp, &problem);
             assert_eq!(checked.is_ok(), is_good, "{free:?} {epsilon}: {checked:?}");
         }

@@ -10,6 +10,7 @@
 //! | `draft` | nodes on their way in |
 //! | `prepared` | what is done before there are nodes |
 //! | `triangle` | the rows of a Gram matrix |
+//! | `priced` | what comes after a search: prices |
 //! | `format` | bytes, and back |
 //! | `origin` | which problem and settings it belongs to |
 //! | `fault` | what it cannot hold |
@@ -19,7 +20,10 @@ mod fault;
 mod format;
 mod origin;
 mod prepared;
+mod priced;
 mod triangle;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +40,16 @@ pub(crate) use format::Kind;
 use origin::Origin;
 pub(crate) use origin::Stamp;
 pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, Screening, narrow, shared, wide};
+pub(crate) use priced::{Priced, Settled, SharedTree};
 pub(crate) use triangle::{Triangle, TriangleRow};
 
-/// The state of a search between two nodes.
+/// The state of a search between two nodes, and of the prices that come after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     origin: Origin,
     pub(crate) state: State,
+    #[serde(with = "prepared::shared")]
+    pub(crate) prices: Option<Arc<Priced>>,
 }
 
 /// What has to be known to go on.
@@ -229,10 +236,11 @@ impl State {
 }
 
 impl Checkpoint {
-    pub(crate) fn new(origin: &Stamp, state: State) -> Self {
+    pub(crate) fn new(origin: &Stamp, state: State, prices: Option<Arc<Priced>>) -> Self {
         Self {
             origin: origin.0.clone(),
             state,
+            prices,
         }
     }
 }

@@ -68,7 +68,9 @@ impl Checkpoint {
     /// Whether it belongs to this problem and these settings, and is consistent with them.
     pub(crate) fn check(&self, stamp: &Stamp, problem: &Problem) -> Result<()> {
         self.origin.check(&stamp.0)?;
-        match self.state.find_fault(problem) {
+        let prices = self.prices.as_ref();
+        let fault = prices.and_then(|prices| prices.find_fault(problem));
+        match self.state.find_fault(problem).or(fault) {
             None => Ok(()),
             Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
         }

@@ -88,7 +88,8 @@ impl Prepared {
 }
 
 impl Heuristic {
-    fn fits(&self, problem: &Problem) -> bool {
+    /// Whether it could be of this problem.
+    pub(crate) fn fits(&self, problem: &Problem) -> bool {
         let is_set = |set: &[u32]| {
             set.len() <= problem.support_size()
                 && set.is_sorted_by(|a, b| a < b)
@@ -99,8 +100,8 @@ impl Heuristic {
             Self::Greedy(greedy) => {
                 let set: Vec<usize> = wide(&greedy.support);
                 let structure = problem.structure.as_ref();
-                let closed = structure.is_some_and(|structure| structure.is_closed(&set));
-                is_set(&greedy.support) && closed && is_set(&greedy.left)
+                let is_closed = || structure.is_some_and(|structure| structure.is_closed(&set));
+                is_set(&greedy.support) && is_closed() && is_set(&greedy.left)
             }
         }
     }

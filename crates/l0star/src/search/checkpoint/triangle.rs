@@ -44,9 +44,14 @@ impl Triangle {
     }
 
     /// How many rows are there.
-    #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.rows.iter().flatten().count()
+    }
+
+    /// Whether it has at least the columns and the rows of another one.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let (columns, others) = (self.columns.len(), other.columns.len());
+        columns > others || (columns == others && self.count() >= other.count())
     }
 
     /// The same over `columns`, which come in the same order; `None` where that is not so, or no row is left whole.

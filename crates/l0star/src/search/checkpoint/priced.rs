@@ -1,0 +1,190 @@
+//! [`Priced`]: how far the prices of a solved problem have come.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::prepared::{Heuristic, Prepared, shared};
+use super::triangle::Triangle;
+use super::{State, wide};
+use crate::bound::Certified;
+use crate::problem::Problem;
+
+/// What is known of each decision about a feature, and the searches that have begun.
+///
+/// Models are sets, fitted anew. Bounds are those of searches: they hold for the models that follow the decision, whatever
+/// else is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Priced {
+    /// The features of the model that is priced.
+    pub chosen: Vec<u32>,
+    /// Features, and whether they are in.
+    pub decisions: Vec<(u32, bool)>,
+    /// The best model known of each decision.
+    pub models: Vec<Option<Vec<u32>>>,
+    /// For so many of the chosen features a first model was looked for …
+    pub tried: u32,
+    /// … and how far that has come for the next.
+    pub heuristic: Option<Heuristic>,
+    pub done: Vec<Option<Settled>>,
+    /// The searches of decisions that are not done.
+    pub begun: Vec<Option<State>>,
+    pub tree: Option<SharedTree>,
+    /// The rows of the Gram matrix of all of them, where it takes long to make them.
+    #[serde(with = "shared")]
+    pub gram: Option<Arc<Triangle>>,
+}
+
+/// A decision whose search is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Settled {
+    /// Its best model.
+    pub support: Vec<u32>,
+    pub bound: f64,
+    pub calls: u64,
+    pub nodes: u64,
+    pub peak_open: u64,
+    pub seconds: f64,
+}
+
+/// The tree of several decisions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SharedTree {
+    /// Of so many decisions the best known model was improved by swaps.
+    pub polished: u32,
+    /// Its nodes, and what came before them.
+    pub state: State,
+    /// The first so many nodes are left to searches of single decisions, the others are to be split.
+    pub left: u32,
+    /// For each node the decisions that are open in it, and their bounds there.
+    pub open: Vec<Vec<(u32, f64)>>,
+    /// The evidence of what was discarded, for each decision.
+    pub floors: Vec<Option<f64>>,
+    pub looked: u64,
+    pub calls: u64,
+}
+
+/// More nodes than this are large.
+const MANY: usize = 10_000;
+
+impl Priced {
+    /// Nothing is known yet.
+    pub(crate) fn new(chosen: Vec<u32>, decisions: Vec<(u32, bool)>) -> Self {
+        let count = decisions.len();
+        Self {
+            chosen,
+            decisions,
+            models: vec![None; count],
+            done: vec![None; count],
+            begun: vec![None; count],
+            ..Self::default()
+        }
+    }
+
+    /// The same for a model with these features, and these decisions. What is known of a decision stays.
+    pub(crate) fn for_others(&self, chosen: Vec<u32>, decisions: Vec<(u32, bool)>) -> Self {
+        if self.chosen == chosen && self.decisions == decisions {
+            return self.clone();
+        }
+        let mut other = Self::new(chosen, decisions);
+        for (at, decision) in other.decisions.iter().enumerate() {
+            let known = self.decisions.iter().position(|own| own == decision);
+            if let Some(known) = known {
+                other.models[at].clone_from(&self.models[known]);
+                other.done[at].clone_from(&self.done[known]);
+                other.begun[at].clone_from(&self.begun[known]);
+            }
+        }
+        other.gram.clone_from(&self.gram);
+        other
+    }
+
+    /// Whether it takes long to write.
+    pub(crate) fn is_large(&self) -> bool {
+        let tree = self.tree.as_ref().map(|tree| &tree.state);
+        let states = self.begun.iter().flatten().chain(tree);
+        let nodes: usize = states.map(|state| state.open.len()).sum();
+        self.gram.is_some() || nodes > MANY
+    }
+
+    /// What no run could have left behind, see [`State::find_fault`].
+    pub(super) fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
+        let is_selectable = |j: &u32| problem.selectable.binary_search(&(*j as usize)).is_ok();
+        let is_model = |set: &[u32]| {
+            let structure = problem.structure.as_ref();
+            set.len() <= problem.support_size()
+                && set.is_sorted_by(|a, b| a < b)
+                && set.iter().all(is_selectable)
+                && structure.is_none_or(|structure| structure.is_closed(&wide(set)))
+        };
+        let count = self.decisions.len();
+        if !is_model(&self.chosen)
+            || !self.decisions.iter().all(|(j, _)| is_selectable(j))
+            || [self.models.len(), self.done.len(), self.begun.len()] != [count; 3]
+        {
+            return Some("which prices it has");
+        }
+        let follows = |set: &[u32], (feature, inside): (u32, bool)| {
+            is_model(set) && set.contains(&feature) == inside
+        };
+        for (at, decision) in self.decisions.iter().enumerate() {
+            let model = self.models[at].as_ref();
+            if !model.is_none_or(|set| follows(set, *decision)) {
+                return Some("the model of a price");
+            }
+            let is_sound = |done: &Settled| {
+                let is_time = (0.0..1e15).contains(&done.seconds);
+                follows(&done.support, *decision) && done.bound.is_finite() && is_time
+            };
+            if !self.done[at].as_ref().is_none_or(is_sound) {
+                return Some("a price");
+            }
+        }
+        let prepared = Prepared {
+            heuristic: self.heuristic.clone(),
+            gram: self.gram.clone(),
+            ..Prepared::default()
+        };
+        if !prepared.fits(problem) {
+            return Some("what was prepared for prices");
+        }
+        let searches = self.begun.iter().flatten();
+        let mut faults = searches.filter_map(|state| state.find_fault(problem));
+        let tree = self.tree.as_ref();
+        let in_tree = |tree: &SharedTree| tree.find_fault(problem, &self.decisions);
+        faults.next().or_else(|| tree.and_then(in_tree))
+    }
+}
+
+impl SharedTree {
+    /// What is proved of a decision.
+    pub(crate) fn bound(&self, at: usize) -> Option<Certified> {
+        let open = self.open.iter().flatten();
+        let open = open.filter(|(own, _)| *own as usize == at);
+        let floor = self.floors.get(at).copied().flatten();
+        let known = open.map(|(_, bound)| *bound).chain(floor);
+        let known = known.map(Certified::restored).chain(self.state.floor());
+        known.reduce(Certified::and).filter(|_| self.state.started)
+    }
+
+    fn find_fault(&self, problem: &Problem, decisions: &[(u32, bool)]) -> Option<&'static str> {
+        let nodes = match self.state.started {
+            true => self.state.open.len(),
+            false => 0,
+        };
+        let is_known = |(at, bound): &(u32, f64)| {
+            let decision = decisions.get(*at as usize);
+            decision.is_some_and(|(_, inside)| *inside) && bound.is_finite()
+        };
+        let floors = self.floors.iter().flatten();
+        let is_sound = self.open.len() == nodes
+            && self.left as usize <= nodes
+            && self.open.iter().flatten().all(is_known)
+            && (self.floors.is_empty() || self.floors.len() == decisions.len())
+            && floors.copied().all(f64::is_finite);
+        match is_sound {
+            true => self.state.find_fault(problem),
+            false => Some("the tree of the prices"),
+        }
+    }
+}
