@@ -34,34 +34,14 @@ impl GramTree<'_> {
     ) -> bool {
         let problem = self.problem;
         let reference = context.reference();
-        // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
-        let limits = &context.limits.clone();
-        let Some(node) = self.root_node(chosen, &Spread::Unproved, context, common) else {
+        let certain = match context.kept_rows() {
+            Some(rows) => Some(rows),
+            None => self.first_rows(chosen, context, common),
+        };
+        let Some(mut certain) = certain else {
             return false;
         };
-        let goal = Goal {
-            cut: reference,
-            tolerance: ROOT_TOLERANCE * reference,
-            tight: 1e-12 * reference,
-        };
-        context.counters.calls += 1;
-        let sets = self.load(&node);
-        let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
-        self.newton.solve(&mut model, &sets, &goal, limits);
-        self.newton.restore_best(&sets);
-        if limits.stop() {
-            return false;
-        }
-        let frame = &node.frame;
-        let mut x: Vec<(usize, f64)> = Vec::new();
-        for j in sets.inside.iter().chain(&sets.free) {
-            let value = self.newton.x[*j];
-            if value != 0.0 {
-                let column = self.root.columns[frame.columns[*j] as usize];
-                x.push((column, value / frame.scale[*j]));
-            }
-        }
-        let mut certain = quadratic_rows(problem, &x, context);
+        context.keep_rows(&certain);
         self.ceiling = reference;
         // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
         if !problem.has_intercept && problem.penalised.is_empty() {
@@ -78,12 +58,48 @@ impl GramTree<'_> {
             return false;
         }
         if self.mixed.is_none() {
-            let Some(root) = self.root.without_rows(problem, &open, limits) else {
+            let Some(root) = self.root.without_rows(problem, &open, &context.limits) else {
                 return false;
             };
             self.mixed = Some(Arc::new((root, open)));
         }
         true
+    }
+
+    /// The rows that a point of the quadratic without a lift certifies. `None` at a limit.
+    fn first_rows(
+        &mut self,
+        chosen: &[usize],
+        context: &mut Context,
+        common: &mut Common,
+    ) -> Option<Vec<bool>> {
+        let reference = context.reference();
+        // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
+        let limits = &context.limits.clone();
+        let node = self.root_node(chosen, &Spread::Unproved, context, common)?;
+        let goal = Goal {
+            cut: reference,
+            tolerance: ROOT_TOLERANCE * reference,
+            tight: 1e-12 * reference,
+        };
+        context.counters.calls += 1;
+        let sets = self.load(&node);
+        let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
+        self.newton.solve(&mut model, &sets, &goal, limits);
+        self.newton.restore_best(&sets);
+        if limits.stop() {
+            return None;
+        }
+        let frame = &node.frame;
+        let mut x: Vec<(usize, f64)> = Vec::new();
+        for j in sets.inside.iter().chain(&sets.free) {
+            let value = self.newton.x[*j];
+            if value != 0.0 {
+                let column = self.root.columns[frame.columns[*j] as usize];
+                x.push((column, value / frame.scale[*j]));
+            }
+        }
+        Some(quadratic_rows(self.problem, &x, context))
     }
 
     /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
@@ -160,6 +176,7 @@ impl GramTree<'_> {
                 return;
             }
             proved.iter().for_each(|i| certain[*i] = true);
+            context.keep_rows(certain);
             last = Some((frame, sets));
         }
         self.mixed = None;

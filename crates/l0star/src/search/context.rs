@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::checkpoint::{Draft, Heuristic, Point, Prepared, State};
+use super::checkpoint::{Draft, Heuristic, Point, Prepared, QuadraticRows, State};
 use super::decision::{Decision, Ledger, Survey};
 use super::event::{Event, News, Observer, Phase};
 use super::pool::{Entry, Pool};
@@ -293,6 +293,23 @@ impl<'p> Context<'p> {
                 self.save_preparation();
             }
         }
+    }
+
+    /// Notes which rows of a Huber problem are known to be quadratic, and hands that out when it is time.
+    pub(crate) fn keep_rows(&mut self, rows: &[bool]) {
+        // What is proved for one decision, or for several at a time, is not for the whole problem.
+        if self.saves() && self.decision().is_none() && self.survey().is_none() {
+            self.prepared.quadratic = Some(QuadraticRows::new(self.reference(), rows));
+            if self.is_save_due() {
+                self.save_preparation();
+            }
+        }
+    }
+
+    /// The rows that an earlier run has proved to be quadratic.
+    pub(crate) fn kept_rows(&self) -> Option<Vec<bool>> {
+        let kept = self.prepared.quadratic.as_ref()?;
+        kept.below(self.reference(), self.problem.rows())
     }
 
     /// The next node is the only one that is open, and this is what the search has discarded and counted; or it is not.

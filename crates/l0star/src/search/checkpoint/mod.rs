@@ -39,7 +39,8 @@ pub(crate) use draft::{ListedNode, bits};
 pub(crate) use format::Kind;
 use origin::Origin;
 pub(crate) use origin::Stamp;
-pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, Screening, narrow, shared, wide};
+pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, QuadraticRows, Screening};
+pub(crate) use prepared::{narrow, shared, wide};
 pub(crate) use priced::{Priced, Settled, SharedTree};
 pub(crate) use triangle::{Triangle, TriangleRow};
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::bit;
 use super::triangle::Triangle;
 use crate::problem::Problem;
 use crate::relaxation::WarmStart;
 
 /// What was prepared, each part as far as it had come.
 ///
-/// Nothing here proves anything by itself: sets and points are places to go on from, whose bounds are certified anew, and a
-/// Gram matrix is compared with the data before it is used.
+/// Sets and points are places to go on from, whose bounds are certified anew, and a Gram matrix is compared with the data before
+/// it is used. What is taken as it is, as the bounds of nodes are: which rows were proved quadratic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Prepared {
     /// The heuristic that has not handed its model over yet.
@@ -22,6 +23,39 @@ pub(crate) struct Prepared {
     pub gram: Option<Arc<Triangle>>,
     /// Where the relaxation of the only open node stands.
     pub point: Option<Point>,
+    /// Of Huber's loss.
+    pub quadratic: Option<QuadraticRows>,
+}
+
+/// Rows of a Huber problem that are quadratic for every model with an objective below the reference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct QuadraticRows {
+    reference: f64,
+    /// One bit a row, in words of eight.
+    bits: Vec<u8>,
+}
+
+impl QuadraticRows {
+    pub(crate) fn new(reference: f64, rows: &[bool]) -> Self {
+        let word = |rows: &[bool]| {
+            let bits = rows.iter().enumerate();
+            bits.fold(0, |word, (i, is)| word | u8::from(*is) << i)
+        };
+        let bits = rows.chunks(8).map(word).collect();
+        Self { reference, bits }
+    }
+
+    /// Those of `count` rows that are quadratic below `reference`; none when more models are below it than were then.
+    pub(crate) fn below(&self, reference: f64, count: usize) -> Option<Vec<bool>> {
+        let rows = (0..count).map(|i| bit(&self.bits, i));
+        (reference <= self.reference).then(|| rows.collect())
+    }
+
+    fn fits(&self, problem: &Problem) -> bool {
+        self.bits.len() == problem.rows().div_ceil(8)
+            && problem.loss.name() == "huber"
+            && self.reference.is_finite()
+    }
 }
 
 /// A heuristic in progress.
@@ -84,6 +118,7 @@ impl Prepared {
             && self.screening.as_ref().is_none_or(|own| own.fits(problem))
             && self.gram.as_ref().is_none_or(|own| own.fits(problem))
             && self.point.as_ref().is_none_or(|own| own.fits(problem))
+            && self.quadratic.as_ref().is_none_or(|own| own.fits(problem))
     }
 }
 

@@ -40,6 +40,13 @@ fn logistic() -> Problem {
     builder.ridge(0.01).intercept(true).build().unwrap()
 }
 
+/// Some residuals are near the end of the quadratic part: it takes several rounds to prove which rows are in it.
+fn huber() -> Problem {
+    let builder = Problem::builder(design(100, 30), signal(100)).k(4);
+    let builder = builder.loss(loss::by_name("huber", 1.5).unwrap());
+    builder.ridge(0.005).build().unwrap()
+}
+
 fn grouped(loss: &str) -> Problem {
     let y = match loss {
         "quadratic" => signal(80),
@@ -188,6 +195,40 @@ fn a_pursuit_and_newton_on_the_rows_go_on() {
     assert!(seen.pursuits >= 4 && seen.points > 1, "{seen:?}");
 }
 
+/// What is proved of rows is not proved again: what a run took that goes on from there is less than without it.
+#[test]
+fn proofs_of_huber_rows_go_on() {
+    let problem = huber();
+    let mut saved: Vec<Checkpoint> = Vec::new();
+    let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
+    let run = Run::new(&problem, &one_thread()).save(Duration::ZERO, sink);
+    let truth = run.solve().unwrap();
+    let is_proof =
+        |saved: &&Checkpoint| saved.state.prepared.quadratic.is_some() && !saved.state.is_over();
+    let proofs: Vec<&Checkpoint> = saved.iter().filter(is_proof).collect();
+    let parts = proofs.chunk_by(|a, b| a.state.prepared.quadratic == b.state.prepared.quadratic);
+    assert_eq!(parts.count(), 4);
+    let (mut fewer, count) = (0, proofs.len());
+    for saved in proofs {
+        let go_on = |checkpoint: Checkpoint| {
+            let run = Run::new(&problem, &one_thread()).resume(checkpoint);
+            let found = run.solve().unwrap();
+            assert_eq!(found.status, Status::Optimal);
+            assert_eq!(found.support, truth.support);
+            assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);
+            assert!(found.lower_bound.unwrap() <= truth.objective);
+            found.solver_calls
+        };
+        let mut without = saved.clone();
+        without.state.prepared.quadratic = None;
+        let (with, without) = (go_on(saved.clone()), go_on(without));
+        assert!(with <= without, "{with} calls, {without}");
+        fewer += usize::from(with < without);
+    }
+    // A round of its own may be needed again for the features that the rounds before have ruled out.
+    assert!(fewer + 1 >= count, "{fewer} of {count}");
+}
+
 #[test]
 fn greedy_steps_and_structured_relaxations_go_on() {
     // A lift or a frame of its own is made again, and what it is made from is solved again: a few steps of a first-order method.
@@ -220,7 +261,7 @@ fn lists_go_on() {
 /// Every kind of checkpoint, one of each.
 fn kinds() -> Vec<(Problem, Vec<u8>)> {
     let mut kinds = Vec::new();
-    for problem in [tall(), logistic(), grouped("quadratic")] {
+    for problem in [tall(), logistic(), grouped("quadratic"), huber()] {
         let mut saved: Vec<Checkpoint> = Vec::new();
         let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
         let run = Run::new(&problem, &one_thread()).save(Duration::ZERO, sink);
@@ -228,12 +269,18 @@ fn kinds() -> Vec<(Problem, Vec<u8>)> {
         let is_heuristic = |state: &State| state.prepared.heuristic.is_some();
         let is_matrix = |state: &State| state.prepared.gram.is_some();
         let is_point = |state: &State| state.prepared.point.is_some();
-        for kind in [is_heuristic as fn(&State) -> bool, is_matrix, is_point] {
+        let is_proof = |state: &State| state.prepared.quadratic.is_some();
+        for kind in [
+            is_heuristic as fn(&State) -> bool,
+            is_matrix,
+            is_point,
+            is_proof,
+        ] {
             let found = saved.iter().find(|checkpoint| kind(&checkpoint.state));
             kinds.extend(found.map(|found| (problem.clone(), found.encode())));
         }
     }
-    assert!(kinds.len() >= 7, "{}", kinds.len());
+    assert!(kinds.len() >= 11, "{}", kinds.len());
     kinds
 }
 
