@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
 /// A search of some seconds.
-fn seconds() -> Sandbox {
+pub fn seconds() -> Sandbox {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run("generate ar -d 60 -k 10 -n 80 --rho 0.9 --snr 1 --out a.csv");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
@@ -31,7 +31,7 @@ fn stopped() -> Sandbox {
 const SMALL: &str = "fit s.csv --target b -k 5 --threads 1 --json";
 
 /// Waits until the checkpoint has been replaced, or the command has ended (false).
-fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
+pub fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
     loop {
         if let Ok(bytes) = fs::read(sandbox.path("c"))
             && bytes != *known
@@ -286,7 +286,7 @@ fn two_hundred_damaged_gram_matrices_are_refused() {
     damaged_ones_are_refused(&sandbox, SMALL);
 }
 
-fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
+pub fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {
         sandbox.write("d", bytes);
