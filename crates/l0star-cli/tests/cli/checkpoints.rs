@@ -309,15 +309,19 @@ pub fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     refused(b"a,b\n1,2\n", "a table");
 }
 
-#[test]
-fn another_search_is_refused() {
-    let sandbox = stopped();
+/// `o.csv` is `s.csv` but for one digit of one number.
+pub fn write_other_data(sandbox: &Sandbox) {
     let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
-    // One digit of one number.
     let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
     let mut other = table.into_bytes();
     other[at] += 1;
     sandbox.write("o.csv", other);
+}
+
+#[test]
+fn another_search_is_refused() {
+    let sandbox = stopped();
+    write_other_data(&sandbox);
     sandbox.run("generate ar -d 31 -k 5 -n 30 --out w.csv");
     for (fit, code, words) in [
         (
@@ -515,11 +519,7 @@ fn two_hundred_damaged_paths_are_refused() {
 #[test]
 fn another_path_is_refused() {
     let sandbox = stopped_path();
-    let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
-    let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
-    let mut other = table.into_bytes();
-    other[at] += 1;
-    sandbox.write("o.csv", other);
+    write_other_data(&sandbox);
     let sizes = [
         "c: the checkpoint was made with sizes = 0 to 6",
         "it is 0 to 7",
