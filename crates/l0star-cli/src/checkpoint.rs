@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use l0star::{Method, PathCheckpoint};
+use l0star::{BatchCheckpoint, Method, PathCheckpoint};
 use l0star_data::write_atomically;
 
 use crate::failure::Failure;
@@ -56,6 +56,16 @@ impl Kept for l0star::Checkpoint {
 }
 
 impl Kept for PathCheckpoint {
+    fn encode(&self) -> Vec<u8> {
+        self.encode()
+    }
+
+    fn decode(bytes: &[u8]) -> l0star::Result<Self> {
+        Self::decode(bytes)
+    }
+}
+
+impl Kept for BatchCheckpoint {
     fn encode(&self) -> Vec<u8> {
         self.encode()
     }

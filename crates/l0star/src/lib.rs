@@ -21,7 +21,9 @@
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
 //! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
 //! | [`path`] | every size in one run |
+//! | [`batch`] | many searches whose checkpoints are kept together |
 
+pub mod batch;
 pub mod bound;
 pub mod error;
 mod gram;
@@ -38,6 +40,7 @@ pub mod search;
 pub mod settings;
 mod solve;
 
+pub use batch::{Batch, BatchCheckpoint, BatchPlan};
 pub use error::{Error, Result};
 pub use path::{PathCheckpoint, PathRun};
 pub use prices::{Price, PriceRun, PriceSink, prices};

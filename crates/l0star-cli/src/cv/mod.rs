@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `folds` | which rows are held out together |
 //! | `score` | how well held-out rows are predicted |
+//! | `searches` | all searches, and the file of their checkpoints |
 //! | `choose` | the best candidate, and the smallest that is not clearly worse |
 
 mod choose;
 mod folds;
 mod score;
+mod searches;
 mod show;
 
 use std::num::NonZeroUsize;
@@ -20,11 +22,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use l0star::loss::ResponseKind;
-use l0star::{Settings, Status};
+use l0star::{BatchPlan, Settings, Status};
 
 use self::choose::{Candidate, Choice};
 use self::score::Score;
+use self::searches::Searches;
 use crate::args::positive;
+use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::interrupt;
 use crate::output;
@@ -38,6 +42,8 @@ Examples:
   l0star cv data/diabetes.csv --target target -k 8
   l0star cv data/diabetes.csv --target target -k 1-6 --ridge 1e-4,1e-3,1e-2 --folds 10 --json
   l0star cv patients.csv --target died --loss logistic -k 8 --score log-loss --out model.json
+  l0star cv large.npy --target x1000 -k 12 --checkpoint large.ckpt
+  l0star cv large.npy --target x1000 -k 12 --resume large.ckpt
 
 Rows are shuffled by --seed and split into folds, with as many of each label in every one. Each candidate (k, ridge)
 is fitted on all folds but one and scored on that one. Chosen is the smallest k whose mean score is within one standard
@@ -80,6 +86,9 @@ pub struct CvArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub kept: CheckpointArgs,
 
     /// Print one JSON object instead of the table
     #[arg(long)]
@@ -133,6 +142,9 @@ pub struct Found {
 pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let settings = args.search.settings()?;
+    args.kept.check(settings.method)?;
+    let others = [("the model", &args.out)];
+    let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     if let Some(out) = &args.out {
         output::check_writable(out)?;
         output::check_distinct("--out", out, "the data", &args.task.data)?;
@@ -151,6 +163,20 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     if !args.quiet && !args.json {
         output::warn(&warnings);
     }
+    let searches = match checkpoints.are_kept() {
+        true => {
+            let problem = task.problem(largest, args.ridge[0], task.weights.as_deref())?;
+            let batch = BatchPlan {
+                problem: &problem,
+                settings: &settings,
+                parameters: &parameters(args, &ks, score),
+                // On the folds, and on all rows.
+                searches: args.ridge.len() * ks.len() * (folds.count + 1),
+            };
+            Searches::kept(checkpoints, &batch)?
+        }
+        false => Searches::unkept(),
+    };
     let plan = Plan {
         task: &task,
         settings: &settings,
@@ -158,13 +184,23 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         ridges: &args.ridge,
         folds: &folds,
         score,
+        searches: &searches,
     };
     let threads = args.search.threads.or_else(cores);
-    let (scores, unproved) = plan.run(threads.map_or(1, NonZeroUsize::get))?;
+    let scored = plan.run(threads.map_or(1, NonZeroUsize::get));
+    searches.save();
+    let (scores, unproved) = scored?;
     if stop.load(Ordering::Relaxed) {
         // Scores of searches that were cut short would choose anything.
         if !args.quiet {
-            output::warn(&["interrupted: nothing is chosen, nothing is written".to_owned()]);
+            let file = args.kept.checkpoint.as_ref().or(args.kept.resume.as_ref());
+            output::warn(&[match file {
+                Some(file) => format!(
+                    "interrupted: nothing is chosen; go on with --resume {}",
+                    file.display()
+                ),
+                None => "interrupted: nothing is chosen, nothing is written".to_owned(),
+            }]);
         }
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -175,7 +211,9 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         candidates,
         choice,
         unproved,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: searches
+            .seconds()
+            .unwrap_or(started.elapsed().as_secs_f64()),
     };
     if unproved > 0 {
         warnings.push(format!(
@@ -185,14 +223,23 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
 
     let Candidate { k, ridge, .. } = found.candidates[found.choice.chosen];
     let problem = task.problem(k, ridge, task.weights.as_deref())?;
-    let solution = l0star::solve(&problem, &settings)?;
+    let at = args.ridge.len() * ks.len() * folds.count + found.choice.chosen;
+    let solution = searches.solve(at, &problem, &settings);
+    searches.save();
+    let solution = solution?;
     let fitted = saved::fitted(&task, (k, ridge), &solution, false, &warnings);
     if let Some(path) = &args.out {
         let origin = Origin::new(&args.task, &task, &problem, &settings);
         saved::model(&origin, fitted.clone()).save(path)?;
     }
     if args.json {
-        output::print_json(&show::json(&found, &folds, args.seed, !args.best, &fitted))?;
+        output::print_json(&show::json(
+            &found,
+            &folds,
+            args.seed,
+            rule(args.best),
+            &fitted,
+        ))?;
     } else if !args.quiet {
         let screen = Screen::of_stdout();
         output::print(&show::table(&found, &fitted, task.intercept, &screen))?;
@@ -202,6 +249,30 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         status if status.stopped_early() || found.unproved > 0 => LIMIT,
         _ => SOLVED,
     }))
+}
+
+/// What makes the scores and the choice, besides the data and the settings of a search.
+fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, String); 6] {
+    fn list<T: ToString>(values: &[T]) -> String {
+        let words: Vec<String> = values.iter().map(T::to_string).collect();
+        words.join(",")
+    }
+    [
+        ("sizes", list(ks)),
+        ("ridge", list(&args.ridge)),
+        ("folds", args.folds.to_string()),
+        ("seed", args.seed.to_string()),
+        ("score", score.to_string()),
+        ("rule", rule(args.best).to_owned()),
+    ]
+}
+
+/// How the choice is made, by its name.
+fn rule(best: bool) -> &'static str {
+    match best {
+        true => "best",
+        false => "one_standard_error",
+    }
 }
 
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
@@ -249,13 +320,20 @@ struct Plan<'a> {
     /// The fold of each row.
     folds: &'a folds::Folds,
     score: Score,
+    searches: &'a Searches,
 }
 
 /// Scores of one ridge and fold for every k, and how many of the searches are not proved.
 type PathScores = (Vec<f64>, usize);
 
 impl Plan<'_> {
-    /// The scores by (ridge, fold), each of them for every k.
+    /// Whether nobody wants to wait any longer.
+    fn is_stopped(&self) -> bool {
+        let flag = self.settings.interrupt.as_ref();
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// The scores by (ridge, fold), each of them for every k; some of them when it is stopped.
     fn run(&self, threads: usize) -> Result<(Vec<Vec<f64>>, usize), Failure> {
         let count = self.ridges.len() * self.folds.count;
         let next = AtomicUsize::new(0);
@@ -267,7 +345,7 @@ impl Plan<'_> {
                 scope.spawn(|| {
                     loop {
                         let at = next.fetch_add(1, Ordering::Relaxed);
-                        if at >= count || failed.load(Ordering::Relaxed) {
+                        if at >= count || failed.load(Ordering::Relaxed) || self.is_stopped() {
                             break;
                         }
                         let result = self.path(at / self.folds.count, at % self.folds.count);
@@ -303,11 +381,23 @@ impl Plan<'_> {
             .task
             .problem(self.ks[0], self.ridges[ridge], Some(&outside))?;
         let (mut scores, mut unproved) = (Vec::new(), 0);
-        for &k in self.ks {
-            let solution = l0star::solve(&problem.with_k(k)?, &settings)?;
-            unproved += usize::from(solution.status.stopped_early());
+        let first = (ridge * self.folds.count + fold) * self.ks.len();
+        for (at, &k) in (first..).zip(self.ks) {
+            if let Some(score) = self.searches.score(at) {
+                scores.push(score);
+                continue;
+            }
+            if self.is_stopped() {
+                break;
+            }
+            let solution = self.searches.solve(at, &problem.with_k(k)?, &settings)?;
             let predicted = self.task.scores(&solution.coefficients, solution.intercept);
-            scores.push(self.score.of(&predicted, &self.task.response, &inside));
+            let score = self.score.of(&predicted, &self.task.response, &inside);
+            match solution.status.stopped_early() {
+                true => unproved += 1,
+                false => self.searches.finish(at, score),
+            }
+            scores.push(score);
         }
         Ok((scores, unproved))
     }

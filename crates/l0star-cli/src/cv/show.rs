@@ -48,7 +48,7 @@ pub fn json<'a>(
     found: &'a Found,
     folds: &Folds,
     seed: u64,
-    one_standard_error: bool,
+    rule: &'static str,
     model: &'a Fitted,
 ) -> Report<'a> {
     let best = &found.candidates[found.choice.best];
@@ -63,10 +63,7 @@ pub fn json<'a>(
     Report {
         k: chosen.k,
         ridge: chosen.ridge,
-        rule: match one_standard_error {
-            true => "one_standard_error",
-            false => "best",
-        },
+        rule,
         score: found.score.to_string(),
         higher_is_better: found.score.is_gain(),
         folds: folds.count,

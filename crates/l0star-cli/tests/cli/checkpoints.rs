@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
 /// A search of some seconds.
-fn seconds() -> Sandbox {
+pub fn seconds() -> Sandbox {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run("generate ar -d 60 -k 10 -n 80 --rho 0.9 --snr 1 --out a.csv");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
@@ -31,7 +31,7 @@ fn stopped() -> Sandbox {
 const SMALL: &str = "fit s.csv --target b -k 5 --threads 1 --json";
 
 /// Waits until the checkpoint has been replaced, or the command has ended (false).
-fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
+pub fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
     loop {
         if let Ok(bytes) = fs::read(sandbox.path("c"))
             && bytes != *known
@@ -296,7 +296,7 @@ fn two_hundred_damaged_prices_are_refused() {
     damaged_ones_are_refused(&sandbox, SMALL);
 }
 
-fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
+pub fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     let whole = sandbox.read("c");
     let refused = |bytes: &[u8], what: &str| {
         sandbox.write("d", bytes);
@@ -319,15 +319,19 @@ fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
     refused(b"a,b\n1,2\n", "a table");
 }
 
-#[test]
-fn another_search_is_refused() {
-    let sandbox = stopped();
+/// `o.csv` is `s.csv` but for one digit of one number.
+pub fn write_other_data(sandbox: &Sandbox) {
     let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
-    // One digit of one number.
     let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
     let mut other = table.into_bytes();
     other[at] += 1;
     sandbox.write("o.csv", other);
+}
+
+#[test]
+fn another_search_is_refused() {
+    let sandbox = stopped();
+    write_other_data(&sandbox);
     sandbox.run("generate ar -d 31 -k 5 -n 30 --out w.csv");
     for (fit, code, words) in [
         (
@@ -525,11 +529,7 @@ fn two_hundred_damaged_paths_are_refused() {
 #[test]
 fn another_path_is_refused() {
     let sandbox = stopped_path();
-    let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
-    let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
-    let mut other = table.into_bytes();
-    other[at] += 1;
-    sandbox.write("o.csv", other);
+    write_other_data(&sandbox);
     let sizes = [
         "c: the checkpoint was made with sizes = 0 to 6",
         "it is 0 to 7",

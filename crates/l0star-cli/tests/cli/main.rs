@@ -4,6 +4,7 @@ mod bad_data;
 mod checkpoints;
 mod common;
 mod cv;
+mod cv_checkpoints;
 mod explain;
 mod formats;
 mod generate;

@@ -22,15 +22,18 @@ pub(crate) enum Kind {
     Search,
     /// Every size of a path ([`PathCheckpoint`](crate::path::PathCheckpoint)).
     Path,
+    /// Many searches ([`BatchCheckpoint`](crate::batch::BatchCheckpoint)).
+    Batch,
 }
 
 impl Kind {
-    const ALL: [Self; 2] = [Self::Search, Self::Path];
+    const ALL: [Self; 3] = [Self::Search, Self::Path, Self::Batch];
 
     fn magic(self) -> [u8; MAGIC] {
         match self {
             Self::Search => *b"L0*SRCH\n",
             Self::Path => *b"L0*PATH\n",
+            Self::Batch => *b"L0*BTCH\n",
         }
     }
 
@@ -38,6 +41,7 @@ impl Kind {
         match self {
             Self::Search => "a single search",
             Self::Path => "a path",
+            Self::Batch => "many searches (cross-validation)",
         }
     }
 

@@ -1,0 +1,226 @@
+//! A cross-validation that is stopped, however that happens, goes on from its checkpoint.
+
+use std::process::Stdio;
+
+use l0star::BatchCheckpoint;
+use serde_json::Value;
+
+use crate::checkpoints::{damaged_ones_are_refused, seconds, wait_for_change, write_other_data};
+use crate::common::{Sandbox, assert_close, number, support};
+
+/// Some seconds: six searches on folds, and one on all rows.
+const CV: &str = "cv a.csv --target b -k 7,8 --folds 3 --ridge 2e-2 --json";
+const ON_FOLDS: usize = 6;
+
+/// Small searches that are stopped in between, with their checkpoint in `c`.
+fn stopped() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let outcome = sandbox.run("generate ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let outcome = sandbox.run(&format!("{SMALL} --checkpoint c --node-limit 5"));
+    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    let finished = left(&sandbox).finished().len();
+    assert!((1..20).contains(&finished), "{finished}");
+    sandbox
+}
+
+const SMALL: &str = "cv s.csv --target b -k 0-4 --ridge 0.01,0.02 --folds 2 --threads 1 --json";
+
+fn left(sandbox: &Sandbox) -> BatchCheckpoint {
+    BatchCheckpoint::decode(&sandbox.read("c")).unwrap()
+}
+
+/// Asserts that two found the same scores, chose the same and fitted the same.
+fn assert_same(found: &Value, truth: &Value) {
+    for field in ["k", "ridge", "rule", "best", "folds", "fold_rows"] {
+        assert_eq!(found[field], truth[field], "{field}");
+    }
+    let candidates = |of: &Value| of["candidates"].as_array().unwrap().clone();
+    let (all, expected) = (candidates(found), candidates(truth));
+    assert_eq!(all.len(), expected.len());
+    for (found, truth) in all.iter().zip(&expected) {
+        let scores = |of: &Value| of["scores"].as_array().unwrap().clone();
+        let (scores, expected) = (scores(found), scores(truth));
+        assert_eq!(scores.len(), expected.len());
+        for (score, truth) in scores.iter().zip(&expected) {
+            assert_close(score.as_f64().unwrap(), truth.as_f64().unwrap(), 1e-12);
+        }
+    }
+    let (found, truth) = (&found["model"], &truth["model"]);
+    assert_eq!(found["status"], "optimal");
+    assert_eq!(support(found), support(truth));
+    let objective = number(truth, "objective");
+    assert_close(number(found, "objective"), objective, 1e-12);
+    assert!(number(found, "lower_bound") <= objective);
+}
+
+#[test]
+fn a_cross_validation_killed_again_and_again_loses_nothing() {
+    let sandbox = seconds();
+    let truth = sandbox.json(&format!("{CV} --checkpoint c"));
+    let whole = left(&sandbox).nodes();
+    std::fs::remove_file(sandbox.path("c")).unwrap();
+    let (mut known, mut source) = (Vec::new(), "--checkpoint");
+    let (mut nodes, mut finished) = (0, Vec::new());
+    let (mut in_folds, mut in_last) = (0, 0);
+    for kills in 0.. {
+        assert!(kills < 1000, "no progress");
+        let threads = 1 + kills % 2;
+        let cv = format!("{CV} {source} c --checkpoint-every 10ms --threads {threads}");
+        let command = &mut sandbox.command(&cv);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // The first may have been made before anything was searched, the second has not.
+        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        source = "--resume";
+        known = sandbox.read("c");
+        let left = left(&sandbox);
+        assert!(
+            left.nodes() >= nodes,
+            "{} nodes after {nodes}",
+            left.nodes()
+        );
+        assert!(finished.iter().all(|at| left.finished().contains(at)));
+        (nodes, finished) = (left.nodes(), left.finished());
+        if !alive {
+            break;
+        }
+        match finished.len() {
+            ON_FOLDS => in_last += 1,
+            _ => in_folds += 1,
+        }
+    }
+    assert!(
+        in_folds > 5 && in_last > 0,
+        "{in_folds} kills, and {in_last}"
+    );
+    let found = sandbox.json(&format!("{CV} --resume c"));
+    assert_same(&found, &truth);
+    // What was done is not done again: about the nodes of one run, and no search twice.
+    let nodes = left(&sandbox).nodes();
+    assert!(nodes <= whole * 3 / 2 + 300, "{nodes} for {whole}");
+    assert_eq!(sandbox.files(), ["a.csv", "c"]);
+}
+
+#[test]
+fn a_cross_validation_goes_on_where_limits_stopped_it() {
+    let sandbox = stopped();
+    let truth = sandbox.json(SMALL);
+    let found = sandbox.json(&format!("{SMALL} --resume c --checkpoint d"));
+    assert_same(&found, &truth);
+    // What is finished is there at once.
+    let again = sandbox.json(&format!("{SMALL} --resume d --node-limit 0"));
+    assert_same(&again, &found);
+    assert_eq!(again["candidates"], found["candidates"]);
+}
+
+#[test]
+fn two_hundred_damaged_cross_validations_are_refused() {
+    damaged_ones_are_refused(&stopped(), SMALL);
+}
+
+#[test]
+fn another_cross_validation_is_refused() {
+    let sandbox = stopped();
+    write_other_data(&sandbox);
+    for (from, to, code, words) in [
+        (
+            "s.csv",
+            "o.csv",
+            3,
+            ["c: the checkpoint cannot be resumed", "other data"],
+        ),
+        (
+            "--folds 2",
+            "--folds 3",
+            2,
+            [
+                "c: the checkpoint was made with folds = 2, and now it is 3",
+                "",
+            ],
+        ),
+        (
+            "-k 0-4",
+            "-k 0-3",
+            2,
+            ["with sizes = 0,1,2,3,4", "it is 0,1,2,3:"],
+        ),
+        (
+            "0.01,0.02",
+            "0.01",
+            2,
+            ["with ridge = 0.01,0.02", "it is 0.01:"],
+        ),
+        ("--json", "--seed 2", 2, ["with seed = 1", "it is 2:"]),
+        (
+            "--json",
+            "--score mae",
+            2,
+            ["with score = r2", "it is mae:"],
+        ),
+        (
+            "--json",
+            "--best",
+            2,
+            ["with rule = one_standard_error", "it is best:"],
+        ),
+        (
+            "--json",
+            "--loss huber",
+            2,
+            ["with loss = quadratic", "huber"],
+        ),
+        ("--json", "--gap 0.5", 2, ["with gap = 0", "it is 0.5"]),
+        (
+            "--json",
+            "--no-intercept",
+            3,
+            ["c: the checkpoint", "other data"],
+        ),
+        (
+            "--json",
+            "--method paper",
+            2,
+            ["--resume belong to --method best-first", "paper"],
+        ),
+    ] {
+        let cv = SMALL.replace(from, to);
+        assert_ne!(cv, SMALL);
+        sandbox.refuses(&format!("{cv} --resume c"), code, &words);
+    }
+    let words = [
+        "c: the checkpoint",
+        "it belongs to many searches (cross-validation), and this is a path",
+    ];
+    sandbox.refuses("path s.csv --target b -k 4 --json --resume c", 3, &words);
+    let options = "--checkpoint m --out m";
+    sandbox.refuses(&format!("{SMALL} {options}"), 2, &["'m'", "overwrite"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_a_checkpoint_of_a_cross_validation() {
+    let sandbox = seconds();
+    let truth = sandbox.json(CV);
+    let mut known = Vec::new();
+    for (source, signal) in [("--checkpoint", "INT"), ("--resume", "TERM")] {
+        let cv = format!("{CV} {source} c --checkpoint-every 20ms");
+        let command = &mut sandbox.command(&cv);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        assert!(wait_for_change(&sandbox, &mut child, &mut known));
+        let before = BatchCheckpoint::decode(&known).unwrap().nodes();
+        crate::common::signal(&child, signal);
+        let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        assert_eq!(outcome.stdout, "");
+        let advice = "interrupted: nothing is chosen; go on with --resume c";
+        assert!(outcome.stderr.contains(advice), "{outcome:?}");
+        let left = left(&sandbox);
+        assert!(left.finished().len() < ON_FOLDS);
+        assert!(left.nodes() >= before);
+        known = sandbox.read("c");
+    }
+    assert_same(&sandbox.json(&format!("{CV} --resume c")), &truth);
+}
