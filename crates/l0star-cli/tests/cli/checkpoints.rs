@@ -427,6 +427,27 @@ fn an_interrupt_leaves_a_checkpoint() {
     );
 }
 
+/// Frames are lifted as they were: what is left to do does not grow by stopping.
+#[test]
+fn stopped_again_and_again_it_looks_at_no_more_nodes() {
+    let sandbox = seconds();
+    let fit = format!("{FIT} --threads 1");
+    let truth = sandbox.json(&fit);
+    let mut source = "--checkpoint";
+    let (mut runs, mut found) = (0, Value::Null);
+    while found["status"] != "optimal" {
+        let outcome = sandbox.run(&format!("{fit} {source} c --node-limit 3000"));
+        found = outcome.json();
+        source = "--resume";
+        runs += 1;
+    }
+    assert!(runs > 3, "{runs} runs");
+    assert_eq!(support(&found), support(&truth));
+    let (found, truth) = (number(&found, "nodes"), number(&truth, "nodes"));
+    // Warm starts are rounded on the way.
+    assert!((found - truth).abs() <= 0.02 * truth, "{found} for {truth}");
+}
+
 /// A path of some seconds, whose last sizes take long.
 const PATH: &str = "path a.csv --target b -k 10 --ridge 5e-3 --json";
 

@@ -83,6 +83,8 @@ pub(crate) enum Spread {
     Evenly,
     /// By what a unit of lift of each column is worth (frames of up to `SPREAD` columns).
     ByGain(Vec<f64>),
+    /// With these scales, those of the same frame in an earlier run; evenly where that cannot be proved.
+    Known(Vec<f64>),
 }
 
 impl Frame {
@@ -432,6 +434,14 @@ impl<'r> Condensed<'r> {
     /// `(G̃, s)` with G̃ proved positive semidefinite; t as large as a few tries allow.
     fn lift(&self, ridge: &[f64], lift: &Spread, limits: &Limits) -> Option<(Vec<f64>, Vec<f64>)> {
         let d = self.c.len();
+        let mut factor = Cholesky::new();
+        let mut g = Vec::with_capacity(d * d);
+        if let Spread::Known(scale) = lift {
+            self.scaled(scale, &mut g);
+            if psd::proved(&g, d, 0.0, &mut factor, limits) {
+                return Some((g, scale.clone()));
+            }
+        }
         // What is left of each diagonal entry above its ridge: the lift is in proportion to it.
         let room: Vec<f64> = (0..d)
             .map(|i| (self.h[i * d + i] - ridge[i]).max(0.0))
@@ -458,8 +468,6 @@ impl<'r> Condensed<'r> {
         }
         // H - diag(λ) is positive semidefinite in exact arithmetic; a ridge a little smaller leaves room for rounding.
         tries.extend([1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2].map(|loss: f64| -loss));
-        let mut factor = Cholesky::new();
-        let mut g = Vec::with_capacity(d * d);
         for share in tries {
             if limits.stop() {
                 return None;
@@ -473,19 +481,25 @@ impl<'r> Condensed<'r> {
                 }
             };
             let scale: Vec<f64> = (0..d).map(|i| square(i).sqrt()).collect();
-            let reciprocals: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
-            g.clear();
-            for (i, row) in self.h.chunks_exact(d.max(1)).enumerate() {
-                let own = reciprocals[i];
-                g.extend(row.iter().zip(&reciprocals).map(|(h, r)| h * (own * r)));
-                g[i * d + i] -= 1.0;
-            }
+            self.scaled(&scale, &mut g);
             let is_enough = matches!(lift, Spread::Unproved);
             if is_enough || psd::proved(&g, d, 0.0, &mut factor, limits) {
                 return Some((g, scale));
             }
         }
         None
+    }
+
+    /// G̃ for these scales.
+    fn scaled(&self, scale: &[f64], g: &mut Vec<f64>) {
+        let d = scale.len();
+        let reciprocals: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
+        g.clear();
+        for (i, row) in self.h.chunks_exact(d.max(1)).enumerate() {
+            let own = reciprocals[i];
+            g.extend(row.iter().zip(&reciprocals).map(|(h, r)| h * (own * r)));
+            g[i * d + i] -= 1.0;
+        }
     }
 }
 

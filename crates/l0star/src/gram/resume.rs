@@ -1,12 +1,12 @@
 //! Gram nodes in a checkpoint, and back.
 //!
-//! A frame is written as the columns that it had. It is built again, from the Gram matrix of this run and lifted anew, when
-//! the first of its nodes is expanded.
+//! A frame is written as the columns that it had and how far they were lifted. It is built again, from the Gram matrix of this
+//! run, when the first of its nodes is expanded; that its lift holds is proved again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::frame::Frame;
+use super::frame::{Frame, Spread};
 use super::root::Root;
 use super::tree::{GramNode, GramTree};
 use crate::search::Context;
@@ -20,6 +20,8 @@ pub(super) struct Pending {
     inside: Vec<u32>,
     columns: Vec<u32>,
     budget: usize,
+    /// Of the columns, if they are known.
+    scales: Vec<f64>,
     built: OnceLock<Option<Arc<Frame>>>,
 }
 
@@ -39,16 +41,11 @@ impl GramNode {
 /// Enters a node into a checkpoint.
 pub(super) fn save_node(root: &Root, node: &GramNode, draft: &mut Draft) {
     let column = |i: &u32| root.columns[*i as usize];
-    let (key, inside, columns) = match &node.pending {
-        Some(pending) => {
-            let key = Arc::as_ptr(pending) as usize;
-            (key, &pending.inside, &pending.columns)
-        }
-        None => {
-            let key = Arc::as_ptr(&node.frame) as usize;
-            (key, &node.frame.inside, &node.frame.columns)
-        }
+    let (key, scales) = match &node.pending {
+        Some(pending) => (Arc::as_ptr(pending) as usize, &pending.scales),
+        None => (Arc::as_ptr(&node.frame) as usize, &node.frame.scale),
     };
+    let (inside, columns, _) = node.shape();
     let frame = draft.frame(key, || SavedFrame {
         inside: inside
             .iter()
@@ -56,6 +53,7 @@ pub(super) fn save_node(root: &Root, node: &GramNode, draft: &mut Draft) {
             .map(|i| column(i) as u32)
             .collect(),
         columns: columns.iter().map(|i| column(i) as u32).collect(),
+        scales: scales.clone(),
     });
     let key = node.warm.as_ptr() as usize;
     let warm = (!node.warm.is_empty()).then(|| {
@@ -111,6 +109,7 @@ impl GramTree<'_> {
                     inside: always.clone().collect(),
                     columns: all,
                     budget: k,
+                    scales: Vec::new(),
                     built: OnceLock::new(),
                 }
             } else {
@@ -118,10 +117,15 @@ impl GramTree<'_> {
                     budget: k - inside.len().min(k),
                     inside: inside.into_iter().chain(always.clone()).collect(),
                     columns,
+                    scales: frame.scales.clone(),
                     built: OnceLock::new(),
                 }
             };
-            if pending.columns == first.frame.columns && pending.inside == first.frame.inside {
+            let is_lifted_alike = pending.scales.is_empty() || pending.scales == first.frame.scale;
+            if pending.columns == first.frame.columns
+                && pending.inside == first.frame.inside
+                && is_lifted_alike
+            {
                 let _ = pending.built.set(Some(Arc::clone(&first.frame)));
             }
             let at: HashMap<u32, u32> = pending.columns.iter().copied().zip(0..).collect();
@@ -180,6 +184,7 @@ impl GramTree<'_> {
                 inside,
                 columns,
                 budget,
+                scales,
                 ..
             } = &**pending;
             if columns.is_empty() {
@@ -187,8 +192,12 @@ impl GramTree<'_> {
             }
             let (best, limits) = (context.reference(), &context.limits);
             let root = self.frame_root();
-            let mut frame =
-                Frame::new(root, inside, columns, *budget, best, self.spread(), limits)?;
+            let known = Spread::Known(scales.clone());
+            let spread = match scales.is_empty() {
+                true => self.spread(),
+                false => &known,
+            };
+            let mut frame = Frame::new(root, inside, columns, *budget, best, spread, limits)?;
             frame.error += self.root_error;
             Some(frame.share(&self.frames))
         });

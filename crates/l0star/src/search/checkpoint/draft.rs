@@ -102,7 +102,11 @@ impl Draft {
             });
         }
         let inside = Vec::new();
-        state.frames.push(SavedFrame { inside, columns });
+        state.frames.push(SavedFrame {
+            inside,
+            columns,
+            scales: Vec::new(),
+        });
         state
     }
 }

@@ -68,6 +68,11 @@ impl State {
             if !frame.inside.iter().chain(&frame.columns).all(new) {
                 return Some("a set of columns");
             }
+            let is_scale = |scale: &f64| *scale > 0.0 && scale.is_finite();
+            let count = frame.scales.len();
+            if count > 0 && count != frame.columns.len() || !frame.scales.iter().all(is_scale) {
+                return Some("the scales of a set of columns");
+            }
         }
         for (j, x) in self.warm_starts.iter().flatten() {
             if *j as usize >= problem.design.columns() || !x.is_finite() {

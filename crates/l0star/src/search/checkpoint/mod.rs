@@ -88,6 +88,8 @@ pub(crate) struct SavedModel {
 pub(crate) struct SavedFrame {
     pub inside: Vec<u32>,
     pub columns: Vec<u32>,
+    /// How far each column was lifted, as its scale; empty where nobody needs to know.
+    pub scales: Vec<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
