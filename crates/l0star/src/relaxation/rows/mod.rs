@@ -31,7 +31,7 @@ const FLOOR: f64 = 1e-12;
 /// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
 pub(super) const WIDEST: f64 = 2.0;
 /// … and tried again when they are expected to lie within this share of the last lift's width.
-pub(super) const RELIFT: f64 = 0.7;
+pub(super) const RELIFT: f64 = 0.75;
 /// A lift writes out three times the entries of the columns that are left: at most so many.
 pub(super) const LARGEST: usize = 20_000_000;
 
