@@ -353,10 +353,10 @@ fn another_search_is_refused_by_name() {
 #[test]
 fn a_newer_version_is_refused_as_such() {
     let (_, mut saved) = run(&hard("quadratic"), &limited(0, 1), None);
-    saved[8] = 6;
+    saved[8] = 7;
     let message = Checkpoint::decode(&saved).unwrap_err().to_string();
     assert!(
-        message.contains("version is 6") && message.contains("version 5"),
+        message.contains("version is 7") && message.contains("version 6"),
         "{message}"
     );
     let message = Checkpoint::decode(b"a,b,c\n1,2,3\n")

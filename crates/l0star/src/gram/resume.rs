@@ -22,6 +22,8 @@ pub(super) struct Pending {
     budget: usize,
     /// Of the columns, if they are known.
     scales: Vec<f64>,
+    /// Where its only node stands, not rounded: (place among the columns, coefficient).
+    point: Vec<(u32, f64)>,
     built: OnceLock<Option<Arc<Frame>>>,
 }
 
@@ -102,7 +104,7 @@ impl GramTree<'_> {
             } else {
                 0
             };
-            let pending = if explicit > 0 {
+            let mut pending = if explicit > 0 {
                 let mut all = inside;
                 all.append(&mut columns);
                 Pending {
@@ -110,6 +112,7 @@ impl GramTree<'_> {
                     columns: all,
                     budget: k,
                     scales: Vec::new(),
+                    point: Vec::new(),
                     built: OnceLock::new(),
                 }
             } else {
@@ -118,6 +121,7 @@ impl GramTree<'_> {
                     inside: inside.into_iter().chain(always.clone()).collect(),
                     columns,
                     scales: frame.scales.clone(),
+                    point: Vec::new(),
                     built: OnceLock::new(),
                 }
             };
@@ -129,19 +133,14 @@ impl GramTree<'_> {
                 let _ = pending.built.set(Some(Arc::clone(&first.frame)));
             }
             let at: HashMap<u32, u32> = pending.columns.iter().copied().zip(0..).collect();
+            let place = |j: &usize| at.get(index.get(j)?).copied();
+            if let ([_], Some(point)) = (&state.open[..], &state.prepared.point) {
+                let point = point.model().into_iter();
+                pending.point = point.filter_map(|(j, x)| Some((place(&j)?, x))).collect();
+            }
             frames.push((Arc::new(pending), explicit, at));
         }
-        let mut starts: Vec<Vec<(usize, f64)>> = state.warm_starts().collect();
-        // Where the only node stands is where it goes on.
-        let lone = state
-            .prepared
-            .point
-            .as_ref()
-            .filter(|_| state.open.len() == 1);
-        let lone = lone.map(|point| {
-            starts.push(point.model());
-            starts.len() as u32 - 1
-        });
+        let starts: Vec<Vec<(usize, f64)>> = state.warm_starts().collect();
         // Siblings have the same frame, and share their warm start again.
         let mut shared = HashMap::new();
         let nodes = state.open.iter().map(|saved| {
@@ -156,7 +155,7 @@ impl GramTree<'_> {
                     outside.insert(i);
                 }
             }
-            let start = lone.or(saved.warm).map(|warm| {
+            let start = saved.warm.map(|warm| {
                 let known = shared.entry((saved.frame, warm)).or_insert_with(|| {
                     let start = starts[warm as usize].iter();
                     let known =
@@ -174,6 +173,26 @@ impl GramTree<'_> {
             node
         });
         Some(nodes.collect())
+    }
+
+    /// Goes to where a node of a checkpoint stands, if it was the only one: `resolved` is what was made of it.
+    pub(super) fn go_back(&mut self, node: &GramNode, resolved: &GramNode) {
+        let Some(pending) = node.pending.as_ref().filter(|own| !own.point.is_empty()) else {
+            return;
+        };
+        let frame = &resolved.frame;
+        let has_own = frame.columns == pending.columns;
+        self.newton.x.fill(0.0);
+        for (at, x) in &pending.point {
+            // The columns of the root's frame are root indices.
+            let i = match has_own {
+                true => *at as usize,
+                false => pending.columns[*at as usize] as usize,
+            };
+            if !resolved.outside.contains(i) {
+                self.newton.x[i] = x * frame.scale[i];
+            }
+        }
     }
 
     /// A node of a checkpoint with its frame; with the root's where its own cannot be built.

@@ -497,8 +497,9 @@ impl Tree for GramTree<'_> {
         {
             return Expansion::Stopped(status, node.low);
         }
-        let node = resolved.as_ref().unwrap_or(node);
+        let (origin, node) = (node, resolved.as_ref().unwrap_or(node));
         let mut sets = self.load(node);
+        self.go_back(origin, node);
         let mut frame = Arc::clone(&node.frame);
         let mut model = self.model(&frame);
         let mut low = node.low;
@@ -538,7 +539,7 @@ impl Tree for GramTree<'_> {
                 newton.solve_watched(model.as_model(), &sets, &goal, &limits, &mut |x| {
                     if context.is_save_due() {
                         let point = point(root, &frame, x);
-                        context.save_lone(point, |draft| save_node(root, &left(), draft));
+                        context.save_lone(false, point, |draft| save_node(root, &left(), draft));
                     }
                 })
             } else {
@@ -547,7 +548,7 @@ impl Tree for GramTree<'_> {
             };
             low = low.or(bound);
             if let Some(status) = context.limits.reached() {
-                context.keep_point(|| point(&self.root, &frame, &self.newton.x));
+                context.keep_point(false, || point(&self.root, &frame, &self.newton.x));
                 return Expansion::Stopped(status, low);
             }
             if low.value() >= goal.cut {

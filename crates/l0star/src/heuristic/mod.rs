@@ -75,8 +75,10 @@ pub(crate) fn first_incumbent(context: &mut Context) {
         context.keep_heuristic(|| Heuristic::Pursuit(narrow(&support)));
         last = Some(support);
     }
-    // From here on its model is kept.
-    context.prepared.heuristic = None;
+    // From here on its model is kept. What came before it, in Gram form, is not to be done again.
+    if matches!(context.prepared.heuristic, Some(Heuristic::Pursuit(_))) {
+        context.prepared.heuristic = None;
+    }
     if let Some(support) = last {
         context.counters.calls += 1;
         context.try_support(&support);

@@ -137,13 +137,12 @@ fn same(found: &[Price], truth: &[Price]) {
     }
 }
 
-/// Prices that die with the last of so many checkpoints that say anything new; what is left of them, or how they ended before.
+/// Prices that die with their first checkpoint that says anything new; what is left of them, or how they ended before.
 fn kill(
     problem: &Problem,
     settings: &Settings,
     solution: &Solution,
     from: Option<&Checkpoint>,
-    mut steps: usize,
 ) -> Result<Checkpoint, Vec<Price>> {
     let flag = Arc::new(AtomicBool::new(false));
     let settings = Settings {
@@ -155,8 +154,7 @@ fn kill(
     let mut left = None;
     let sink = Box::new(|checkpoint: &Checkpoint| {
         let is_new = before.as_ref() != Some(&known(checkpoint));
-        steps -= usize::from(is_new && steps > 0);
-        if is_new && steps == 0 && left.is_none() {
+        if is_new && left.is_none() {
             left = Some(Checkpoint::decode(&checkpoint.encode()).unwrap());
             flag.store(true, Ordering::Relaxed);
         }
@@ -169,8 +167,8 @@ fn kill(
     }
 }
 
-/// Kills prices again and again, with every so-manieth checkpoint; returns what was seen.
-fn survives(problem: &Problem, settings: &Settings, steps: usize) -> Seen {
+/// Kills prices again and again, with every checkpoint that says anything new; returns what was seen.
+fn survives(problem: &Problem, settings: &Settings) -> Seen {
     let solution = solve(problem, settings).unwrap();
     let asked = features(problem);
     let truth = prices(problem, settings, &solution, Some(&asked)).unwrap();
@@ -185,7 +183,7 @@ fn survives(problem: &Problem, settings: &Settings, steps: usize) -> Seen {
     let (mut seen, mut kills) = (Seen::default(), 0);
     let mut left: Option<Checkpoint> = None;
     let found = loop {
-        match kill(problem, settings, &solution, left.as_ref(), steps) {
+        match kill(problem, settings, &solution, left.as_ref()) {
             Ok(next) => {
                 seen.note(next.prices.as_ref().unwrap());
                 left = Some(next);
@@ -195,7 +193,7 @@ fn survives(problem: &Problem, settings: &Settings, steps: usize) -> Seen {
         kills += 1;
         // Prices that made their steps again would never get anywhere.
         assert!(
-            kills <= 3 * count / (2 * steps) + 20,
+            kills <= 3 * count / 2 + 20,
             "{kills} kills, {count} steps: {seen:?}"
         );
     };
@@ -206,24 +204,23 @@ fn survives(problem: &Problem, settings: &Settings, steps: usize) -> Seen {
 
 #[test]
 fn killed_after_every_step_they_go_on() {
-    let seen = survives(&quadratic(), &threads(1), 1);
+    let seen = survives(&quadratic(), &threads(1));
     assert!(
         seen.alone > 5 && seen.trees > 1 && seen.done > 5,
         "{seen:?}"
     );
-    // A run that is killed within three steps stays at the relaxation of a node that is the only open one.
-    let seen = survives(&huber(), &threads(1), 8);
+    let seen = survives(&huber(), &threads(1));
     assert!(
         seen.alone > 5 && seen.trees > 1 && seen.done > 5,
         "{seen:?}"
     );
-    let seen = survives(&logistic(), &threads(1), 8);
+    let seen = survives(&logistic(), &threads(1));
     assert!(seen.alone > 1 && seen.done > 1, "{seen:?}");
 }
 
 #[test]
 fn killed_with_groups_and_bounds_they_go_on() {
-    let seen = survives(&grouped(), &threads(1), 8);
+    let seen = survives(&grouped(), &threads(1));
     assert!(seen.heuristics > 1 && seen.done > 5, "{seen:?}");
 }
 
@@ -246,9 +243,9 @@ fn wide_data_go_on_from_anywhere() {
 
 #[test]
 fn killed_side_by_side_they_go_on() {
-    let seen = survives(&quadratic(), &threads(2), 3);
+    let seen = survives(&quadratic(), &threads(2));
     assert!(seen.alone > 1 && seen.done > 1, "{seen:?}");
-    survives(&logistic(), &threads(3), 3);
+    survives(&logistic(), &threads(3));
 }
 
 /// The last checkpoint of a run of the search, and its result.

@@ -57,6 +57,8 @@ pub struct WarmStart {
     /// The lifted problem that x solves: in matrix form, or the frame of a problem with groups or bounds.
     pub(crate) lift: Option<Arc<Lift>>,
     pub(crate) frame: Option<Arc<Lifted>>,
+    /// From a checkpoint: where its node stood once its problem was made tighter.
+    pub(crate) tighter: Vec<(usize, f64)>,
 }
 
 impl WarmStart {
@@ -65,6 +67,11 @@ impl WarmStart {
         let rounded = self.rounded.iter();
         let rounded = rounded.map(|(j, x)| (*j as usize, f64::from(*x)));
         self.x.iter().copied().chain(rounded).collect()
+    }
+
+    /// Whether x solves a problem that was made tighter.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.lift.is_some() || self.frame.is_some()
     }
 
     /// Bytes on the heap.
@@ -83,7 +90,7 @@ impl WarmStart {
         });
         frame
             + self.alpha.capacity() * 8
-            + self.x.capacity() * size_of::<(usize, f64)>()
+            + (self.x.capacity() + self.tighter.capacity()) * size_of::<(usize, f64)>()
             + size_of_val(&*self.rounded)
             + lift
     }
@@ -118,6 +125,9 @@ pub trait Relaxation {
     fn tighten(&mut self, _problem: &Problem, _task: &Task) -> bool {
         false
     }
+
+    /// Goes to a point (column, coefficient) that such a problem was left at by an earlier run.
+    fn go_to(&mut self, _problem: &Problem, _node: &Subproblem, _x: &[(usize, f64)]) {}
 
     /// The k free or included selectable columns that the last [`Relaxation::solve`] holds for the best.
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize>;

@@ -133,7 +133,7 @@ impl Newton {
         self.solve_watched(model, sets, goal, limits, &mut |_| {})
     }
 
-    /// The same; `watch` sees the iterate of the best R after every round.
+    /// The same; `watch` sees the iterate of the best R after every round that it goes on from.
     pub(crate) fn solve_watched(
         &mut self,
         model: &mut dyn Model,
@@ -151,9 +151,12 @@ impl Newton {
         let shortest = |model: &dyn Model| 1e-3 / model.largest_curvature();
         let mut t = longest;
         let mut failures = 0;
-        for _ in 0..MAX_ROUNDS {
+        for round in 0..MAX_ROUNDS {
             if self.done(model, sets, goal) || limits.stop() || failures > 60 {
                 break;
+            }
+            if round > 0 {
+                watch(&self.best_x);
             }
             let step = if self.piece(model, sets, t, limits) {
                 self.search(model, sets, value)
@@ -180,7 +183,6 @@ impl Newton {
                     value = self.first_order(model, sets, value, steps, limits);
                 }
             }
-            watch(&self.best_x);
         }
         self.certify(model, sets)
     }

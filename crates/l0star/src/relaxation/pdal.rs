@@ -255,16 +255,18 @@ impl Ascent for Pdal {
                 return (best, Exit::Converged);
             }
             self.accept(tau, rho);
-            watch(self, best);
             let gain = bound.value() - before.value();
             before = bound;
             // The first β hardly moves after a warm start: the parent's y, with which it is made, does not know this node.
-            if iteration > 0
-                && gain <= self.epsilon * task.scale
+            if iteration == 0 {
+                continue;
+            }
+            if gain <= self.epsilon * task.scale
                 && best.value() - bound.value() <= LEVEL * self.epsilon * task.scale
             {
                 return (best, Exit::Converged);
             }
+            watch(self, best);
         }
         (best, Exit::Converged)
     }

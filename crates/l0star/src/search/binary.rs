@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::bits::Bits;
-use super::checkpoint::{Draft, ListedNode, Point, State, narrow};
+use super::checkpoint::{Draft, ListedNode, Point, Prepared, State, narrow};
 use super::decision::Decision;
 use super::{Context, Expansion, Node, Restrict, Tree};
 use crate::bound::{Certified, Subproblem};
@@ -121,11 +121,15 @@ impl<R: Relaxation> BinaryTree<R> {
 
     /// The open nodes of a checkpoint that was found to fit the problem.
     pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<Lazy> {
-        if let ([saved], Some(point)) = (&state.open[..], &state.prepared.point) {
-            let warm = match point.has_slopes() {
+        let Prepared { point, tighter, .. } = &state.prepared;
+        if let ([saved], Some(point)) = (&state.open[..], point.as_ref().or(tighter.as_ref())) {
+            let mut warm = match point.has_slopes() {
                 true => Some(point.warm_start(problem)),
                 false => self.relaxation.restored(point.model()),
             };
+            if let (Some(warm), Some(tighter)) = (&mut warm, tighter) {
+                warm.tighter = tighter.model();
+            }
             let (inside, free) = state.sets(saved);
             let warm = warm.map(Arc::new);
             return vec![Lazy::new(saved.low(), &inside, &free, None, warm.as_ref())];
@@ -254,6 +258,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         let limits = context.limits.clone();
         let mut low = node.low;
         let mut prepared = false;
+        let mut is_tight = node.warm.as_ref().is_some_and(|warm| warm.is_tight());
         let mut decided = Vec::new();
         loop {
             let task = Task {
@@ -283,7 +288,8 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                 };
                 self.relaxation.solve_watched(problem, &task, &mut |point| {
                     if context.is_save_due() {
-                        context.save_lone(Point::new(point()), |draft| draft.add(left()));
+                        let point = Point::new(point());
+                        context.save_lone(is_tight, point, |draft| draft.add(left()));
                     }
                 })
             } else {
@@ -296,7 +302,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                     return Expansion::Split;
                 }
                 Exit::Stopped => {
-                    context.keep_point(|| Point::new(self.relaxation.warm_start()));
+                    context.keep_point(is_tight, || Point::new(self.relaxation.warm_start()));
                     let status = limits.reached().unwrap_or(Status::TimeLimit);
                     return Expansion::Stopped(status, low);
                 }
@@ -382,6 +388,13 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             if !self.relaxation.tighten(problem, &task) {
                 break;
             }
+            if !is_tight
+                && let Some(warm) = &node.warm
+                && !warm.tighter.is_empty()
+            {
+                self.relaxation.go_to(problem, &left, &warm.tighter);
+            }
+            is_tight = true;
         }
 
         if context.survey().is_some() {

@@ -138,6 +138,8 @@ pub struct Context<'p> {
     has_nodes: bool,
     /// Set while the only open node is expanded: what the search has discarded and counted.
     lone: Option<(Option<Certified>, Counters)>,
+    /// Until the first node is expanded: what is known of where it stands is of an earlier run.
+    is_resumed: bool,
 }
 
 /// What an observer was told last.
@@ -181,6 +183,7 @@ impl<'p> Seed<'p> {
             prepared: Prepared::default(),
             has_nodes: false,
             lone: None,
+            is_resumed: false,
         }
     }
 }
@@ -239,6 +242,7 @@ impl<'p> Context<'p> {
         self.floor = state.floor();
         self.prepared.clone_from(&state.prepared);
         self.has_nodes = state.started;
+        self.is_resumed = true;
     }
 
     /// The same for a search that looks at nodes for several others: the bounds of its nodes are about these, one by one.
@@ -314,7 +318,9 @@ impl<'p> Context<'p> {
 
     /// The next node is the only one that is open, and this is what the search has discarded and counted; or it is not.
     pub(crate) fn set_lone(&mut self, known: Option<(Option<Certified>, Counters)>) {
-        self.prepared.point = None;
+        if !std::mem::take(&mut self.is_resumed) {
+            self.prepared.forget_points();
+        }
         self.lone = known;
     }
 
@@ -323,19 +329,25 @@ impl<'p> Context<'p> {
         self.lone.is_some()
     }
 
-    /// Notes where the relaxation of the node at hand stands, if that is the only one that is open.
-    pub(crate) fn keep_point(&mut self, point: impl FnOnce() -> Point) {
+    /// Notes where the relaxation of the node at hand stands, if that is the only one that is open, and whether its problem
+    /// was made tighter.
+    pub(crate) fn keep_point(&mut self, is_tight: bool, point: impl FnOnce() -> Point) {
         if self.is_lone() {
-            self.prepared.point = Some(point());
+            self.prepared.set_point(point(), is_tight);
         }
     }
 
     /// Hands out the node at hand, the only one that is open, with where its relaxation stands. `enter` makes it an entry.
-    pub(crate) fn save_lone(&mut self, point: Point, enter: impl FnOnce(&mut Draft)) {
+    pub(crate) fn save_lone(
+        &mut self,
+        is_tight: bool,
+        point: Point,
+        enter: impl FnOnce(&mut Draft),
+    ) {
         let Some((floor, counters)) = self.lone else {
             return;
         };
-        self.prepared.point = Some(point);
+        self.prepared.set_point(point, is_tight);
         let mut draft = Draft::new(self.saved(State::default()));
         enter(&mut draft);
         draft.state.started = true;

@@ -167,25 +167,13 @@ impl Relaxation for NewtonRows {
     fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
         self.work
             .change(problem, warm.and_then(|warm| warm.lift.clone()));
-        let x = &mut self.newton.x;
-        x.clear();
-        x.resize(problem.design.columns(), 0.0);
-        let start = warm.map_or(&self.start, |warm| &warm.x);
-        for (j, value) in start {
-            x[*j] = value * self.work.scale[*j];
-        }
-        for (j, value) in warm.iter().flat_map(|warm| &warm.rounded) {
-            x[*j as usize] = f64::from(*value) * self.work.scale[*j as usize];
-        }
-        // What is out stays out.
-        let alive: Vec<usize> = node
-            .columns()
-            .chain(problem.unpenalised.columns().iter().copied())
-            .collect();
-        let kept: Vec<f64> = alive.iter().map(|j| x[*j]).collect();
-        x.fill(0.0);
-        for (j, value) in alive.iter().zip(kept) {
-            x[*j] = value;
+        match warm {
+            Some(warm) => self.go_to(problem, node, &warm.model()),
+            None => {
+                let start = std::mem::take(&mut self.start);
+                self.go_to(problem, node, &start);
+                self.start = start;
+            }
         }
     }
 
@@ -275,6 +263,25 @@ impl Relaxation for NewtonRows {
         };
         self.change(problem, node, Some(Arc::new(lift)));
         true
+    }
+
+    fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
+        let x = &mut self.newton.x;
+        x.clear();
+        x.resize(problem.design.columns(), 0.0);
+        for (j, value) in start {
+            x[*j] = value * self.work.scale[*j];
+        }
+        // What is out stays out.
+        let alive: Vec<usize> = node
+            .columns()
+            .chain(problem.unpenalised.columns().iter().copied())
+            .collect();
+        let kept: Vec<f64> = alive.iter().map(|j| x[*j]).collect();
+        x.fill(0.0);
+        for (j, value) in alive.iter().zip(kept) {
+            x[*j] = value;
+        }
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {

@@ -183,30 +183,13 @@ impl<B: Backend> Structured<B> {
         let x = x.filter(|(_, x)| **x != 0.0);
         x.map(|(j, x)| (shape.columns[j], x / shape.scale[j]))
     }
-
-    /// Goes to a model, as far as the node has its columns.
-    fn start_from(&mut self, problem: &Problem, node: &Subproblem, start: Vec<(usize, f64)>) {
-        let shape = Arc::clone(self.backend.shape());
-        let blocks = self.blocks(problem, node, &shape);
-        let x = &mut self.proximal.x;
-        x.clear();
-        x.resize(shape.scale.len(), 0.0);
-        let mut alive = vec![false; x.len()];
-        blocks.columns().for_each(|j| alive[j] = true);
-        for (column, value) in start {
-            // What is out stays out.
-            if let Some(j) = self.backend.place(column).filter(|j| alive[*j]) {
-                x[j] = value * shape.scale[j];
-            }
-        }
-    }
 }
 
 impl<B: Backend> Relaxation for Structured<B> {
     fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
         self.backend.load(problem, warm);
         let start = warm.map_or_else(|| self.start.clone(), WarmStart::model);
-        self.start_from(problem, node, start);
+        self.go_to(problem, node, &start);
     }
 
     fn initial_bound(&mut self, _problem: &Problem, _node: &Subproblem) -> Certified {
@@ -264,9 +247,25 @@ impl<B: Backend> Relaxation for Structured<B> {
         if changed {
             let bare = self.backend.bare(problem).iter().copied();
             model.extend(bare.zip(self.backend.bare_values().iter().copied()));
-            self.start_from(problem, &task.node, model);
+            self.go_to(problem, &task.node, &model);
         }
         changed
+    }
+
+    fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
+        let shape = Arc::clone(self.backend.shape());
+        let blocks = self.blocks(problem, node, &shape);
+        let x = &mut self.proximal.x;
+        x.clear();
+        x.resize(shape.scale.len(), 0.0);
+        let mut alive = vec![false; x.len()];
+        blocks.columns().for_each(|j| alive[j] = true);
+        for (column, value) in start {
+            // What is out stays out.
+            if let Some(j) = self.backend.place(*column).filter(|j| alive[*j]) {
+                x[j] = value * shape.scale[j];
+            }
+        }
     }
 
     fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {

@@ -105,7 +105,7 @@ pub(crate) struct Proximal {
 
 impl Proximal {
     /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends. `watch` sees x after every
-    /// step.
+    /// step that it goes on from.
     pub(crate) fn solve(
         &mut self,
         smooth: &mut dyn Smooth,
@@ -149,6 +149,9 @@ impl Proximal {
             if reached || best_primal - self.bound <= goal.tolerance || limits.stop() {
                 break;
             }
+            if iteration > 0 {
+                watch(&self.x);
+            }
             if iteration % CHECK == CHECK - 1 {
                 let missing = goal.cut - self.bound;
                 if self.bound - checked < PROGRESS * missing {
@@ -166,7 +169,6 @@ impl Proximal {
                 self.x.copy_from_slice(&self.next);
                 self.shares.clone_from(&self.next_shares);
             }
-            watch(&self.x);
             // Restart when the step goes against the momentum.
             let against: f64 = node
                 .columns()

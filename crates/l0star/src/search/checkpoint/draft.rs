@@ -71,16 +71,25 @@ impl Draft {
     /// The state with all nodes. Those given by lists share one frame: every column that one of them has left.
     pub(crate) fn finish(self) -> State {
         let mut state = self.state;
-        if self.listed.is_empty() {
-            return state;
+        if !self.listed.is_empty() {
+            Self::enter(self.listed, &mut state);
         }
+        // The only node goes on where it stands, not where it began.
+        if let ([node], true) = (&mut state.open[..], state.prepared.has_point()) {
+            node.warm = None;
+            state.warm_starts.clear();
+        }
+        state
+    }
+
+    fn enter(listed: Vec<ListedNode>, state: &mut State) {
         let alive = |node: &ListedNode| [&node.inside[..], &node.free].concat();
-        let mut columns: Vec<u32> = self.listed.iter().flat_map(alive).collect();
+        let mut columns: Vec<u32> = listed.iter().flat_map(alive).collect();
         columns.sort_unstable();
         columns.dedup();
         let count = columns.len();
         let frame = state.frames.len() as u32;
-        for node in self.listed {
+        for node in listed {
             let at = |set: &[u32]| -> Vec<usize> {
                 let found = set.iter().map(|j| columns.partition_point(|c| c < j));
                 found.collect()
@@ -107,6 +116,5 @@ impl Draft {
             columns,
             scales: Vec::new(),
         });
-        state
     }
 }

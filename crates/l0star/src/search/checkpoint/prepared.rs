@@ -21,8 +21,10 @@ pub(crate) struct Prepared {
     /// The rows of the Gram matrix that are there, where it takes long to make them.
     #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
-    /// Where the relaxation of the only open node stands.
+    /// Where the relaxation of the only open node stands …
     pub point: Option<Point>,
+    /// … and once its problem was made tighter: another run makes it tighter again, from the point before.
+    pub tighter: Option<Point>,
     /// Of Huber's loss.
     pub quadratic: Option<QuadraticRows>,
 }
@@ -108,8 +110,28 @@ impl Prepared {
     pub(crate) fn beside_nodes(&mut self, count: usize) {
         (self.heuristic, self.screening) = (None, None);
         if count != 1 {
-            self.point = None;
+            self.forget_points();
         }
+    }
+
+    /// The only open node is another one.
+    pub(crate) fn forget_points(&mut self) {
+        (self.point, self.tighter) = (None, None);
+    }
+
+    /// Notes where the relaxation of the only open node stands. While it makes its way back to a tighter problem that an
+    /// earlier run was at, nothing is new.
+    pub(crate) fn set_point(&mut self, point: Point, is_tight: bool) {
+        match is_tight {
+            true => self.tighter = Some(point),
+            false if self.tighter.is_none() => self.point = Some(point),
+            false => {}
+        }
+    }
+
+    /// Whether it says where the relaxation of the only open node stands.
+    pub(crate) fn has_point(&self) -> bool {
+        self.point.is_some() || self.tighter.is_some()
     }
 
     /// Whether it could be of this problem.
@@ -118,6 +140,7 @@ impl Prepared {
             && self.screening.as_ref().is_none_or(|own| own.fits(problem))
             && self.gram.as_ref().is_none_or(|own| own.fits(problem))
             && self.point.as_ref().is_none_or(|own| own.fits(problem))
+            && self.tighter.as_ref().is_none_or(|own| own.fits(problem))
             && self.quadratic.as_ref().is_none_or(|own| own.fits(problem))
     }
 }
