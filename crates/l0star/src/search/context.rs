@@ -347,7 +347,9 @@ impl<'p> Context<'p> {
         let Some((floor, counters)) = self.lone else {
             return;
         };
-        self.prepared.set_point(point, is_tight);
+        if !self.prepared.set_point(point, is_tight) {
+            return;
+        }
         let mut draft = Draft::new(self.saved(State::default()));
         enter(&mut draft);
         draft.state.started = true;

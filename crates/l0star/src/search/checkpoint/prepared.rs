@@ -119,14 +119,16 @@ impl Prepared {
         (self.point, self.tighter) = (None, None);
     }
 
-    /// Notes where the relaxation of the only open node stands. While it makes its way back to a tighter problem that an
-    /// earlier run was at, nothing is new.
-    pub(crate) fn set_point(&mut self, point: Point, is_tight: bool) {
+    /// Notes where the relaxation of the only open node stands; false while it makes its way back to a tighter problem that
+    /// an earlier run was at: then nothing is new.
+    pub(crate) fn set_point(&mut self, point: Point, is_tight: bool) -> bool {
+        let is_new = is_tight || self.tighter.is_none();
         match is_tight {
             true => self.tighter = Some(point),
-            false if self.tighter.is_none() => self.point = Some(point),
+            false if is_new => self.point = Some(point),
             false => {}
         }
+        is_new
     }
 
     /// Whether it says where the relaxation of the only open node stands.
