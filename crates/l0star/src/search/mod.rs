@@ -249,6 +249,10 @@ impl<'p, T: Tree> Search<'p, T> {
         let expansion = self
             .tree
             .expand(&node, &mut self.context, &mut self.children);
+        if expansion == Expansion::Split {
+            // Its children begin with their own starts.
+            self.context.set_lone(None);
+        }
         let Self { context, tree, .. } = self;
         self.frontier
             .give(0, node, expansion, &mut self.children, tree, context)
