@@ -7,6 +7,7 @@
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`kept`] | the Gram matrix of a run in its checkpoints |
+//! | [`leaf`] | nodes in which one support is left |
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`restrict`] | the tree of one decision from that of the whole problem |
 //! | [`resume`] | nodes in a checkpoint, and back |
@@ -18,7 +19,8 @@
 pub(crate) mod frame;
 pub(crate) mod huber;
 mod kept;
-pub(crate) mod mixed;
+mod leaf;
+mod mixed;
 mod product;
 mod restrict;
 mod resume;
