@@ -74,7 +74,11 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
                 1 => check_path(problem),
                 _ => check_prices(problem, case),
             };
-            if let Err(message) = outcome {
+            let killed = match case / 4 % 4 {
+                1 => check_killed(problem),
+                _ => Ok(()),
+            };
+            if let Err(message) = outcome.and(killed) {
                 wrong += 1;
                 println!("WRONG {words}: {message}");
             }
@@ -91,7 +95,8 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
 }
 
 /// Every exact method; for every fourth problem two threads (starting them takes longer than the search), for another
-/// fourth a search that is stopped after every other node, written down and resumed.
+/// fourth a search that is stopped after every other node, written down and resumed; one more fourth goes on from checkpoints
+/// as a kill leaves them ([`check_killed`]).
 fn configurations(case: u64) -> Vec<Settings> {
     let two = Settings {
         threads: NonZeroUsize::new(2),
@@ -140,6 +145,26 @@ fn in_pieces(
         }
         saved = Some(left);
     }
+}
+
+/// Checkpoints of a run that are tried, besides the last.
+const TRIED: usize = 5;
+
+/// What goes on from some of all the checkpoints that a run can make, those in the middle of a relaxation too.
+fn check_killed(problem: &Problem) -> Result<(), String> {
+    let say = |error: l0star::Error| error.to_string();
+    let settings = Settings::default();
+    let mut saved: Vec<Vec<u8>> = Vec::new();
+    let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
+    let run = Run::new(problem, &settings).save(Duration::ZERO, sink);
+    run.solve().map_err(say)?;
+    for saved in saved.iter().step_by(saved.len() / TRIED + 1) {
+        let checkpoint = Checkpoint::decode(saved).map_err(say)?;
+        let run = Run::new(problem, &settings).resume(checkpoint);
+        let found = run.solve().map_err(say)?;
+        compare(problem, &found, 0.0).map_err(|message| format!("resumed: {message}"))?;
+    }
+    Ok(())
 }
 
 /// The three best models against those of brute force.
