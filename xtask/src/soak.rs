@@ -8,8 +8,8 @@ use l0star::relaxation::working::Working;
 use l0star::search::binary::BinaryTree;
 use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
-    Checkpoint, Method, PathRun, Problem, RelaxationKind, Run, Settings, Solution, Status, loss,
-    prices, solve, solve_observed,
+    Checkpoint, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run, Settings,
+    Solution, Status, loss, prices, solve, solve_observed,
 };
 
 use crate::step::in_release;
@@ -158,7 +158,7 @@ fn check_killed(problem: &Problem) -> Result<(), String> {
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
     let run = Run::new(problem, &settings).save(Duration::ZERO, sink);
     run.solve().map_err(say)?;
-    for saved in saved.iter().step_by(saved.len() / TRIED + 1) {
+    for saved in some(&saved, TRIED) {
         let checkpoint = Checkpoint::decode(saved).map_err(say)?;
         let run = Run::new(problem, &settings).resume(checkpoint);
         let found = run.solve().map_err(say)?;
@@ -193,14 +193,28 @@ fn check_list(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-/// Every size of a path against brute force.
+/// Some of many, the first among them.
+fn some<T>(all: &[T], count: usize) -> impl Iterator<Item = &T> {
+    all.iter().step_by(all.len() / count + 1)
+}
+
+/// Every size of a path against brute force, and of some that go on from checkpoints.
 fn check_path(problem: &Problem) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
     // Included features are in every size.
     let first = (0..=problem.k()).find(|k| problem.with_k(*k).is_ok());
     let sizes = first.unwrap_or(problem.k())..=problem.k();
-    let path = PathRun::new(problem, &Settings::default(), sizes);
-    for point in path.solve().map_err(say)? {
+    let settings = Settings::default();
+    let mut saved: Vec<Vec<u8>> = Vec::new();
+    let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.encode()));
+    let path = PathRun::new(problem, &settings, sizes.clone()).save(Duration::ZERO, sink);
+    let mut points = path.solve().map_err(say)?;
+    for saved in some(&saved, TRIED) {
+        let checkpoint = PathCheckpoint::decode(saved).map_err(say)?;
+        let path = PathRun::new(problem, &settings, sizes.clone()).resume(checkpoint);
+        points.extend(path.solve().map_err(say)?);
+    }
+    for point in points {
         let alone = problem.with_k(point.k).map_err(say)?;
         let truth = solve(&alone, &Settings::new(Method::Exhaustive)).map_err(say)?;
         let (optimum, found) = (truth.objective, point.solution);
@@ -242,18 +256,29 @@ fn check_working(problem: &Problem) -> Result<(), String> {
     compare(problem, &found, bound.value())
 }
 
-/// Every price against brute force with that decision made, without a limit and with few nodes.
+/// Every price against brute force with that decision made, without a limit, with few nodes, and going on from checkpoints.
 fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
     let brute = Settings::new(Method::Exhaustive);
     let solution = solve(problem, &Settings::default()).map_err(say)?;
     let truth = prices(problem, &brute, &solution, None).map_err(say)?;
-    for node_limit in [None, Some(case % 5)] {
-        let settings = Settings {
-            node_limit,
-            ..Settings::default()
-        };
-        let found = prices(problem, &settings, &solution, None).map_err(say)?;
+    let settings = Settings::default();
+    let mut saved: Vec<Vec<u8>> = Vec::new();
+    let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
+    let run = PriceRun::new(problem, &settings, &solution).save(Duration::ZERO, sink);
+    let mut runs = vec![(None, run.solve().map_err(say)?)];
+    let few = Settings {
+        node_limit: Some(case % 5),
+        ..Settings::default()
+    };
+    let found = prices(problem, &few, &solution, None).map_err(say)?;
+    runs.push((few.node_limit, found));
+    for saved in some(&saved, TRIED) {
+        let checkpoint = Checkpoint::decode(saved).map_err(say)?;
+        let run = PriceRun::new(problem, &settings, &solution).resume(checkpoint);
+        runs.push((None, run.solve().map_err(say)?));
+    }
+    for (node_limit, found) in runs {
         for (own, truth) in found.iter().zip(&truth) {
             let (j, optimum) = (own.feature, truth.objective);
             if optimum.is_infinite() && own.objective.is_infinite() {
