@@ -6,7 +6,46 @@ import contextlib
 import glob
 import os
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from l0star._core import CheckpointError
+from l0star._options import Options
+
+
+class Checkpoints:
+    """What one search, or one path, goes on from, and where it is saved, if it is.
+
+    Attributes
+    ----------
+    resume : bytes or None
+        The checkpoint to go on from.
+    save : callable or None
+        Takes every further one.
+    every : float
+        Seconds between two.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._source = options.resume
+        self.resume = None if options.resume is None else Path(options.resume).read_bytes()
+        path = options.checkpoint if options.checkpoint is not None else options.resume
+        self._file = None if path is None else CheckpointFile(path)
+        self.save: Callable[[bytes], None] | None = None if self._file is None else self._file.write
+        self.every = float(options.checkpoint_every)
+
+    @property
+    def last(self) -> bytes | None:
+        """The last one that was saved."""
+        return None if self._file is None else self._file.last
+
+    @contextlib.contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the file in what is said of it."""
+        try:
+            yield
+        except CheckpointError as error:
+            raise ValueError(f"resume={str(self._source)!r}: {error}") from None
 
 
 class CheckpointFile:

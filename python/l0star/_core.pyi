@@ -12,6 +12,7 @@ __all__ = [
     "REAL_LOSSES",
     "RELAXATIONS",
     "VERSION",
+    "CheckpointError",
     "Price",
     "Problem",
     "Solution",
@@ -24,6 +25,9 @@ REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
+
+class CheckpointError(ValueError):
+    """Bytes that are no checkpoint of this search; whoever knows the file names it."""
 
 @final
 class Stop:
@@ -140,6 +144,9 @@ class Problem:
         *,
         stop: Stop | None = None,
         callback: _Callback | None = None,
+        save: Callable[[bytes], object] | None = None,
+        save_every: float = 60.0,
+        resume: bytes | None = None,
     ) -> tuple[list[Solution], BaseException | None]: ...
     def prices(
         self,

@@ -19,6 +19,9 @@ LOSSES = (*REAL_LOSSES, *LABEL_LOSSES)
 #: The methods that prove what they find.
 EXACT = ("best-first", "paper", "exhaustive")
 
+#: What says nothing of what is solved: who is told, and the files of one run.
+_ASIDE = ("callback", "verbose", "checkpoint", "checkpoint_every", "resume")
+
 #: The largest count that the engine can hold.
 _MOST = 2**63 - 1
 
@@ -85,7 +88,7 @@ class Options:
         for field in fields(self):
             value = getattr(self, field.name)
             is_default = value is field.default or (isinstance(value, (Real, str)) and value == field.default)
-            if not is_default and field.name not in ("callback", "verbose"):
+            if not is_default and field.name not in _ASIDE:
                 text = repr(value)
                 told.append(f", {field.name}={text if len(text) <= 80 else '…'}")
         return "".join(told)

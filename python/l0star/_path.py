@@ -168,6 +168,9 @@ def sparse_path(
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 60.0,
+    resume: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
@@ -193,6 +196,13 @@ def sparse_path(
         All models of each size up to ``1 + within`` times its best objective are wanted.
     prices : bool, default=False
         Whether to find out for each size what every other decision about a feature would cost.
+    checkpoint : str or path, default=None
+        A file for the state of the path, the sizes that are done and the searches at hand, so that another process can
+        go on with it: written while the path runs, and at its end, whatever ends it. Prices are not in it.
+    resume : str or path, default=None
+        A checkpoint of the same data, settings and sizes to go on from; further ones go there too, if ``checkpoint``
+        names no other file. Sizes that are done are not searched again, and those that a limit stopped go on. Limits
+        are those of this run.
     node_limit : int, default=None
         Nodes of the search tree, for each size.
     memory_limit : int, default=None

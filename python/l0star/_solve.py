@@ -6,14 +6,13 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core
-from l0star._checkpoint import CheckpointFile
+from l0star._checkpoint import Checkpoints
 from l0star._constraints import Constraints
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
@@ -181,19 +180,16 @@ class Job:
     def run(self, k: int) -> Result:
         """Solve it, and tell whoever listens."""
         options = self._options
-        file = options.checkpoint if options.checkpoint is not None else options.resume
-        kept = None if file is None else CheckpointFile(file)
-        save = None if kept is None else kept.write
-        state = None if options.resume is None else Path(options.resume).read_bytes()
+        kept = Checkpoints(options)
         self.look(k)
-        with Telling(options.callback, options.verbose) as telling:
+        with kept.named(), Telling(options.callback, options.verbose) as telling:
             solution, stopped_by = self._problem.solve(
                 int(k),
                 options.settings(),
                 callback=telling.listener,
-                save=save,
-                save_every=float(options.checkpoint_every),
-                resume=state,
+                save=kept.save,
+                save_every=kept.every,
+                resume=kept.resume,
             )
             telling.finish(solution)
         priced = None
@@ -201,9 +197,9 @@ class Job:
             priced, stopped_by = self._problem.prices(
                 solution,
                 options.settings(),
-                save=save,
-                save_every=float(options.checkpoint_every),
-                resume=None if kept is None else kept.last,
+                save=kept.save,
+                save_every=kept.every,
+                resume=kept.last,
             )
         result = self._result(solution, priced)
         _raise(stopped_by, [result])
@@ -228,16 +224,24 @@ class Job:
         """Solve it for several k in increasing order; those that follow each other share their work.
 
         A time limit is for all of them (and again for the prices of each), and a true answer of the callback stops them
-        all.
+        all. Checkpoints are of one run, without its prices: whoever wants them asks for k that follow each other.
         """
+        kept = Checkpoints(self._options)
         limit = self._options.time_limit
         results: list[Result] = []
         for first, last in _runs(ks):
             share = (last + 1 - first) / len(ks)
             options = replace(self._options, time_limit=None if limit is None else limit * share)
-            with Telling(options.callback, 0) as telling:
+            with kept.named(), Telling(options.callback, 0) as telling:
                 solutions, stopped_by = self._problem.path(
-                    first, last, options.settings(), stop=stop, callback=telling.listener
+                    first,
+                    last,
+                    options.settings(),
+                    stop=stop,
+                    callback=telling.listener,
+                    save=kept.save,
+                    save_every=kept.every,
+                    resume=kept.resume,
                 )
             for solution in solutions:
                 priced = None

@@ -95,6 +95,27 @@ def test_ctrl_c_leaves_a_fitted_model():
 
 @linux
 @pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_leaves_a_checkpoint_of_a_path(jobs, tmp_path):
+    child = run_child(
+        f"""
+        import warnings
+        file = {str(tmp_path / "path")!r}
+        try:
+            l0star.sparse_path(X, y, k_max=20, n_jobs={jobs}, checkpoint=file)
+        except KeyboardInterrupt as stopped:
+            warnings.simplefilter("ignore")
+            path = l0star.sparse_path(X, y, k_max=20, node_limit=0, resume=file)
+            for result, resumed in zip(stopped.results, path):
+                assert resumed.nodes == result.nodes
+                assert resumed.objective <= result.objective * (1 + 1e-12)
+            print("caught")
+        """
+    )
+    assert (child.stdout, child.stderr, child.returncode) == ("caught\n", "", 0)
+
+
+@linux
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_ends_cross_validation_and_its_searches(jobs):
     child = run_child(
         f"""

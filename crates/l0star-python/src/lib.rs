@@ -21,7 +21,7 @@ use pyo3::pymodule;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::problem::Problem;
+    use crate::problem::{CheckpointError, Problem};
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]

@@ -5,19 +5,33 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use l0star::{Checkpoint, loss};
+use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_report::{Face, warnings};
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::design;
-use crate::run::{self, Listeners, Stop, guarded, run};
+use crate::run::{self, Kept, Listeners, Stop, guarded, run};
 use crate::solution::{Price, Solution, complete};
+
+create_exception!(
+    l0star._core,
+    CheckpointError,
+    PyValueError,
+    "Bytes that are no checkpoint of this search; whoever knows the file names it."
+);
 
 /// An error of the engine as Python's.
 pub fn refuse(error: l0star::Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    let text = error.to_string();
+    match error {
+        l0star::Error::Checkpoint { .. } | l0star::Error::OtherSearch { .. } => {
+            CheckpointError::new_err(text)
+        }
+        _ => PyValueError::new_err(text),
+    }
 }
 
 /// Checked data, to be solved for any k.
@@ -73,6 +87,18 @@ impl Settings {
 
 fn duration(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// What is saved, and what is gone on from: the bytes of a checkpoint.
+fn kept<T>(
+    save_every: f64,
+    resume: Option<&[u8]>,
+    decode: impl FnOnce(&[u8]) -> l0star::Result<T>,
+) -> PyResult<Kept<T>> {
+    Ok(Kept {
+        every: duration(save_every).unwrap_or(Duration::MAX),
+        resume: resume.map(decode).transpose().map_err(refuse)?,
+    })
 }
 
 #[pymethods]
@@ -165,12 +191,11 @@ impl Problem {
         save_every: f64,
         resume: Option<&[u8]>,
     ) -> PyResult<(Solution, Option<PyErr>)> {
-        let resume = resume.map(Checkpoint::decode).transpose().map_err(refuse)?;
-        let every = duration(save_every).unwrap_or(Duration::MAX);
+        let kept = kept(save_every, resume, Checkpoint::decode)?;
         let (settings, flag) = settings.ready(stop)?;
         let search = |events| {
             let problem = self.problem.with_k(k)?;
-            run::solve(&problem, &settings, &events, every, resume)
+            run::solve(&problem, &settings, &events, kept)
         };
         let listeners = Listeners { k, callback, save };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
@@ -220,7 +245,10 @@ impl Problem {
     }
 
     /// Solves it for every k from one number to another, which share their work; a time limit is for all of them.
-    #[pyo3(signature = (first, last, settings, *, stop=None, callback=None))]
+    ///
+    /// `callback`, `save` and `save_every` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
+    #[pyo3(signature = (first, last, settings, *, stop=None, callback=None, save=None, save_every=60.0, resume=None))]
+    #[expect(clippy::too_many_arguments)]
     fn path(
         &self,
         py: Python<'_>,
@@ -229,13 +257,17 @@ impl Problem {
         settings: Settings,
         stop: Option<&Stop>,
         callback: Option<Py<PyAny>>,
+        save: Option<Py<PyAny>>,
+        save_every: f64,
+        resume: Option<&[u8]>,
     ) -> PyResult<(Vec<Solution>, Option<PyErr>)> {
+        let kept = kept(save_every, resume, PathCheckpoint::decode)?;
         let (settings, flag) = settings.ready(stop)?;
-        let search = |events| run::path(&self.problem, &settings, &events, first..=last);
+        let search = |events| run::path(&self.problem, &settings, &events, first..=last, kept);
         let listeners = Listeners {
             k: first,
             callback,
-            save: None,
+            save,
         };
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
@@ -259,12 +291,11 @@ impl Problem {
         save_every: f64,
         resume: Option<&[u8]>,
     ) -> PyResult<(Vec<Price>, Option<PyErr>)> {
-        let resume = resume.map(Checkpoint::decode).transpose().map_err(refuse)?;
-        let every = duration(save_every).unwrap_or(Duration::MAX);
+        let kept = kept(save_every, resume, Checkpoint::decode)?;
         let (settings, flag) = settings.ready(stop)?;
         let search = |events| {
             let problem = self.problem.with_k(solution.k)?;
-            run::prices(&problem, &settings, &solution.found, &events, every, resume)
+            run::prices(&problem, &settings, &solution.found, &events, kept)
         };
         let listeners = Listeners {
             save,

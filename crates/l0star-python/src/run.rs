@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use l0star::path::{Criteria, Point};
 use l0star::search::{Event, News};
-use l0star::{Checkpoint, PathRun, Price, PriceRun, Problem, Run, Settings};
+use l0star::{Checkpoint, PathCheckpoint, PathRun, Price, PriceRun, Problem, Run, Settings};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -189,19 +189,31 @@ enum Told {
     Checkpoint(Vec<u8>),
 }
 
-/// Sends, and waits until it has been looked at.
-fn tell(events: &Events, told: Told) {
-    let (held, until_dropped) = channel();
-    if events.sender.send((told, held)).is_ok() {
-        let _ = until_dropped.recv();
-    }
-}
-
 /// Where a search sends what happens, and what is listened to.
 pub struct Events {
     sender: Sender<Message>,
     states: bool,
     checkpoints: bool,
+}
+
+impl Events {
+    /// Sends, and waits until it has been looked at.
+    fn tell(&self, told: Told) {
+        let (held, until_dropped) = channel();
+        if self.sender.send((told, held)).is_ok() {
+            let _ = until_dropped.recv();
+        }
+    }
+
+    fn save(&self, bytes: Vec<u8>) {
+        self.tell(Told::Checkpoint(bytes));
+    }
+}
+
+/// How often a search is saved, if anybody listens, and what it goes on from.
+pub struct Kept<T> {
+    pub every: Duration,
+    pub resume: Option<T>,
 }
 
 /// Runs `search` on a thread of its own; also says what exception stopped it. The flag is what stops it.
@@ -240,21 +252,20 @@ pub fn solve(
     problem: &Problem,
     settings: &Settings,
     events: &Events,
-    save_every: Duration,
-    resume: Option<Checkpoint>,
+    kept: Kept<Checkpoint>,
 ) -> l0star::Result<Solution> {
     let mut follower = Follower::new(problem.k(), Instant::now());
     let mut run = Run::new(problem, settings).observe(Box::new(|event: &Event| {
         follower.note(event);
         if events.states {
-            tell(events, Told::State(follower.state.clone()));
+            events.tell(Told::State(follower.state.clone()));
         }
     }));
     if events.checkpoints {
-        let sink = |checkpoint: &Checkpoint| tell(events, Told::Checkpoint(checkpoint.encode()));
-        run = run.save(save_every, Box::new(sink));
+        let sink = |checkpoint: &Checkpoint| events.save(checkpoint.encode());
+        run = run.save(kept.every, Box::new(sink));
     }
-    if let Some(checkpoint) = resume {
+    if let Some(checkpoint) = kept.resume {
         run = run.resume(checkpoint);
     }
     let solution = run.solve()?;
@@ -273,15 +284,14 @@ pub fn prices(
     settings: &Settings,
     found: &l0star::Solution,
     events: &Events,
-    save_every: Duration,
-    resume: Option<Checkpoint>,
+    kept: Kept<Checkpoint>,
 ) -> l0star::Result<Vec<Price>> {
     let mut run = PriceRun::new(problem, settings, found);
     if events.checkpoints {
-        let sink = |checkpoint: &Checkpoint| tell(events, Told::Checkpoint(checkpoint.encode()));
-        run = run.save(save_every, Box::new(sink));
+        let sink = |checkpoint: &Checkpoint| events.save(checkpoint.encode());
+        run = run.save(kept.every, Box::new(sink));
     }
-    if let Some(checkpoint) = resume {
+    if let Some(checkpoint) = kept.resume {
         run = run.resume(checkpoint);
     }
     run.solve()
@@ -293,6 +303,7 @@ pub fn path(
     settings: &Settings,
     events: &Events,
     sizes: RangeInclusive<usize>,
+    kept: Kept<PathCheckpoint>,
 ) -> l0star::Result<Vec<Solution>> {
     let origin = Instant::now();
     let mut followers: Vec<Follower> = Vec::new();
@@ -306,10 +317,17 @@ pub fn path(
             if let Some(follower) = followers.last_mut() {
                 follower.note(event);
                 if events.states {
-                    tell(events, Told::State(follower.state.clone()));
+                    events.tell(Told::State(follower.state.clone()));
                 }
             }
         }));
+    }
+    if events.checkpoints {
+        let sink = |checkpoint: &PathCheckpoint| events.save(checkpoint.encode());
+        run = run.save(kept.every, Box::new(sink));
+    }
+    if let Some(checkpoint) = kept.resume {
+        run = run.resume(checkpoint);
     }
     let points = run.solve()?;
     let mut followers = followers.into_iter().peekable();
