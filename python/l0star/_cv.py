@@ -17,6 +17,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from l0star import _core
+from l0star._checkpoint import Checkpoints
 from l0star._constraints import Constraints
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
@@ -60,6 +61,8 @@ class _CrossValidated(_SparseModel):
         name = type(self).__name__
         # One bar for all fits, none for each.
         options = self._options(ridge=1.0, verbose=0)
+        # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
+        Checkpoints(options)
         data = self._read(X, y, sample_weight, offset)
         ks = self._sizes(Constraints.read(options, data.names))
         ridges = np.atleast_1d(self.ridges).tolist()

@@ -200,6 +200,24 @@ def test_cross_validation_keeps_a_checkpoint_of_its_last_fit(data, tmp_path):
     np.testing.assert_array_equal(again.coef_, chosen.coef_)
 
 
+def test_cross_validation_refuses_files_before_the_first_fold(data, tmp_path):
+    split = []
+
+    class Folds:
+        def split(self, X, y):
+            split.append(len(X))
+            yield np.arange(2), np.arange(2, len(X))
+
+        def get_n_splits(self):
+            return 1
+
+    with pytest.raises(FileNotFoundError, match="no-such"):
+        SparseRegressorCV(ks=[3], cv=Folds(), resume=tmp_path / "no-such").fit(*data)
+    with pytest.raises(ValueError, match="there is no folder"):
+        SparseRegressorCV(ks=[3], cv=Folds(), checkpoint=tmp_path / "nowhere" / "c").fit(*data)
+    assert split == []
+
+
 def test_prices_go_on_where_they_were_stopped(data, tmp_path):
     X, y = data
     file = tmp_path / "search"
