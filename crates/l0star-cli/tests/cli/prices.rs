@@ -5,6 +5,8 @@ use std::fs;
 use l0star::Checkpoint;
 use serde_json::Value;
 
+#[cfg(target_os = "linux")]
+use crate::common::{Outcome, signal};
 use crate::common::{Sandbox, assert_close, number, support};
 use crate::stopped::{assert_same_model, kill, start};
 
@@ -297,4 +299,58 @@ fn they_may_be_asked_for_after_the_search() {
     // Over is over: nothing is searched for again.
     let again = format!("{SEARCHED} --prices --resume c --node-limit 0 --threads 1");
     same(&sandbox.json(&again), &truth);
+}
+
+/// Prices of about a second.
+#[cfg(target_os = "linux")]
+const LONG: &str = "fit a.csv --target b -k 6 --ridge 2e-2 --threads 1 --json --prices";
+
+/// Ctrl-C once a checkpoint has prices; `None` if they were all there before it came.
+#[cfg(target_os = "linux")]
+fn interrupted(sandbox: &Sandbox) -> Option<Outcome> {
+    let fit = format!("{LONG} --checkpoint c --checkpoint-every 1ms --out m.json");
+    let mut child = start(sandbox, &fit);
+    while saved(sandbox).is_none() {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+    signal(&child, "INT");
+    let outcome: Outcome = child.wait_with_output().unwrap().into();
+    (outcome.code != Some(0)).then_some(outcome)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn interrupted_they_are_written_as_far_as_they_are_known_and_go_on() {
+    let sandbox = crate::stopped::seconds();
+    let truth = sandbox.json(LONG);
+    let outcome = (0..20).find_map(|_| {
+        let _ = fs::remove_file(sandbox.path("c"));
+        interrupted(&sandbox)
+    });
+    let outcome = outcome.expect("an interrupt is noticed");
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    let stopped = outcome.json();
+    // The search was over, and of every price there is an interval.
+    assert_same_model(&stopped, &truth);
+    assert_eq!(prices(&stopped).len(), prices(&truth).len());
+    let room = 1e-9 * number(&truth, "objective");
+    for (stopped, truth) in prices(&stopped).iter().zip(prices(&truth)) {
+        assert_eq!(stopped["feature"], truth["feature"]);
+        let cost = number(truth, "cost");
+        assert!(number(stopped, "cost_lower") <= cost + room, "{stopped}");
+        assert!(cost <= number(stopped, "cost_upper") + room, "{stopped}");
+    }
+    let open = |price: &Value| price["status"] == "interrupted";
+    assert!(prices(&stopped).iter().any(open));
+    let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    assert_eq!(file["prices"], stopped["prices"]);
+    assert_eq!(file["objective"], stopped["objective"]);
+    assert_eq!(sandbox.files(), ["a.csv", "c", "m.json"]);
+    // Nothing of it is lost, and the search is not made again.
+    let found = sandbox.json(&format!("{LONG} --resume c"));
+    assert_eq!(found["nodes"], stopped["nodes"]);
+    same(&found, &truth);
 }
