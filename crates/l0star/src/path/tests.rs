@@ -19,6 +19,11 @@ fn tall() -> Problem {
     problem("quadratic", 500, 400, 0.05)
 }
 
+/// More columns than a Gram matrix may have.
+fn wide() -> Problem {
+    problem("quadratic", 25, 3010, 0.5)
+}
+
 /// What was found and proved, not what it took.
 fn substance(checkpoint: &PathCheckpoint) -> PathCheckpoint {
     let mut checkpoint = checkpoint.clone();
@@ -161,6 +166,39 @@ fn other_losses_and_lists_go_on() {
         ..threads(1)
     };
     survives(&problem("quadratic", 60, 25, 0.01), &settings, 4);
+}
+
+/// What a checkpoint was made in the middle of: sizes that are done, and of the one at hand whether features are being dropped
+/// and whether there are nodes.
+fn stage(checkpoint: &PathCheckpoint) -> (usize, bool, bool) {
+    let states = checkpoint.states.iter().flatten();
+    let at_hand = states.filter(|state| !state.is_over());
+    let mut at_hand = at_hand.map(|state| (state.prepared.screening.is_some(), state.started));
+    let (is_screened, has_nodes) = at_hand.next_back().unwrap_or_default();
+    (checkpoint.finished().len(), is_screened, has_nodes)
+}
+
+#[test]
+fn wide_data_go_on_from_anywhere() {
+    let (problem, settings) = (wide(), threads(1));
+    let mut saved: Vec<PathCheckpoint> = Vec::new();
+    let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.clone()));
+    let run = PathRun::new(&problem, &settings, 0..=2).save(Duration::ZERO, sink);
+    let truth = run.solve().unwrap();
+    let stages: Vec<_> = saved.chunk_by(|a, b| stage(a) == stage(b)).collect();
+    for k in [1, 2] {
+        for (is_screened, has_nodes) in [(true, false), (false, true)] {
+            let expected = (k, is_screened, has_nodes);
+            assert!(stages.iter().any(|of| stage(&of[0]) == expected));
+        }
+    }
+    for of in stages {
+        for from in [&of[0], &of[of.len() / 2], &of[of.len() - 1]] {
+            let from = PathCheckpoint::decode(&from.encode()).unwrap();
+            let run = PathRun::new(&problem, &settings, 0..=2).resume(from);
+            same(&run.solve().unwrap(), &truth);
+        }
+    }
 }
 
 #[test]
