@@ -64,13 +64,15 @@ fn a_path_killed_again_and_again_loses_nothing() {
     );
     let found = sandbox.json(&format!("{PATH} --resume c"));
     assert_same(&found, &truth);
-    // What was done is not done again: about the nodes of one path, and no size twice.
+    // What was done is not done again, and frames keep their lifts: the nodes are those of one path. Warm starts are rounded on
+    // the way, and with two threads the sizes that are left begin side by side, from other models than one after the other: a
+    // hundredth more or less.
     let count = |path: &Value| -> f64 {
         let sizes = path["path"].as_array().unwrap();
         sizes.iter().map(|size| number(size, "nodes")).sum()
     };
     assert!(
-        count(&found) <= 1.5 * count(&truth) + 300.0,
+        count(&found) <= 1.05 * count(&truth),
         "{} for {}",
         count(&found),
         count(&truth)

@@ -13,10 +13,7 @@ use crate::stopped::{assert_same_model, kill, start};
 const FIT: &str = "fit s.csv --target b";
 
 fn sandbox() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 6 -k 3 -n 50 --rho 0.6 --snr 2 --out s.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    sandbox
+    Sandbox::generated("ar -d 6 -k 3 -n 50 --rho 0.6 --snr 2 --out s.csv")
 }
 
 fn prices(json: &Value) -> &Vec<Value> {
