@@ -7,20 +7,9 @@ mod common;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use common::stopped::{NEVER, limited, refuses_damage};
 use common::{Random, hard, random_case};
-use l0star::{
-    Checkpoint, Design, Error, Method, Problem, Run, Settings, Solution, Status, loss, solve,
-};
-
-const NEVER: Duration = Duration::MAX;
-
-fn limited(nodes: u64, threads: usize) -> Settings {
-    Settings {
-        node_limit: Some(nodes),
-        threads: NonZeroUsize::new(threads),
-        ..Settings::default()
-    }
-}
+use l0star::{Checkpoint, Design, Method, Problem, Run, Settings, Solution, Status, loss, solve};
 
 /// One run of at most so many nodes: its result, and the bytes that it leaves behind.
 fn run(problem: &Problem, settings: &Settings, saved: Option<&[u8]>) -> (Solution, Vec<u8>) {
@@ -238,21 +227,7 @@ fn a_finished_run_resumed_is_finished() {
 fn every_damaged_checkpoint_is_refused() {
     let problem = hard("quadratic");
     let (_, saved) = run(&problem, &limited(9, 1), None);
-    let mut random = Random::new(3);
-    for at in 0..saved.len() {
-        let mut damaged = saved.clone();
-        damaged[at] ^= 1 << random.below(8);
-        let error = Checkpoint::decode(&damaged).unwrap_err();
-        assert!(
-            matches!(error, Error::Checkpoint { .. }),
-            "byte {at}: {error}"
-        );
-        let error = Checkpoint::decode(&saved[..at]).unwrap_err();
-        assert!(
-            matches!(error, Error::Checkpoint { .. }),
-            "{at} bytes: {error}"
-        );
-    }
+    refuses_damage(&saved, saved.len(), Checkpoint::decode);
     for more in [&b"\0"[..], &saved] {
         assert!(Checkpoint::decode(&[&saved, more].concat()).is_err());
     }

@@ -8,23 +8,13 @@ use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
+use common::stopped::{NEVER, limited, refuses_damage};
 use common::{hard, random_case, ruled_case};
 use l0star::path::Point;
 use l0star::{
     Checkpoint, Error, Method, PathCheckpoint, PathRun, Problem, Run, Settings, Status, loss,
 };
-
-const NEVER: Duration = Duration::MAX;
-
-fn limited(nodes: u64, threads: usize) -> Settings {
-    Settings {
-        node_limit: Some(nodes),
-        threads: NonZeroUsize::new(threads),
-        ..Settings::default()
-    }
-}
 
 /// One run of at most so many nodes a size: its result, and the bytes that it leaves behind.
 fn run(
@@ -258,11 +248,5 @@ fn a_checkpoint_of_one_search_is_none_of_a_path() {
 #[test]
 fn two_hundred_damaged_ones_are_refused() {
     let (_, saved) = stopped();
-    for i in 0..200 {
-        let at = saved.len() * i / 200;
-        let mut damaged = saved.clone();
-        damaged[at] ^= 1 << (i % 8);
-        assert!(PathCheckpoint::decode(&damaged).is_err(), "byte {at}");
-        assert!(PathCheckpoint::decode(&saved[..at]).is_err(), "{at} bytes");
-    }
+    refuses_damage(&saved, 200, PathCheckpoint::decode);
 }

@@ -1,49 +1,23 @@
 //! A search that is stopped, however that happens, goes on from its checkpoint; nothing else is taken for one.
 
 use std::fs;
-use std::process::{Child, Stdio};
 
-use l0star::{Checkpoint, PathCheckpoint};
+use l0star::Checkpoint;
 use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
-
-/// A search of some seconds.
-pub fn seconds() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 60 -k 10 -n 80 --rho 0.9 --snr 1 --out a.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    sandbox
-}
+use crate::stopped::{
+    assert_same_model, damaged_ones_are_refused, kill, seconds, start, wait_for_change,
+    write_other_data,
+};
 
 const FIT: &str = "fit a.csv --target b -k 10 --ridge 5e-3 --json";
 
-/// A small one that is stopped in between, with its checkpoint in `c`.
-fn stopped() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let outcome = sandbox.run(&format!("{SMALL} --checkpoint c --node-limit 20"));
-    assert_eq!(outcome.code, Some(4), "{outcome:?}");
-    sandbox
-}
-
+/// A small one that is stopped in between.
 const SMALL: &str = "fit s.csv --target b -k 5 --threads 1 --json";
 
-/// Waits until the checkpoint has been replaced, or the command has ended (false).
-pub fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
-    loop {
-        if let Ok(bytes) = fs::read(sandbox.path("c"))
-            && bytes != *known
-        {
-            *known = bytes;
-            return true;
-        }
-        if child.try_wait().unwrap().is_some() {
-            return false;
-        }
-        std::thread::yield_now();
-    }
+fn stopped() -> Sandbox {
+    crate::stopped::stopped(SMALL, 20)
 }
 
 /// Kills a search so many times in the middle and lets it go on: it finds what it would have found.
@@ -51,29 +25,19 @@ fn survives(sandbox: &Sandbox, fit: &str, every: &str, kills: usize) {
     let truth = sandbox.json(fit);
     let mut known = Vec::new();
     let mut source = "--checkpoint";
-    for kill in 0..kills {
+    for killed in 0..kills {
         // One thread and two in turn.
-        let threads = 1 + kill % 2;
+        let threads = 1 + killed % 2;
         let fit = format!("{fit} {source} c --checkpoint-every {every} --threads {threads}");
-        let mut child = sandbox
-            .command(&fit)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = start(sandbox, &fit);
         // The first may have been made before anything was searched, the second has not.
         let alive = (0..2).all(|_| wait_for_change(sandbox, &mut child, &mut known));
-        assert!(alive, "it was over after {kill} kills");
-        child.kill().unwrap();
-        child.wait().unwrap();
+        assert!(alive, "it was over after {killed} kills");
+        kill(child);
         source = "--resume";
     }
     let found = sandbox.json(&format!("{fit} --resume c"));
-    assert_eq!(found["status"], "optimal");
-    assert_eq!(support(&found), support(&truth));
-    let objective = number(&truth, "objective");
-    assert_close(number(&found, "objective"), objective, 1e-12);
-    assert!(number(&found, "lower_bound") <= objective);
+    assert_same_model(&found, &truth);
     // What a kill in the middle of writing left behind is gone.
     assert_eq!(sandbox.files(), ["a.csv", "c"]);
 }
@@ -85,10 +49,7 @@ fn killed_again_and_again_it_finds_the_same_optimum() {
 
 /// Products with their factors, a group, bounds, and a feature that is in.
 fn ruled() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 12 -k 3 -n 60 --rho 0.7 --snr 1 --out a.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    sandbox
+    Sandbox::generated("ar -d 12 -k 3 -n 60 --rho 0.7 --snr 1 --out a.csv")
 }
 
 const RULED: &str = "fit a.csv --target b -k 6 --interactions --heredity --include x2 --group g=x3,x4 \
@@ -103,8 +64,7 @@ const WIDE: &str = "fit a.csv --target b -k 3 --ridge 0.05 --json";
 
 #[test]
 fn killed_while_wide_data_are_screened_it_goes_on_there() {
-    let sandbox = Sandbox::new();
-    sandbox.run("generate ar -d 3100 -k 3 -n 60 --out a.csv");
+    let sandbox = Sandbox::generated("ar -d 3100 -k 3 -n 60 --out a.csv");
     let truth = sandbox.json(WIDE);
     let (mut known, mut bound) = (Vec::new(), 0.0);
     let mut source = "--checkpoint";
@@ -112,12 +72,10 @@ fn killed_while_wide_data_are_screened_it_goes_on_there() {
     for kills in 0.. {
         assert!(kills < 50, "no progress");
         let fit = format!("{WIDE} {source} c --checkpoint-every 1ms");
-        let command = &mut sandbox.command(&fit);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = start(&sandbox, &fit);
         // The first may have a model alone.
         assert!((0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known)));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill(child);
         source = "--resume";
         let kept = format!("{WIDE} --resume c --checkpoint d --time-limit 0");
         let kept = sandbox.run(&kept);
@@ -131,11 +89,7 @@ fn killed_while_wide_data_are_screened_it_goes_on_there() {
     }
     for from in ["c", "d"] {
         let found = sandbox.json(&format!("{WIDE} --resume {from}"));
-        assert_eq!(found["status"], "optimal");
-        assert_eq!(support(&found), support(&truth));
-        let objective = number(&truth, "objective");
-        assert_close(number(&found, "objective"), objective, 1e-12);
-        assert!(number(&found, "lower_bound") <= objective);
+        assert_same_model(&found, &truth);
     }
 }
 
@@ -151,16 +105,14 @@ fn kills(sandbox: &Sandbox, fit: &str, stage: &str) -> Vec<Checkpoint> {
             false => "--resume",
         };
         let fit = format!("{fit} {source} c --checkpoint-every 1ms");
-        let command = &mut sandbox.command(&fit);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = start(sandbox, &fit);
         // What comes before a step, or is needed to see that it was the last, is done again: now and then it may go further.
         let (mut known, mut steps) = (fs::read(sandbox.path("c")).unwrap_or_default(), 1 + run % 5);
         while steps > 0 && wait_for_change(sandbox, &mut child, &mut known) {
             steps -= usize::from(is_at(&Checkpoint::decode(&known).unwrap(), stage));
         }
         let is_through = steps > 0;
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill(child);
         if !is_through {
             left.push(Checkpoint::decode(&sandbox.read("c")).unwrap());
         } else if !left.is_empty() {
@@ -168,11 +120,7 @@ fn kills(sandbox: &Sandbox, fit: &str, stage: &str) -> Vec<Checkpoint> {
         }
     }
     let found = sandbox.json(&format!("{fit} --resume c"));
-    assert_eq!(found["status"], "optimal");
-    assert_eq!(support(&found), support(&truth));
-    let objective = number(&truth, "objective");
-    assert_close(number(&found, "objective"), objective, 1e-12);
-    assert!(number(&found, "lower_bound") <= objective);
+    assert_same_model(&found, &truth);
     left
 }
 
@@ -181,16 +129,9 @@ fn is_at(checkpoint: &Checkpoint, what: &str) -> bool {
     format!("{checkpoint:?}").contains(what)
 }
 
-fn generated(what: &str) -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run(&format!("generate {what} --out a.csv"));
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    sandbox
-}
-
 #[test]
 fn killed_while_the_gram_matrix_is_made_it_keeps_the_bands() {
-    let sandbox = generated("ar -d 1000 -k 3 -n 1000 --snr 50");
+    let sandbox = Sandbox::generated("ar -d 1000 -k 3 -n 1000 --snr 50 --out a.csv");
     let fit = "fit a.csv --target b -k 3 --ridge 0.5 --threads 1 --json";
     let left = kills(&sandbox, fit, "rows: [None");
     // The last bands are made first.
@@ -200,7 +141,7 @@ fn killed_while_the_gram_matrix_is_made_it_keeps_the_bands() {
 
 #[test]
 fn killed_while_the_root_is_relaxed_it_goes_on_there() {
-    let sandbox = generated("logistic -d 300 -k 3 -n 2000");
+    let sandbox = Sandbox::generated("logistic -d 300 -k 3 -n 2000 --out a.csv");
     let rules = "--loss logistic --nonnegative x1 --ridge 1e-5";
     let fit = format!("fit a.csv --target b -k 3 {rules} --threads 1 --json");
     kills(&sandbox, &fit, "Some(Point {");
@@ -208,7 +149,7 @@ fn killed_while_the_root_is_relaxed_it_goes_on_there() {
 
 #[test]
 fn killed_before_there_is_a_model_it_goes_on_there() {
-    let sandbox = generated("ar -d 60 -k 4 -n 2000 --snr 50");
+    let sandbox = Sandbox::generated("ar -d 60 -k 4 -n 2000 --snr 50 --out a.csv");
     let rules = "--nonnegative x1,x2,x3 --group g=x4,x5";
     let fit = format!("fit a.csv --target b -k 5 {rules} --threads 1 --json");
     kills(&sandbox, &fit, "heuristic: Some(Greedy");
@@ -297,38 +238,6 @@ fn two_hundred_damaged_prices_are_refused() {
     damaged_ones_are_refused(&sandbox, SMALL);
 }
 
-pub fn damaged_ones_are_refused(sandbox: &Sandbox, command: &str) {
-    let whole = sandbox.read("c");
-    let refused = |bytes: &[u8], what: &str| {
-        sandbox.write("d", bytes);
-        let outcome = sandbox.run(&format!("{command} --resume d"));
-        assert_eq!(outcome.code, Some(3), "{what}: {outcome:?}");
-        assert_eq!(outcome.stdout, "", "{what}");
-        assert!(
-            outcome.stderr.starts_with("error: d: the checkpoint"),
-            "{what}: {outcome:?}"
-        );
-        assert_eq!(sandbox.read("d"), bytes, "{what}: the file was touched");
-    };
-    for i in 0..100 {
-        let at = whole.len() * i / 100;
-        let mut damaged = whole.clone();
-        damaged[at] ^= 1 << (i % 8);
-        refused(&damaged, &format!("a bit of byte {at}"));
-        refused(&whole[..at], &format!("{at} bytes"));
-    }
-    refused(b"a,b\n1,2\n", "a table");
-}
-
-/// `o.csv` is `s.csv` but for one digit of one number.
-pub fn write_other_data(sandbox: &Sandbox) {
-    let table = String::from_utf8(sandbox.read("s.csv")).unwrap();
-    let at = table.rfind(|c: char| ('1'..='8').contains(&c)).unwrap();
-    let mut other = table.into_bytes();
-    other[at] += 1;
-    sandbox.write("o.csv", other);
-}
-
 #[test]
 fn another_search_is_refused() {
     let sandbox = stopped();
@@ -406,18 +315,10 @@ fn files_that_cannot_be_are_refused() {
 fn an_interrupt_leaves_a_checkpoint() {
     let sandbox = seconds();
     let fit = format!("{FIT} --checkpoint c --checkpoint-every 20ms");
-    let mut child = sandbox
-        .command(&fit)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(&sandbox, &fit);
     let mut known = Vec::new();
     assert!(wait_for_change(&sandbox, &mut child, &mut known));
-    crate::common::signal(&child, "INT");
-    let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
-    assert_eq!(outcome.code, Some(130), "{outcome:?}");
-    let stopped: Value = outcome.json();
+    let stopped = crate::stopped::interrupt(child, "INT").json();
     assert_eq!(stopped["status"], "interrupted");
     let resumed = sandbox.run(&format!("{FIT} --resume c --node-limit 0"));
     assert_eq!(resumed.json()["nodes"], stopped["nodes"]);
@@ -447,161 +348,4 @@ fn stopped_again_and_again_it_looks_at_no_more_nodes() {
     let (found, truth) = (number(&found, "nodes"), number(&truth, "nodes"));
     // Warm starts are rounded on the way.
     assert!((found - truth).abs() <= 0.02 * truth, "{found} for {truth}");
-}
-
-/// A path of some seconds, whose last sizes take long.
-const PATH: &str = "path a.csv --target b -k 10 --ridge 5e-3 --json";
-
-/// A small one that is stopped in between, with its checkpoint in `c`.
-fn stopped_path() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let outcome = sandbox.run(&format!("{SMALL_PATH} --checkpoint c --node-limit 10"));
-    assert_eq!(outcome.code, Some(4), "{outcome:?}");
-    sandbox
-}
-
-const SMALL_PATH: &str = "path s.csv --target b -k 6 --threads 1 --json";
-
-/// Asserts that two paths found and chose the same.
-fn assert_same_path(found: &Value, truth: &Value) {
-    assert_eq!(found["chosen_k"], truth["chosen_k"]);
-    let sizes = |path: &Value| path["path"].as_array().unwrap().clone();
-    let (found, truth) = (sizes(found), sizes(truth));
-    assert_eq!(found.len(), truth.len());
-    for (found, truth) in found.iter().zip(&truth) {
-        assert_eq!(found["status"], "optimal");
-        assert_eq!(support(found), support(truth));
-        let objective = number(truth, "objective");
-        assert_close(number(found, "objective"), objective, 1e-12);
-        assert_close(number(found, "ebic"), number(truth, "ebic"), 1e-12);
-        assert!(number(found, "lower_bound") <= objective);
-    }
-}
-
-#[test]
-fn a_path_killed_again_and_again_loses_nothing() {
-    let sandbox = seconds();
-    let truth = sandbox.json(PATH);
-    let mut known = Vec::new();
-    let mut source = "--checkpoint";
-    let (mut nodes, mut finished) = (0, Vec::new());
-    for kill in 0..15 {
-        let threads = 1 + kill % 2;
-        let path = format!("{PATH} {source} c --checkpoint-every 20ms --threads {threads}");
-        let command = &mut sandbox.command(&path);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        // The first may have been made before anything was searched, the second has not.
-        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
-        assert!(alive, "it was over after {kill} kills");
-        child.kill().unwrap();
-        child.wait().unwrap();
-        source = "--resume";
-        let left = PathCheckpoint::decode(&sandbox.read("c")).unwrap();
-        assert!(
-            left.nodes() >= nodes,
-            "{} nodes after {nodes}",
-            left.nodes()
-        );
-        assert!(finished.iter().all(|k| left.finished().contains(k)));
-        (nodes, finished) = (left.nodes(), left.finished());
-    }
-    assert!(
-        nodes > 0 && finished.len() > 3,
-        "{nodes} nodes, {finished:?}"
-    );
-    let found = sandbox.json(&format!("{PATH} --resume c"));
-    assert_same_path(&found, &truth);
-    // What was done is not done again: about the nodes of one path, and no size twice.
-    let count = |path: &Value| -> f64 {
-        let sizes = path["path"].as_array().unwrap();
-        sizes.iter().map(|size| number(size, "nodes")).sum()
-    };
-    assert!(
-        count(&found) <= 1.5 * count(&truth) + 300.0,
-        "{} for {}",
-        count(&found),
-        count(&truth)
-    );
-    assert_eq!(sandbox.files(), ["a.csv", "c"]);
-}
-
-#[test]
-fn a_path_goes_on_where_limits_stopped_it() {
-    let sandbox = stopped_path();
-    let truth = sandbox.json(SMALL_PATH);
-    assert_same_path(
-        &sandbox.json(&format!("{SMALL_PATH} --resume c --checkpoint d")),
-        &truth,
-    );
-    // Another criterion is no other path, and what is finished is there at once.
-    let again = sandbox.json(&format!(
-        "{SMALL_PATH} --resume d --node-limit 0 --criterion aic"
-    ));
-    let aic = sandbox.json(&format!("{SMALL_PATH} --criterion aic"));
-    assert_same_path(&again, &aic);
-}
-
-#[test]
-fn two_hundred_damaged_paths_are_refused() {
-    damaged_ones_are_refused(&stopped_path(), SMALL_PATH);
-}
-
-#[test]
-fn another_path_is_refused() {
-    let sandbox = stopped_path();
-    write_other_data(&sandbox);
-    let sizes = [
-        "c: the checkpoint was made with sizes = 0 to 6",
-        "it is 0 to 7",
-    ];
-    for (path, code, words) in [
-        ("o.csv -k 6", 3, ["c: the checkpoint", "other data"]),
-        ("s.csv -k 7", 2, sizes),
-        (
-            "s.csv -k 6 --include x1",
-            2,
-            ["sizes = 0 to 6", "it is 1 to 6"],
-        ),
-        ("s.csv -k 6 --ridge 0.1", 3, ["other data", "ridge"]),
-        ("s.csv -k 6 --loss huber", 2, ["loss = quadratic", "huber"]),
-        ("s.csv -k 6 --gap 0.5", 2, ["gap = 0", "it is 0.5"]),
-        ("s.csv -k 6 --method paper", 2, ["--resume", "best-first"]),
-    ] {
-        sandbox.refuses(
-            &format!("path {path} --target b --json --resume c"),
-            code,
-            &words,
-        );
-    }
-    let words = [
-        "c: the checkpoint",
-        "it belongs to a path, and this is a single search",
-    ];
-    sandbox.refuses("fit s.csv --target b -k 6 --json --resume c", 3, &words);
-    let options = "--checkpoint m --out m";
-    sandbox.refuses(&format!("{SMALL_PATH} {options}"), 2, &["'m'", "overwrite"]);
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn an_interrupt_leaves_a_checkpoint_of_a_path() {
-    let sandbox = seconds();
-    for (source, signal) in [("--checkpoint", "INT"), ("--resume", "TERM")] {
-        let path = format!("{PATH} {source} c --checkpoint-every 20ms");
-        let command = &mut sandbox.command(&path);
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut known = fs::read(sandbox.path("c")).unwrap_or_default();
-        assert!(wait_for_change(&sandbox, &mut child, &mut known));
-        crate::common::signal(&child, signal);
-        let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
-        assert_eq!(outcome.code, Some(130), "{outcome:?}");
-        // The file has what was printed.
-        let sizes = outcome.json()["path"].as_array().unwrap().clone();
-        let nodes: f64 = sizes.iter().map(|size| number(size, "nodes")).sum();
-        let left = PathCheckpoint::decode(&sandbox.read("c")).unwrap();
-        assert_eq!(left.nodes() as f64, nodes);
-    }
 }

@@ -33,6 +33,14 @@ impl Sandbox {
         sandbox
     }
 
+    /// With the data that `generate` makes.
+    pub fn generated(arguments: &str) -> Self {
+        let sandbox = Self::new();
+        let outcome = sandbox.run(&format!("generate {arguments}"));
+        assert_eq!(outcome.code, Some(0), "{arguments}: {outcome:?}");
+        sandbox
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -1,12 +1,13 @@
 //! A cross-validation that is stopped, however that happens, goes on from its checkpoint.
 
-use std::process::Stdio;
-
 use l0star::BatchCheckpoint;
 use serde_json::Value;
 
-use crate::checkpoints::{damaged_ones_are_refused, seconds, wait_for_change, write_other_data};
-use crate::common::{Sandbox, assert_close, number, support};
+use crate::common::{Sandbox, assert_close};
+use crate::stopped::{
+    assert_same_model, damaged_ones_are_refused, kill, seconds, start, wait_for_change,
+    write_other_data,
+};
 
 /// Some seconds: six searches on folds, and one on all rows.
 const CV: &str = "cv a.csv --target b -k 7,8 --folds 3 --ridge 2e-2 --json";
@@ -14,11 +15,7 @@ const ON_FOLDS: usize = 6;
 
 /// Small searches that are stopped in between, with their checkpoint in `c`.
 fn stopped() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let outcome = sandbox.run(&format!("{SMALL} --checkpoint c --node-limit 5"));
-    assert_eq!(outcome.code, Some(4), "{outcome:?}");
+    let sandbox = crate::stopped::stopped(SMALL, 5);
     let finished = left(&sandbox).finished().len();
     assert!((1..20).contains(&finished), "{finished}");
     sandbox
@@ -46,12 +43,7 @@ fn assert_same(found: &Value, truth: &Value) {
             assert_close(score.as_f64().unwrap(), truth.as_f64().unwrap(), 1e-12);
         }
     }
-    let (found, truth) = (&found["model"], &truth["model"]);
-    assert_eq!(found["status"], "optimal");
-    assert_eq!(support(found), support(truth));
-    let objective = number(truth, "objective");
-    assert_close(number(found, "objective"), objective, 1e-12);
-    assert!(number(found, "lower_bound") <= objective);
+    assert_same_model(&found["model"], &truth["model"]);
 }
 
 #[test]
@@ -67,12 +59,10 @@ fn a_cross_validation_killed_again_and_again_loses_nothing() {
         assert!(kills < 1000, "no progress");
         let threads = 1 + kills % 2;
         let cv = format!("{CV} {source} c --checkpoint-every 10ms --threads {threads}");
-        let command = &mut sandbox.command(&cv);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = start(&sandbox, &cv);
         // The first may have been made before anything was searched, the second has not.
         let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill(child);
         source = "--resume";
         known = sandbox.read("c");
         let left = left(&sandbox);
@@ -206,14 +196,10 @@ fn an_interrupt_leaves_a_checkpoint_of_a_cross_validation() {
     let mut known = Vec::new();
     for (source, signal) in [("--checkpoint", "INT"), ("--resume", "TERM")] {
         let cv = format!("{CV} {source} c --checkpoint-every 20ms");
-        let command = &mut sandbox.command(&cv);
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = start(&sandbox, &cv);
         assert!(wait_for_change(&sandbox, &mut child, &mut known));
         let before = BatchCheckpoint::decode(&known).unwrap().nodes();
-        crate::common::signal(&child, signal);
-        let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
-        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        let outcome = crate::stopped::interrupt(child, signal);
         assert_eq!(outcome.stdout, "");
         let advice = "interrupted: nothing is chosen; go on with --resume c";
         assert!(outcome.stderr.contains(advice), "{outcome:?}");

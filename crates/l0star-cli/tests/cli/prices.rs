@@ -1,20 +1,19 @@
 //! `fit --prices`: what each choice costs.
 
 use std::fs;
-use std::process::Stdio;
 
 use l0star::Checkpoint;
 use serde_json::Value;
 
+#[cfg(target_os = "linux")]
+use crate::common::{Outcome, signal};
 use crate::common::{Sandbox, assert_close, number, support};
+use crate::stopped::{assert_same_model, kill, start};
 
 const FIT: &str = "fit s.csv --target b";
 
 fn sandbox() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 6 -k 3 -n 50 --rho 0.6 --snr 2 --out s.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    sandbox
+    Sandbox::generated("ar -d 6 -k 3 -n 50 --rho 0.6 --snr 2 --out s.csv")
 }
 
 fn prices(json: &Value) -> &Vec<Value> {
@@ -191,31 +190,19 @@ fn a_path_has_a_page_too() {
 
 /// Prices that take some searches.
 fn searched() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let outcome = sandbox.run("generate ar -d 25 -k 5 -n 40 --rho 0.8 --snr 1 --out s.csv");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    sandbox
+    Sandbox::generated("ar -d 25 -k 5 -n 40 --rho 0.8 --snr 1 --out s.csv")
 }
 
 const SEARCHED: &str = "fit s.csv --target b -k 5 --json";
 
 fn same(found: &Value, truth: &Value) {
-    assert_eq!(found["status"], "optimal");
-    assert_eq!(support(found), support(truth));
+    assert_same_model(found, truth);
     let objective = number(truth, "objective");
-    assert_close(number(found, "objective"), objective, 1e-12);
     assert_eq!(prices(found).len(), prices(truth).len());
     for (found, truth) in prices(found).iter().zip(prices(truth)) {
         assert_eq!(found["feature"], truth["feature"]);
-        assert_eq!(found["status"], "optimal");
-        assert_eq!(support(found), support(truth));
-        assert_close(
-            number(found, "objective"),
-            number(truth, "objective"),
-            1e-12,
-        );
+        assert_same_model(found, truth);
         assert!((number(found, "cost") - number(truth, "cost")).abs() <= 1e-12 * objective);
-        assert!(number(found, "lower_bound") <= number(truth, "objective"));
     }
 }
 
@@ -242,12 +229,7 @@ fn killed_again_and_again_they_go_on() {
         let threads = 1 + kills % 2;
         let fit =
             format!("{SEARCHED} --prices {source} c --checkpoint-every 1ms --threads {threads}");
-        let mut child = sandbox
-            .command(&fit)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = start(&sandbox, &fit);
         let mut steps = 1 + kills % 5;
         while steps > 0 && child.try_wait().unwrap().is_none() {
             let now = saved(&sandbox);
@@ -257,8 +239,7 @@ fn killed_again_and_again_they_go_on() {
             }
             std::thread::yield_now();
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        kill(child);
         if steps > 0 {
             break;
         }
@@ -315,4 +296,58 @@ fn they_may_be_asked_for_after_the_search() {
     // Over is over: nothing is searched for again.
     let again = format!("{SEARCHED} --prices --resume c --node-limit 0 --threads 1");
     same(&sandbox.json(&again), &truth);
+}
+
+/// Prices of about a second.
+#[cfg(target_os = "linux")]
+const LONG: &str = "fit a.csv --target b -k 6 --ridge 2e-2 --threads 1 --json --prices";
+
+/// Ctrl-C once a checkpoint has prices; `None` if they were all there before it came.
+#[cfg(target_os = "linux")]
+fn interrupted(sandbox: &Sandbox) -> Option<Outcome> {
+    let fit = format!("{LONG} --checkpoint c --checkpoint-every 1ms --out m.json");
+    let mut child = start(sandbox, &fit);
+    while saved(sandbox).is_none() {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+    signal(&child, "INT");
+    let outcome: Outcome = child.wait_with_output().unwrap().into();
+    (outcome.code != Some(0)).then_some(outcome)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn interrupted_they_are_written_as_far_as_they_are_known_and_go_on() {
+    let sandbox = crate::stopped::seconds();
+    let truth = sandbox.json(LONG);
+    let outcome = (0..20).find_map(|_| {
+        let _ = fs::remove_file(sandbox.path("c"));
+        interrupted(&sandbox)
+    });
+    let outcome = outcome.expect("an interrupt is noticed");
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    let stopped = outcome.json();
+    // The search was over, and of every price there is an interval.
+    assert_same_model(&stopped, &truth);
+    assert_eq!(prices(&stopped).len(), prices(&truth).len());
+    let room = 1e-9 * number(&truth, "objective");
+    for (stopped, truth) in prices(&stopped).iter().zip(prices(&truth)) {
+        assert_eq!(stopped["feature"], truth["feature"]);
+        let cost = number(truth, "cost");
+        assert!(number(stopped, "cost_lower") <= cost + room, "{stopped}");
+        assert!(cost <= number(stopped, "cost_upper") + room, "{stopped}");
+    }
+    let open = |price: &Value| price["status"] == "interrupted";
+    assert!(prices(&stopped).iter().any(open));
+    let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    assert_eq!(file["prices"], stopped["prices"]);
+    assert_eq!(file["objective"], stopped["objective"]);
+    assert_eq!(sandbox.files(), ["a.csv", "c", "m.json"]);
+    // Nothing of it is lost, and the search is not made again.
+    let found = sandbox.json(&format!("{LONG} --resume c"));
+    assert_eq!(found["nodes"], stopped["nodes"]);
+    same(&found, &truth);
 }

@@ -6,27 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{PathCheckpoint, PathRun, Point};
-use crate::{Design, Problem, Settings, Solution, Status, loss};
-
-fn wave(i: usize, j: usize) -> f64 {
-    ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin()
-}
+use crate::search::checkpoint::testing::{self, SIGNAL, forge, payload, threads};
+use crate::{Problem, Settings, Solution, Status};
 
 fn problem(loss: &str, rows: usize, columns: usize, ridge: f64) -> Problem {
-    let value = |at: usize| wave(at % rows, at / rows);
-    let values = (0..rows * columns).map(value).collect();
-    let design = Design::dense(rows, columns, values).unwrap();
-    let signal = |i: usize| 2.0 * wave(i, 3) - wave(i, 20) + 0.7 * wave(i, 11) + wave(i, 997);
-    let response = (0..rows).map(|i| match loss {
-        "logistic" => signal(i).signum(),
-        _ => signal(i),
-    });
-    Problem::builder(design, response.collect())
-        .loss(loss::by_name(loss, 1.0).unwrap())
-        .ridge(ridge)
-        .intercept(true)
-        .build()
-        .unwrap()
+    let builder = testing::problem(loss, rows, columns, &SIGNAL);
+    builder.ridge(ridge).intercept(true).build().unwrap()
 }
 
 /// So many columns that the Gram matrix has several bands.
@@ -34,11 +19,9 @@ fn tall() -> Problem {
     problem("quadratic", 500, 400, 0.05)
 }
 
-fn threads(count: usize) -> Settings {
-    Settings {
-        threads: NonZeroUsize::new(count),
-        ..Settings::default()
-    }
+/// More columns than a Gram matrix may have.
+fn wide() -> Problem {
+    problem("quadratic", 25, 3010, 0.5)
 }
 
 /// What was found and proved, not what it took.
@@ -86,6 +69,24 @@ fn kill(
     }
 }
 
+fn same(found: &[Point], truth: &[Point]) {
+    assert_eq!(found.len(), truth.len());
+    for (found, truth) in found.iter().zip(truth) {
+        let (k, found, truth) = (found.k, &found.solution, &truth.solution);
+        assert_eq!(
+            (truth.status, found.status),
+            (Status::Optimal, Status::Optimal),
+            "k = {k}"
+        );
+        assert_eq!(found.support, truth.support, "k = {k}");
+        assert!(
+            (found.objective - truth.objective).abs() <= 1e-12 * truth.objective,
+            "k = {k}"
+        );
+        assert!(found.lower_bound.unwrap() <= truth.objective, "k = {k}");
+    }
+}
+
 /// Kills a path again and again, with every checkpoint that says anything new; what each left behind.
 fn survives(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathCheckpoint> {
     let truth = PathRun::new(problem, settings, 0..=last).solve().unwrap();
@@ -125,20 +126,7 @@ fn survives(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathChec
         "{} kills, {count} steps",
         left.len()
     );
-    for (found, truth) in found.iter().zip(&truth) {
-        let (k, found, truth) = (found.k, &found.solution, &truth.solution);
-        assert_eq!(
-            (truth.status, found.status),
-            (Status::Optimal, Status::Optimal),
-            "k = {k}"
-        );
-        assert_eq!(found.support, truth.support, "k = {k}");
-        assert!(
-            (found.objective - truth.objective).abs() <= 1e-12 * truth.objective,
-            "k = {k}"
-        );
-        assert!(found.lower_bound.unwrap() <= truth.objective, "k = {k}");
-    }
+    same(&found, &truth);
     for pair in left.windows(2) {
         let (before, after) = (pair[0].finished(), pair[1].finished());
         assert!(
@@ -180,6 +168,39 @@ fn other_losses_and_lists_go_on() {
     survives(&problem("quadratic", 60, 25, 0.01), &settings, 4);
 }
 
+/// What a checkpoint was made in the middle of: sizes that are done, and of the one at hand whether features are being dropped
+/// and whether there are nodes.
+fn stage(checkpoint: &PathCheckpoint) -> (usize, bool, bool) {
+    let states = checkpoint.states.iter().flatten();
+    let at_hand = states.filter(|state| !state.is_over());
+    let mut at_hand = at_hand.map(|state| (state.prepared.screening.is_some(), state.started));
+    let (is_screened, has_nodes) = at_hand.next_back().unwrap_or_default();
+    (checkpoint.finished().len(), is_screened, has_nodes)
+}
+
+#[test]
+fn wide_data_go_on_from_anywhere() {
+    let (problem, settings) = (wide(), threads(1));
+    let mut saved: Vec<PathCheckpoint> = Vec::new();
+    let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.clone()));
+    let run = PathRun::new(&problem, &settings, 0..=2).save(Duration::ZERO, sink);
+    let truth = run.solve().unwrap();
+    let stages: Vec<_> = saved.chunk_by(|a, b| stage(a) == stage(b)).collect();
+    for k in [1, 2] {
+        for (is_screened, has_nodes) in [(true, false), (false, true)] {
+            let expected = (k, is_screened, has_nodes);
+            assert!(stages.iter().any(|of| stage(&of[0]) == expected));
+        }
+    }
+    for of in stages {
+        for from in [&of[0], &of[of.len() / 2], &of[of.len() - 1]] {
+            let from = PathCheckpoint::decode(&from.encode()).unwrap();
+            let run = PathRun::new(&problem, &settings, 0..=2).resume(from);
+            same(&run.solve().unwrap(), &truth);
+        }
+    }
+}
+
 #[test]
 fn a_matrix_is_kept_once_and_only_while_it_is_needed() {
     let problem = tall();
@@ -199,7 +220,6 @@ fn a_matrix_is_kept_once_and_only_while_it_is_needed() {
     assert!(saved.last().unwrap().gram.is_none());
 }
 
-/// A changed payload with the checksum to go with it: no accident, but it must not end in a panic.
 #[test]
 fn forged_ones_do_no_harm() {
     let problem = tall();
@@ -212,23 +232,18 @@ fn forged_ones_do_no_harm() {
     let run = PathRun::new(&problem, &threads(1), 0..=3).save(Duration::ZERO, sink);
     run.solve().unwrap();
     let mut accepted = 0;
-    for (i, saved) in saved.iter().enumerate().cycle().take(120) {
-        let payload = saved.len() - 32;
-        let mut forged = saved[..payload].to_vec();
+    for (i, saved) in saved.iter().cycle().take(120).enumerate() {
         // The small numbers are at the beginning and at the end, around the matrix.
-        let reach = (payload - 20).min(2000);
-        let at = (i * 7919 + i * i * 104_729 + accepted) % reach;
-        let at = if i % 2 == 0 {
-            20 + at
+        let whole = payload(saved);
+        let reach = whole.min(2000);
+        let part = if i % 2 == 0 {
+            0..reach
         } else {
-            payload - 1 - at
+            whole - reach..whole
         };
-        forged[at] = [0, 255, forged[at] ^ 1, forged[at].wrapping_add(i as u8)][i / 2 % 4];
-        let hash = blake3::hash(&forged);
-        forged.extend_from_slice(hash.as_bytes());
-        if let Ok(checkpoint) = PathCheckpoint::decode(&forged) {
+        if let Ok(checkpoint) = PathCheckpoint::decode(&forge(saved, i, part)) {
             let run = PathRun::new(&problem, &settings, 0..=3).resume(checkpoint);
-            accepted += usize::from(run.solve().is_ok());
+            accepted += u32::from(run.solve().is_ok());
         }
     }
     assert!(accepted > 0, "nothing was tried");

@@ -1,29 +1,18 @@
 //! Prices that are killed after every step come to their end, and are what they would have been.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{Price, PriceRun, prices};
 use crate::search::Checkpoint;
+use crate::search::checkpoint::testing::{self, forge, payload, refuses_damage, threads};
 use crate::search::checkpoint::{Priced, State};
-use crate::{Design, Problem, Run, Settings, Solution, Status, loss, solve};
-
-fn wave(i: usize, j: usize) -> f64 {
-    ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin()
-}
+use crate::{Problem, Run, Settings, Solution, Status, solve};
 
 fn problem(rows: usize, columns: usize, loss: &str) -> crate::problem::Builder {
-    let values = (0..rows * columns).map(|at| wave(at % rows, at / rows));
-    let design = Design::dense(rows, columns, values.collect()).unwrap();
-    let value = |i: usize| 2.0 * wave(i, 3) - wave(i, 8) + 0.7 * wave(i, 5) + 2.0 * wave(i, 997);
-    let value = |i: usize| match loss {
-        "logistic" => value(i).signum(),
-        _ => value(i),
-    };
-    let builder = Problem::builder(design, (0..rows).map(value).collect());
-    builder.loss(loss::by_name(loss, 1.0).unwrap()).ridge(0.02)
+    let response = [(2.0, 3), (-1.0, 8), (0.7, 5), (2.0, 997)];
+    testing::problem(loss, rows, columns, &response).ridge(0.02)
 }
 
 fn quadratic() -> Problem {
@@ -54,13 +43,6 @@ fn wide() -> Problem {
         .ridge(0.5)
         .build()
         .unwrap()
-}
-
-fn threads(count: usize) -> Settings {
-    Settings {
-        threads: NonZeroUsize::new(count),
-        ..Settings::default()
-    }
 }
 
 /// Of the wide problem only some.
@@ -386,17 +368,10 @@ fn kinds() -> Vec<(Problem, Solution, Vec<u8>)> {
 #[test]
 fn damaged_ones_are_refused() {
     for (_, _, saved) in kinds() {
-        for i in 0..200 {
-            let at = saved.len() * i / 200;
-            let mut damaged = saved.clone();
-            damaged[at] ^= 1 << (i % 8);
-            assert!(Checkpoint::decode(&damaged).is_err(), "byte {at}");
-            assert!(Checkpoint::decode(&saved[..at]).is_err(), "{at} bytes");
-        }
+        refuses_damage(&saved, Checkpoint::decode);
     }
 }
 
-/// A changed payload with the checksum to go with it: no accident, but it must not end in a panic.
 #[test]
 fn forged_ones_do_no_harm() {
     let settings = Settings {
@@ -405,13 +380,8 @@ fn forged_ones_do_no_harm() {
     };
     let (mut accepted, mut refused) = (0, 0);
     for (problem, solution, saved) in kinds() {
-        let payload = saved.len() - 32;
-        for i in 0..150_usize {
-            let mut forged = saved[..payload].to_vec();
-            let at = 20 + (i * 7919 + i * i * 104_729) % (payload - 20);
-            forged[at] = [0, 255, forged[at] ^ 1, forged[at].wrapping_add(i as u8)][i % 4];
-            let hash = blake3::hash(&forged);
-            forged.extend_from_slice(hash.as_bytes());
+        for i in 0..150 {
+            let forged = forge(&saved, i, 0..payload(&saved));
             let Ok(checkpoint) = Checkpoint::decode(&forged) else {
                 continue;
             };

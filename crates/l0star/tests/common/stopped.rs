@@ -1,6 +1,36 @@
-//! Runs that take many nodes, and what holds for one of them that was stopped.
+//! Runs that take many nodes, what holds for one of them that was stopped, and for what it leaves behind.
 
-use l0star::{Method, Problem, Settings, Solution, Status, solve};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use l0star::{Error, Method, Problem, Settings, Solution, Status, solve};
+
+/// Checkpoints at the end alone.
+pub const NEVER: Duration = Duration::MAX;
+
+pub fn limited(nodes: u64, threads: usize) -> Settings {
+    Settings {
+        node_limit: Some(nodes),
+        threads: NonZeroUsize::new(threads),
+        ..Settings::default()
+    }
+}
+
+/// Asserts that no checkpoint is read that has another bit at one of so many places, or ends there.
+pub fn refuses_damage<T>(saved: &[u8], places: usize, decode: impl Fn(&[u8]) -> Result<T, Error>) {
+    let refuses = |bytes: &[u8], what: &str| match decode(bytes) {
+        Err(Error::Checkpoint { .. }) => {}
+        Err(other) => panic!("{what}: {other}"),
+        Ok(_) => panic!("{what}: it was read"),
+    };
+    for i in 0..places {
+        let at = saved.len() * i / places;
+        let mut damaged = saved.to_vec();
+        damaged[at] ^= 1 << (i % 8);
+        refuses(&damaged, &format!("a bit of byte {at}"));
+        refuses(&saved[..at], &format!("{at} bytes"));
+    }
+}
 
 pub fn paper() -> Settings {
     Settings::new(Method::Paper)

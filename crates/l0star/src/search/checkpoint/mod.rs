@@ -255,4 +255,6 @@ pub(crate) fn refuse<T>(reason: &str) -> Result<T> {
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

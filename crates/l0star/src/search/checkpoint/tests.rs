@@ -5,55 +5,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::testing::{SIGNAL, forge, payload, problem, refuses_damage, threads};
 use super::{Checkpoint, Heuristic, State};
-use crate::{Design, Problem, Run, Settings, Solution, Status, loss, solve};
-
-fn wave(i: usize, j: usize) -> f64 {
-    ((i * 37 + j * 11 + i * j * 7 + j * j * 3) as f64).sin()
-}
-
-fn design(rows: usize, columns: usize) -> Design {
-    let value = |at: usize| wave(at % rows, at / rows);
-    let values = (0..rows * columns).map(value).collect();
-    Design::dense(rows, columns, values).unwrap()
-}
-
-fn signal(rows: usize) -> Vec<f64> {
-    let value = |i: usize| 2.0 * wave(i, 3) - wave(i, 20) + 0.7 * wave(i, 11) + wave(i, 997);
-    (0..rows).map(value).collect()
-}
-
-fn labels(rows: usize) -> Vec<f64> {
-    let sign = |y: f64| if y > 0.0 { 1.0 } else { -1.0 };
-    signal(rows).into_iter().map(sign).collect()
-}
+use crate::{Problem, Run, Settings, Solution, Status, loss, solve};
 
 /// So many columns that its Gram matrix has several bands.
 fn tall() -> Problem {
-    let builder = Problem::builder(design(500, 400), signal(500));
-    builder.k(3).ridge(0.01).intercept(true).build().unwrap()
+    let builder = problem("quadratic", 500, 400, &SIGNAL).k(3);
+    builder.ridge(0.01).intercept(true).build().unwrap()
 }
 
 fn logistic() -> Problem {
-    let builder = Problem::builder(design(120, 30), labels(120)).k(4);
-    let builder = builder.loss(loss::by_name("logistic", 1.0).unwrap());
+    let builder = problem("logistic", 120, 30, &SIGNAL).k(4);
     builder.ridge(0.002).intercept(true).build().unwrap()
 }
 
 /// Some residuals are near the end of the quadratic part: it takes several rounds to prove which rows are in it.
 fn huber() -> Problem {
-    let builder = Problem::builder(design(100, 30), signal(100)).k(4);
+    let builder = problem("huber", 100, 30, &SIGNAL).k(4);
     let builder = builder.loss(loss::by_name("huber", 1.5).unwrap());
     builder.ridge(0.005).build().unwrap()
 }
 
 fn grouped(loss: &str) -> Problem {
-    let y = match loss {
-        "quadratic" => signal(80),
-        _ => labels(80),
-    };
-    let builder = Problem::builder(design(80, 24), y).k(4).ridge(0.005);
-    let builder = builder.loss(loss::by_name(loss, 1.0).unwrap());
+    let builder = problem(loss, 80, 24, &SIGNAL).k(4).ridge(0.005);
     let builder = builder.groups(vec![vec![0, 1], vec![5, 6, 7]]);
     let builder = builder.nonnegative(vec![11, 12]);
     builder.intercept(true).build().unwrap()
@@ -61,8 +36,8 @@ fn grouped(loss: &str) -> Problem {
 
 /// More columns than a Gram matrix may have, and a column without a ridge: a first-order ascent.
 fn wide() -> Problem {
-    let y = (0..25).map(|i| 3.0 * wave(i, 3) - 2.0 * wave(i, 20) + 0.1 * wave(i, 997));
-    let builder = Problem::builder(design(25, 3050), y.collect()).k(2);
+    let response = [(3.0, 3), (-2.0, 20), (0.1, 997)];
+    let builder = problem("quadratic", 25, 3050, &response).k(2);
     let builder = builder.always_in(40, 0.0);
     builder.ridge(0.5).build().unwrap()
 }
@@ -175,23 +150,16 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
     seen
 }
 
-fn one_thread() -> Settings {
-    Settings {
-        threads: NonZeroUsize::new(1),
-        ..Settings::default()
-    }
-}
-
 #[test]
 fn a_gram_matrix_and_its_root_go_on() {
-    let seen = survives(&tall(), &one_thread());
+    let seen = survives(&tall(), &threads(1));
     assert_eq!(seen.bands, 3, "{seen:?}");
     assert!(seen.swaps > 2 && seen.points > 0, "{seen:?}");
 }
 
 #[test]
 fn a_pursuit_and_newton_on_the_rows_go_on() {
-    let seen = survives(&logistic(), &one_thread());
+    let seen = survives(&logistic(), &threads(1));
     assert!(
         seen.pursuits >= 4 && seen.points > 1 && seen.tighter > 1,
         "{seen:?}"
@@ -200,7 +168,7 @@ fn a_pursuit_and_newton_on_the_rows_go_on() {
 
 #[test]
 fn huber_rows_in_a_frame_go_on() {
-    let seen = survives(&huber(), &one_thread());
+    let seen = survives(&huber(), &threads(1));
     assert!(seen.swaps > 2 && seen.points > 1, "{seen:?}");
 }
 
@@ -210,7 +178,7 @@ fn proofs_of_huber_rows_go_on() {
     let problem = huber();
     let mut saved: Vec<Checkpoint> = Vec::new();
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
-    let run = Run::new(&problem, &one_thread()).save(Duration::ZERO, sink);
+    let run = Run::new(&problem, &threads(1)).save(Duration::ZERO, sink);
     let truth = run.solve().unwrap();
     let is_proof =
         |saved: &&Checkpoint| saved.state.prepared.quadratic.is_some() && !saved.state.is_over();
@@ -220,7 +188,7 @@ fn proofs_of_huber_rows_go_on() {
     let (mut fewer, count) = (0, proofs.len());
     for saved in proofs {
         let go_on = |checkpoint: Checkpoint| {
-            let run = Run::new(&problem, &one_thread()).resume(checkpoint);
+            let run = Run::new(&problem, &threads(1)).resume(checkpoint);
             let found = run.solve().unwrap();
             assert_eq!(found.status, Status::Optimal);
             assert_eq!(found.support, truth.support);
@@ -240,12 +208,12 @@ fn proofs_of_huber_rows_go_on() {
 
 #[test]
 fn greedy_steps_and_structured_relaxations_go_on() {
-    let seen = survives(&grouped("quadratic"), &one_thread());
+    let seen = survives(&grouped("quadratic"), &threads(1));
     assert!(
         seen.greedy > 1 && seen.bands == 1 && seen.points > 0,
         "{seen:?}"
     );
-    let seen = survives(&grouped("logistic"), &one_thread());
+    let seen = survives(&grouped("logistic"), &threads(1));
     assert!(
         seen.greedy > 1 && seen.points > 5 && seen.tighter > 5,
         "{seen:?}"
@@ -254,7 +222,7 @@ fn greedy_steps_and_structured_relaxations_go_on() {
 
 #[test]
 fn a_first_order_ascent_of_the_root_goes_on() {
-    let seen = survives(&wide(), &one_thread());
+    let seen = survives(&wide(), &threads(1));
     assert!(seen.points > 5, "{seen:?}");
 }
 
@@ -262,7 +230,7 @@ fn a_first_order_ascent_of_the_root_goes_on() {
 fn lists_go_on() {
     let settings = Settings {
         top: NonZeroUsize::new(4),
-        ..one_thread()
+        ..threads(1)
     };
     survives(&logistic(), &settings);
     survives(&grouped("quadratic"), &settings);
@@ -274,7 +242,7 @@ fn kinds() -> Vec<(Problem, Vec<u8>)> {
     for problem in [tall(), logistic(), grouped("quadratic"), huber()] {
         let mut saved: Vec<Checkpoint> = Vec::new();
         let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
-        let run = Run::new(&problem, &one_thread()).save(Duration::ZERO, sink);
+        let run = Run::new(&problem, &threads(1)).save(Duration::ZERO, sink);
         run.solve().unwrap();
         let is_heuristic = |state: &State| state.prepared.heuristic.is_some();
         let is_matrix = |state: &State| state.prepared.gram.is_some();
@@ -297,34 +265,23 @@ fn kinds() -> Vec<(Problem, Vec<u8>)> {
 #[test]
 fn damaged_preparations_are_refused() {
     for (_, saved) in kinds() {
-        for i in 0..200 {
-            let at = saved.len() * i / 200;
-            let mut damaged = saved.clone();
-            damaged[at] ^= 1 << (i % 8);
-            assert!(Checkpoint::decode(&damaged).is_err(), "byte {at}");
-            assert!(Checkpoint::decode(&saved[..at]).is_err(), "{at} bytes");
-        }
+        refuses_damage(&saved, Checkpoint::decode);
     }
 }
 
-/// A changed payload with the checksum to go with it: no accident, but it must not end in a panic.
 #[test]
 fn forged_preparations_do_no_harm() {
     let settings = Settings {
         node_limit: Some(2),
-        ..one_thread()
+        ..threads(1)
     };
     let mut accepted = 0;
     for (problem, saved) in kinds() {
-        let payload = saved.len() - 32;
-        for i in 0..60_usize {
-            let mut forged = saved[..payload].to_vec();
+        let whole = payload(&saved);
+        for i in 0..60 {
             // What was prepared comes after the counters.
-            let reach = (payload - 20).min(if i % 2 == 0 { 400 } else { payload });
-            let at = 20 + (i * 7919 + i * i * 104_729) % reach;
-            forged[at] = [0, 255, forged[at] ^ 1, forged[at].wrapping_add(i as u8)][i % 4];
-            let hash = blake3::hash(&forged);
-            forged.extend_from_slice(hash.as_bytes());
+            let reach = if i % 2 == 0 { 400 } else { whole };
+            let forged = forge(&saved, i, 0..whole.min(reach));
             if let Ok(checkpoint) = Checkpoint::decode(&forged) {
                 let run = Run::new(&problem, &settings).resume(checkpoint);
                 accepted += u32::from(run.solve().is_ok());
