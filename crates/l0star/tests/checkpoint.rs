@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use common::stopped::{NEVER, limited, refuses_damage};
-use common::{Random, hard, random_case};
+use common::{Case, Random, hard, random_case};
 use l0star::{Checkpoint, Design, Method, Problem, Run, Settings, Solution, Status, loss, solve};
 
 /// One run of at most so many nodes: its result, and the bytes that it leaves behind.
@@ -57,24 +57,46 @@ fn stopped_again_and_again_it_finds_the_same_optimum() {
     }
 }
 
+/// Brute force's optimum, and a bound that is not above it.
+fn assert_optimal(case: &Case, found: &Solution, truth: &Solution) {
+    let slack = common::rounding(&case.problem, truth.objective);
+    let error = found.objective - truth.objective;
+    assert_eq!(found.status, Status::Optimal, "{}", case.words);
+    assert!(error <= 1e-9 * truth.objective.max(1e-12), "{}", case.words);
+    assert!(error >= -slack, "{}", case.words);
+    let bound = found.lower_bound.unwrap();
+    assert!(bound <= truth.objective + slack, "{}", case.words);
+}
+
 #[test]
 fn random_problems_in_pieces_equal_brute_force() {
     for seed in 0..600 {
         let case = random_case(seed, loss::NAMES[seed as usize % loss::NAMES.len()]);
-        let problem = &case.problem;
-        let truth = solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
-        let (found, _) = in_pieces(problem, &limited(1 + seed % 3, 1));
-        let slack = common::rounding(problem, truth.objective);
-        let error = found.objective - truth.objective;
-        assert_eq!(found.status, Status::Optimal, "{}", case.words);
-        assert!(error <= 1e-9 * truth.objective.max(1e-12), "{}", case.words);
-        assert!(error >= -slack, "{}", case.words);
-        assert!(
-            found.lower_bound.unwrap() <= truth.objective + slack,
-            "{}",
-            case.words
-        );
+        let truth = solve(&case.problem, &Settings::new(Method::Exhaustive)).unwrap();
+        let (found, _) = in_pieces(&case.problem, &limited(1 + seed % 3, 1));
+        assert_optimal(&case, &found, &truth);
     }
+}
+
+#[test]
+fn random_problems_killed_anywhere_equal_brute_force() {
+    let settings = Settings::default();
+    let mut kills = 0;
+    for seed in 0..200 {
+        let case = random_case(seed, loss::NAMES[seed as usize % loss::NAMES.len()]);
+        let truth = solve(&case.problem, &Settings::new(Method::Exhaustive)).unwrap();
+        let mut saved: Vec<Vec<u8>> = Vec::new();
+        let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
+        let run = Run::new(&case.problem, &settings).save(Duration::ZERO, sink);
+        run.solve().unwrap();
+        for saved in &saved {
+            let checkpoint = Checkpoint::decode(saved).unwrap();
+            let run = Run::new(&case.problem, &settings).resume(checkpoint);
+            assert_optimal(&case, &run.solve().unwrap(), &truth);
+        }
+        kills += saved.len();
+    }
+    assert!(kills > 1000, "{kills}");
 }
 
 /// More columns than a Gram matrix may have, few of which matter.
