@@ -1,15 +1,16 @@
 //! What every search keeps: the incumbent, what was discarded and why that was allowed, counters, limits, events.
 
+mod kept;
 mod solution;
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::checkpoint::{Draft, Heuristic, Point, Prepared, QuadraticRows, State};
+use super::checkpoint::Prepared;
 use super::decision::{Decision, Ledger, Survey};
 use super::event::{Event, News, Observer, Phase};
-use super::pool::{Entry, Pool};
+use super::pool::Pool;
 use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
@@ -223,158 +224,6 @@ impl<'p> Context<'p> {
             gaps: self.gaps,
             shared: Arc::clone(&self.shared),
         }
-    }
-
-    /// Goes on from a checkpoint: its best model, its bounds, its counters, its time.
-    pub(crate) fn resume(&mut self, state: &State) {
-        self.limits.resume(state.seconds, state.nodes);
-        for Entry { model, evidence } in state.models() {
-            self.shared.offer(&model.support, model.fit);
-            if let Some(evidence) = evidence {
-                self.shared.pool().settle(&model.support, evidence);
-            }
-        }
-        self.shared.pool().evicted = state.evicted();
-        self.base = self.base.or(state.lower_bound());
-        self.set_features_left(state.features_left as usize);
-        self.announced.nodes = state.nodes;
-        self.counters = state.counters();
-        self.floor = state.floor();
-        self.prepared.clone_from(&state.prepared);
-        self.has_nodes = state.started;
-        self.is_resumed = true;
-    }
-
-    /// The same for a search that looks at nodes for several others: the bounds of its nodes are about these, one by one.
-    pub(crate) fn resume_survey(&mut self, state: &State) {
-        let base = self.base;
-        self.resume(state);
-        if state.started {
-            self.base = base;
-        }
-    }
-
-    /// Checkpoints go there.
-    pub(crate) fn save_to(&mut self, saver: Option<Box<dyn Save + 'p>>) {
-        self.saver = saver;
-    }
-
-    /// Whether anybody wants checkpoints.
-    pub(crate) fn saves(&self) -> bool {
-        self.saver.is_some()
-    }
-
-    /// Whether it is time for one.
-    pub(crate) fn is_save_due(&self) -> bool {
-        self.saver.as_ref().is_some_and(|saver| saver.is_due())
-    }
-
-    /// Whether anybody wants work of so many seconds to be kept.
-    pub(crate) fn is_worth_keeping(&self, seconds: f64) -> bool {
-        let saver = self.saver.as_ref();
-        saver.is_some_and(|saver| saver.is_long(seconds))
-    }
-
-    /// Hands out a checkpoint, if someone wants it.
-    pub(crate) fn save(&mut self, state: State) {
-        if let Some(saver) = &mut self.saver {
-            saver.save(state);
-        }
-    }
-
-    /// Hands out what is known before there are nodes. Where there are nodes already, that would lose them.
-    pub(crate) fn save_preparation(&mut self) {
-        if self.saves() && !self.has_nodes {
-            self.save(self.saved(State::default()));
-        }
-    }
-
-    /// Notes how far a heuristic has come, and hands that out when it is time.
-    pub(crate) fn keep_heuristic(&mut self, stage: impl FnOnce() -> Heuristic) {
-        if self.saves() {
-            self.prepared.heuristic = Some(stage());
-            if self.is_save_due() {
-                self.save_preparation();
-            }
-        }
-    }
-
-    /// Notes which rows of a Huber problem are known to be quadratic, and hands that out when it is time.
-    pub(crate) fn keep_rows(&mut self, rows: &[bool]) {
-        // What is proved for one decision, or for several at a time, is not for the whole problem.
-        if self.saves() && self.decision().is_none() && self.survey().is_none() {
-            self.prepared.quadratic = Some(QuadraticRows::new(self.reference(), rows));
-            if self.is_save_due() {
-                self.save_preparation();
-            }
-        }
-    }
-
-    /// The rows that an earlier run has proved to be quadratic.
-    pub(crate) fn kept_rows(&self) -> Option<Vec<bool>> {
-        let kept = self.prepared.quadratic.as_ref()?;
-        kept.below(self.reference(), self.problem.rows())
-    }
-
-    /// The next node is the only one that is open, and this is what the search has discarded and counted; or it is not.
-    pub(crate) fn set_lone(&mut self, known: Option<(Option<Certified>, Counters)>) {
-        if !std::mem::take(&mut self.is_resumed) {
-            self.prepared.forget_points();
-        }
-        self.lone = known;
-    }
-
-    /// Whether the node at hand is the only one that is open, and anybody wants checkpoints.
-    pub(crate) fn is_lone(&self) -> bool {
-        self.lone.is_some()
-    }
-
-    /// Notes where the relaxation of the node at hand stands, if that is the only one that is open, and whether its problem
-    /// was made tighter.
-    pub(crate) fn keep_point(&mut self, is_tight: bool, point: impl FnOnce() -> Point) {
-        if self.is_lone() {
-            self.prepared.set_point(point(), is_tight);
-        }
-    }
-
-    /// Hands out the node at hand, the only one that is open, with where its relaxation stands. `enter` makes it an entry.
-    pub(crate) fn save_lone(
-        &mut self,
-        is_tight: bool,
-        point: Point,
-        enter: impl FnOnce(&mut Draft),
-    ) {
-        let Some((floor, counters)) = self.lone else {
-            return;
-        };
-        if !self.prepared.set_point(point, is_tight) {
-            return;
-        }
-        let mut draft = Draft::new(self.saved(State::default()));
-        enter(&mut draft);
-        draft.state.started = true;
-        draft.state.prepared.beside_nodes(1);
-        let floor = floor.into_iter().chain(self.floor);
-        draft.state.floor = floor.reduce(Certified::and).map(Certified::value);
-        draft.state.set_counters(&Counters {
-            calls: counters.calls + self.counters.calls,
-            // It is counted again when it is taken up.
-            nodes: counters.nodes.saturating_sub(1),
-            ..counters
-        });
-        self.save(draft.finish());
-    }
-
-    /// A state with what it knows: all but the nodes.
-    pub(crate) fn saved(&self, mut state: State) -> State {
-        state.seconds = self.limits.seconds();
-        state.base = self.base.value();
-        state.features_left = self.shared.features_left.load(Ordering::Relaxed) as u64;
-        state.set_models(&self.shared.pool());
-        state.floor = self.floor.map(Certified::value);
-        state.prepared.clone_from(&self.prepared);
-        state.set_counters(&self.counters);
-        state
     }
 
     /// Sends events to a listener.
