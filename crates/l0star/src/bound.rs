@@ -151,6 +151,11 @@ impl DualPoint {
         problem.design.dots_scattered(node.free, &self.beta, v);
     }
 
+    /// `a_jᵀβ` of a column of the last [`DualPoint::dots`], and a bound of its error.
+    pub(crate) fn slope(&self, problem: &Problem, j: usize) -> (f64, f64) {
+        (self.v[j], self.error * problem.sizes[j])
+    }
+
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.alpha.clone_from(&other.alpha);
         self.beta.clone_from(&other.beta);

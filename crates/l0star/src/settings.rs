@@ -119,6 +119,8 @@ pub struct Ideas {
     pub spreading: bool,
     /// A new, smaller frame with a larger lift when columns have gone.
     pub reframing: bool,
+    /// Better models held near the relaxed one by the slack of the ridges, too; else by that of the rows alone.
+    pub slack: bool,
     /// Features decided by the bound of their other side.
     pub fixing: bool,
     /// Splitting on the feature of largest estimated gain; else of largest coefficient.
@@ -134,6 +136,7 @@ impl Default for Ideas {
             lifting: true,
             spreading: true,
             reframing: true,
+            slack: true,
             fixing: true,
             gains: true,
             swaps: true,

@@ -106,7 +106,7 @@ proptest! {
 
 /// Any subset of the mechanisms.
 fn ideas() -> impl Strategy<Value = Ideas> {
-    any::<[bool; 7]>().prop_map(|on| Ideas {
+    any::<[bool; 8]>().prop_map(|on| Ideas {
         gram: on[0],
         lifting: on[1],
         spreading: on[2],
@@ -114,6 +114,7 @@ fn ideas() -> impl Strategy<Value = Ideas> {
         fixing: on[4],
         gains: on[5],
         swaps: on[6],
+        slack: on[7],
     })
 }
 

@@ -186,6 +186,7 @@ const MECHANISMS: &[Mechanism] = &[
     ("no lift", |ideas| ideas.lifting = false),
     ("lifts spread evenly", |ideas| ideas.spreading = false),
     ("no re-framing", |ideas| ideas.reframing = false),
+    ("no slack of ridges", |ideas| ideas.slack = false),
     ("no fixing", |ideas| ideas.fixing = false),
     ("splitting on the largest coefficient", |ideas| {
         ideas.gains = false

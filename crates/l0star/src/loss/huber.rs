@@ -105,9 +105,13 @@ impl Loss for Huber {
         if furthest <= self.delta { 1.0 } else { 0.0 }
     }
 
-    /// Within ±δ it is ½; beyond, with `e` the way to the nearer bend, `(et - e²/2)/t²`, which falls.
     fn secant(&self, z: f64, b: f64, radius: f64) -> f64 {
-        let residual = (z - b).abs() + 1e-15 * (z.abs() + b.abs());
+        self.secant_near(z, b, radius, 0.0)
+    }
+
+    /// Within ±δ it is ½; beyond, with `e` the way to the nearer bend, `(et - e²/2)/t²`, which falls.
+    fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
+        let residual = (z - b).abs() + error + 1e-15 * (z.abs() + b.abs());
         let way = self.delta - residual;
         if way <= 0.0 {
             return 0.0;

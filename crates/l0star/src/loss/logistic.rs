@@ -165,4 +165,9 @@ impl Loss for Logistic {
         };
         (end(radius).min(end(-radius)) * (1.0 - 1e-9)).max(0.0)
     }
+
+    /// `|l'''| ≤ l''`, so that l'' moves by a factor of at most `e^{error}`.
+    fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
+        (self.secant(z, b, radius) * (1.0 - error)).max(0.0)
+    }
 }

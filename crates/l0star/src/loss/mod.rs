@@ -89,6 +89,12 @@ pub trait Loss: Debug + Send + Sync {
         0.5 * self.least_curvature(z - radius, z + radius, b)
     }
 
+    /// The same for every centre within `error` of z.
+    fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
+        let way = radius + error;
+        0.5 * self.least_curvature(z - way, z + way, b)
+    }
+
     /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.
     fn is_quadratic(&self) -> bool {
         false

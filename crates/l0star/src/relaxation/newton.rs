@@ -99,6 +99,8 @@ pub(crate) struct Newton {
     certified: Option<Certified>,
     best_primal: f64,
     best_x: Vec<f64>,
+    /// The iterate of the best bound.
+    bound_x: Vec<f64>,
     factor: Cholesky,
     prox: Prox,
     scratch: Vec<f64>,
@@ -187,6 +189,17 @@ impl Newton {
         self.certify(model, sets)
     }
 
+    /// Evaluates the iterate of the best bound again, without the columns that are not in `sets`, and makes it x.
+    pub(crate) fn return_to_bound(&mut self, model: &mut dyn Model, sets: &Sets) -> Certified {
+        self.x.fill(0.0);
+        for j in sets.columns() {
+            self.x[j] = self.bound_x[j];
+        }
+        self.start(model, sets);
+        self.evaluate(model, sets);
+        self.certify(model, sets)
+    }
+
     /// R - D of the best points.
     pub(crate) fn open_gap(&self) -> f64 {
         self.best_primal - self.bound
@@ -222,6 +235,7 @@ impl Newton {
         self.u.resize(d, 0.0);
         self.best_u.resize(d, 0.0);
         self.best_x.resize(d, 0.0);
+        self.bound_x.resize(d, 0.0);
         self.marks.clear();
         self.marks.resize(d, false);
         self.bound = f64::NEG_INFINITY;
@@ -248,6 +262,7 @@ impl Newton {
             self.bound = dual;
             self.certified = None;
             self.best_u.copy_from_slice(u);
+            self.bound_x.copy_from_slice(&self.x);
             model.keep(&self.x, &self.support, u, sets, dual, top);
         }
         let primal = smooth + self.regular(sets);

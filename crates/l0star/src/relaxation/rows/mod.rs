@@ -10,6 +10,7 @@
 pub(crate) mod lift;
 pub(super) mod model;
 pub(super) mod region;
+pub(super) mod slack;
 
 use std::sync::Arc;
 
@@ -23,13 +24,14 @@ use crate::settings::Ideas;
 use lift::Lift;
 use model::{RowModel, Work};
 use region::{Centre, Region};
+use slack::{Place, Slack};
 
 /// A node is solved to this share of its gap to the incumbent …
 const NODE_TOLERANCE: f64 = 1e-2;
 /// … and never beyond this share of the incumbent.
 const FLOOR: f64 = 1e-12;
 /// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
-pub(super) const WIDEST: f64 = 2.0;
+pub(super) const WIDEST: f64 = 3.0;
 /// … and tried again when they are expected to lie within this share of the last lift's width.
 pub(super) const RELIFT: f64 = 0.75;
 /// A lift writes out three times the entries of the columns that are left: at most so many.
@@ -98,6 +100,54 @@ impl NewtonRows {
 
     fn expected_width(&self, problem: &Problem, columns: usize, gap: f64) -> f64 {
         expected_width(problem, &self.work.kept_z, columns, gap)
+    }
+
+    /// Where the better models of a node are, seen from the point of its best bound.
+    fn region(&mut self, problem: &Problem, task: &Task, before: Option<&Lift>) -> Option<Region> {
+        let node = &task.node;
+        let sets = self.sets(problem, node);
+        let mut model = RowModel {
+            problem,
+            work: &mut self.work,
+            limits: task.limits,
+        };
+        let bound = self.newton.return_to_bound(&mut model, &sets);
+        let gap = task.scale - bound.value();
+        let (x, u, work) = (&self.newton.x, &self.newton.best_u, &self.work);
+        let place = |(j, is_free): (usize, bool)| {
+            let scale = work.scale[j];
+            // Without a lift the bound is that of the repaired slopes, and unpenalised columns have no ridge.
+            let (u, error, scale) = match before {
+                Some(_) => (u[j], work.frame.slope, scale),
+                None if problem.ridge[j] > 0.0 => {
+                    let (v, error) = work.point.slope(problem, j);
+                    (-v / scale, error / scale, scale)
+                }
+                None => (0.0, 0.0, 0.0),
+            };
+            Place {
+                x: x[j],
+                u,
+                error,
+                scale,
+                mu: work.mu[j],
+                is_free,
+            }
+        };
+        let bare = problem.unpenalised.columns();
+        let decided = node.included.iter().map(|j| (*j, false));
+        let free = node.free.iter().map(|j| (*j, true));
+        let columns = decided.chain(free).chain(bare.iter().map(|j| (*j, false)));
+        let columns: Vec<(usize, bool)> = columns.collect();
+        let places: Vec<Place> = columns.iter().copied().map(place).collect();
+        let slack = Slack::new(gap, &places, node.budget, self.ideas.slack);
+        let centre = match before {
+            None => Centre::plain(problem, &work.point.alpha, &work.kept_z, work.kept_error),
+            Some(lift) => Centre::lifted(&work.kept_z, work.kept_error, &lift.region),
+        };
+        let columns: Vec<usize> = columns.iter().map(|(j, _)| *j).collect();
+        let before = before.map(|lift| &lift.region);
+        Region::find(problem, &columns, &centre, &slack, before, task.limits)
     }
 
     fn run(
@@ -207,21 +257,17 @@ impl Relaxation for NewtonRows {
         if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
             return false;
         }
+        if before
+            .as_ref()
+            .is_some_and(|lift| lift.ceiling < task.scale)
+        {
+            // The lifted problem knows nothing of some models that are wanted.
+            return false;
+        }
         let width = self.expected_width(problem, alive, task.scale - task.low);
         let widest = before.as_ref().map_or(WIDEST, |lift| RELIFT * lift.width);
         if width.is_nan() || width > widest {
             return false;
-        }
-        if before.is_some() {
-            // The region is centred at a point of the problem without a lift.
-            self.change(problem, node, None);
-            let tolerance = NODE_TOLERANCE * (task.scale - task.low);
-            let goal = Goal {
-                cut: f64::INFINITY,
-                tolerance,
-                tight: tolerance,
-            };
-            self.run(problem, node, &goal, task.limits, None);
         }
         let sets = self.sets(problem, node);
         let mut weights = self.newton.gains(&sets);
@@ -231,21 +277,9 @@ impl Relaxation for NewtonRows {
         for (weight, j) in weights.iter_mut().zip(node.free) {
             *weight /= self.work.scale[*j] * self.work.scale[*j];
         }
-        let work = &mut self.work;
-        work.point.dots(problem, node);
-        let bound = work.point.bound(problem, node, &mut work.scratch).value();
-        let columns: Vec<usize> = node
-            .columns()
-            .chain(problem.unpenalised.columns().iter().copied())
-            .collect();
-        let centre = Centre {
-            alpha: &work.point.alpha,
-            z: &work.kept_z,
-            error: work.kept_error,
-            gap: (task.scale - bound) * (1.0 + 1e-9),
-            before: before.as_ref().map(|lift| &lift.region),
-        };
-        let region = Region::find(problem, &columns, &centre, task.limits);
+        let x = self.newton.x.clone();
+        let region = self.region(problem, task, before.as_deref());
+        self.newton.x = x;
         let lift = region.and_then(|region| {
             Lift::new(
                 problem,
@@ -258,7 +292,6 @@ impl Relaxation for NewtonRows {
             )
         });
         let Some(lift) = lift else {
-            self.change(problem, node, before);
             return false;
         };
         self.change(problem, node, Some(Arc::new(lift)));

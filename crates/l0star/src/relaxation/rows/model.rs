@@ -24,7 +24,7 @@ pub(in crate::relaxation) struct Work {
     pub scale: Vec<f64>,
     /// The lift, and μ_j for its columns (else 0).
     pub lift: Option<Arc<Lift>>,
-    mu: Vec<f64>,
+    pub mu: Vec<f64>,
     /// μ_j x_j at the point evaluated last.
     pulled: Vec<f64>,
     /// `½ Σ μ (x + a d)²` along a line, by powers of a.
@@ -58,6 +58,8 @@ pub(in crate::relaxation) struct Frame {
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
     pub error: f64,
     pub selection: f64,
+    /// A bound of the error of u.
+    pub slope: f64,
     /// `max_j N_j/s_j`, `|p|₂`.
     steepest: f64,
     weights: f64,
@@ -344,6 +346,7 @@ impl Model for RowModel<'_> {
         let first = inside + (sets.budget as f64 * top).sqrt();
         let sums = work.smooth.abs() + lifted + pull + dual.abs() + 0.5 * (squares + top);
         frame.dual = dual;
+        frame.slope = slope;
         frame.selection = 2.0 * slope * (steepest + slope) * (1.0 + 1e-3);
         frame.error = (value
             + slope * (length + first)

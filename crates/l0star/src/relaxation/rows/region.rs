@@ -1,22 +1,24 @@
 //! Where the predictions of every better model lie: an interval for each row.
 //!
-//! From one dual point α with bound D, a model x has `P(x) ≥ D + Σ p_i B_i(x)`, `B_i` the slack of Fenchel–Young in row
-//! i: what `l` lies above its tangent of slope α_i, which touches it at `z̃_i`. So a better x (`P(x) < P_ref`) has
-//! `Σ p_i B_i(x) < γ = P_ref - D`. With radii ρ and `c_i = secant(z̃_i, ρ_i)`, as long as `|z_i - z̃_i| ≤ ρ_i` in all rows,
-//! `Σ p_i c_i (z_i - z̃_i)² ≤ γ`, and since `z - z0 = A(x - x0)` (z0, x0 the point of α, `z̃ = z0` up to e),
+//! From a point x0 with the bound D, a better x (`P(x) < P_ref`) has slacks of less than `γ = P_ref - D` in all: that of the
+//! rows, which grows with the way from z0 to z like `Σ p_i c_i (z_i - z0_i)²`, and that of the ridges ([`Slack`]), at least
+//! `Σ g_j (x_j - x0_j)²`. The c_i hold within radii ρ_i. As `z - z0 = A(x - x0)`,
 //!
 //! ```text
-//! |z_i - z̃_i| ≤ r_i = (√γ + √η) √ℓ_i + e_i,   ℓ_i = a_iᵀ(Aᵀ diag(p c) A)⁻¹ a_i,   η = Σ p_i s e_i²/2,  c ≤ s/2.
+//! |z_i - z0_i| ≤ r_i = √γ √ℓ_i,   ℓ_i = a_iᵀ(Aᵀ diag(pc) A + diag(g))⁻¹ a_i.
 //! ```
 //!
-//! If `r_i < ρ_i` in every row, no better x has a row outside `z̃_i ± r_i`: the slack is convex, so on the way from x0 to
-//! such an x there would be a point with every row within ρ, one of them at its end, and a slack of at most γ. How the ρ
-//! were found does not matter.
+//! If `r_i < ρ_i` in every row, no better x has a row outside: the slack is convex, so on the way from x0 to such an x there
+//! would be a point with every row within ρ, one of them at its end, and a slack of at most γ. How the ρ were found does not
+//! matter. `docs/numerics.md`, section 9, has the proof with all its errors.
+
+use std::borrow::Cow;
 
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::slack::Slack;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
@@ -25,6 +27,8 @@ use crate::problem::Problem;
 
 /// Tries to find radii that hold.
 const MAX_ROUNDS: usize = 5;
+/// Radii are first guessed to shrink like the square root of the gap, with this to spare.
+const GUESS: f64 = 1.3;
 /// The Gram matrix must keep this share of its mean diagonal as least eigenvalue.
 const LEAST: f64 = 1e-6;
 
@@ -35,103 +39,147 @@ pub(crate) struct Region {
     pub high: Vec<f64>,
     /// A lower bound of l'' on the interval.
     pub curvature: Vec<f64>,
+    /// The square root of the gap that it was made for.
+    reach: f64,
 }
 
-/// The point that a region is centred at.
-#[derive(Debug, Clone, Copy)]
+/// The point that a region is centred at, and what the slack of its rows is.
+#[derive(Debug, Clone)]
 pub(crate) struct Centre<'a> {
-    /// The slopes of the dual point whose bound is D.
-    pub alpha: &'a [f64],
-    /// `Ax0 + o` in floating point, and how far rounding can have moved its entries.
-    pub z: &'a [f64],
-    pub error: f64,
-    /// `P_ref - D`, rounded up.
-    pub gap: f64,
-    /// A region of more models, which will be wider: its radii are tried first.
-    pub before: Option<&'a Region>,
+    /// Row by row where it is, up to an error.
+    z: Cow<'a, [f64]>,
+    errors: Vec<f64>,
+    /// Rows that tell nothing: no curvature, or not where the point is.
+    idle: Vec<bool>,
+    /// The most that the slack of the rows can be at the point itself.
+    eta: f64,
+    /// The rows are those of the lifted problem in here.
+    lifted: Option<&'a Region>,
+}
+
+impl<'a> Centre<'a> {
+    /// Of the problem itself, with the slack of Fenchel–Young for the slopes α, which belong to predictions z up to `error`
+    /// and the rounding of α.
+    pub(crate) fn plain(problem: &Problem, alpha: &[f64], z: &[f64], error: f64) -> Self {
+        let (n, loss) = (problem.rows(), &problem.loss);
+        let mut centre = Self {
+            z: Cow::Owned(vec![0.0; n]),
+            errors: vec![0.0; n],
+            idle: vec![false; n],
+            eta: 0.0,
+            lifted: None,
+        };
+        let tangent = centre.z.to_mut();
+        for i in 0..n {
+            let b = problem.b[i];
+            let touch = loss.conjugate_slope(alpha[i], b);
+            let size = 1.0 + touch.abs() + b.abs();
+            let error = (touch - z[i]).abs() + error + 1e-14 * size;
+            tangent[i] = touch;
+            centre.idle[i] = error > 1e-3 * size || loss.secant(touch, b, 2.0 * error) <= 0.0;
+            if !centre.idle[i] {
+                centre.errors[i] = error;
+                centre.eta += problem.p[i] * 0.5 * loss.smoothness() * error * error;
+            }
+        }
+        centre
+    }
+
+    /// Of the problem that is lifted in `region`, with the slack of its linearisation at a point of predictions z, up to
+    /// `error`.
+    pub(crate) fn lifted(z: &'a [f64], error: f64, region: &'a Region) -> Self {
+        Self {
+            z: Cow::Borrowed(z),
+            errors: vec![error; z.len()],
+            idle: vec![false; z.len()],
+            eta: 0.0,
+            lifted: Some(region),
+        }
+    }
+
+    /// A lower bound of the slack of row i, in units of the squared way from the point: within `radius`, or, where the second
+    /// is true, anywhere.
+    fn secant(&self, problem: &Problem, i: usize, radius: f64) -> (f64, bool) {
+        let (z, b, loss) = (self.z[i], problem.b[i], &problem.loss);
+        match self.lifted {
+            _ if self.idle[i] => (0.0, true),
+            None => (loss.secant(z, b, radius), false),
+            Some(region) => {
+                // l̃'' ≥ ω everywhere; where the point is in the interval, l̃ is l all the way to a better model.
+                let (least, error) = (0.5 * region.curvature[i], self.errors[i]);
+                let is_inside = region.low[i] + error <= z && z <= region.high[i] - error;
+                let near = match is_inside {
+                    true => loss.secant_near(z, b, radius, error),
+                    false => 0.0,
+                };
+                if near > least {
+                    (near, false)
+                } else {
+                    (least, true)
+                }
+            }
+        }
+    }
 }
 
 impl Region {
-    /// `columns`: everything that can be non-zero. `None` where no radii hold, or rounding defeats the proof.
+    /// `columns`: everything that can be non-zero, in the order of `slack`. `before`: a region of more models. `None` where no
+    /// radii hold, or rounding defeats the proof.
     pub(crate) fn find(
         problem: &Problem,
         columns: &[usize],
         centre: &Centre,
+        slack: &Slack,
+        before: Option<&Self>,
         limits: &Limits,
     ) -> Option<Self> {
-        let (n, loss) = (problem.rows(), &problem.loss);
-        let gap = centre.gap;
-        if !(gap > 0.0 && gap.is_finite()) {
+        let n = problem.rows();
+        let gap = slack.gap;
+        if !(gap > 0.0 && gap.is_finite()) || centre.eta > 0.01 * gap {
             return None;
         }
-        let mut tangent = vec![0.0; n];
-        let mut errors = vec![0.0; n];
-        // Rows that tell nothing: no curvature, or not where the point is.
-        let mut idle = vec![false; n];
-        let mut eta = 0.0;
-        for i in 0..n {
-            let b = problem.b[i];
-            let touch = loss.conjugate_slope(centre.alpha[i], b);
-            let size = 1.0 + touch.abs() + b.abs();
-            let error = (touch - centre.z[i]).abs() + centre.error + 1e-14 * size;
-            tangent[i] = touch;
-            idle[i] = error > 1e-3 * size || loss.secant(touch, b, 2.0 * error) <= 0.0;
-            if !idle[i] {
-                errors[i] = error;
-                eta += problem.p[i] * 0.5 * loss.smoothness() * error * error;
+        let reach = (gap.sqrt() + centre.eta.sqrt()) * (1.0 + 1e-9);
+        let mut leverage = Leverage::new(problem, columns, slack)?;
+        // From the curvature at the centre upwards: the least radii that hold, a little widened. Those of a wider region, in
+        // proportion to what is left of its gap, mostly hold at once.
+        let mut radii: Vec<f64> = centre.errors.iter().map(|e| 2.0 * e).collect();
+        if let Some(wide) = before {
+            let share = (GUESS * reach / wide.reach).min(1.0);
+            let ends = wide.low.iter().zip(&wide.high);
+            for (radius, (low, high)) in radii.iter_mut().zip(ends) {
+                let half = 0.5 * (high - low);
+                if half.is_finite() {
+                    *radius = radius.max(share * half);
+                }
             }
         }
-        if eta > 0.01 * gap {
-            return None;
-        }
-        let reach = (gap.sqrt() + eta.sqrt()) * (1.0 + 1e-9);
-        let mut leverage = Leverage::new(problem, columns)?;
-        // From the curvature at the centre upwards: the least radii that hold, a little widened. Those of a wider region mostly
-        // hold at once.
-        let mut radii: Vec<f64> = match centre.before {
-            None => errors.iter().map(|e| 2.0 * e).collect(),
-            Some(wide) => {
-                let ends = wide.low.iter().zip(&wide.high);
-                let half = ends.map(|(low, high)| 0.5 * (high - low));
-                half.zip(&errors)
-                    .map(|(half, e)| {
-                        if half.is_finite() {
-                            half.max(2.0 * e)
-                        } else {
-                            2.0 * e
-                        }
-                    })
-                    .collect()
-            }
-        };
         let mut weights = vec![0.0; n];
+        let mut anywhere = vec![false; n];
         for round in 0..MAX_ROUNDS {
             if limits.reached().is_some() {
                 return None;
             }
             for i in 0..n {
-                weights[i] = if idle[i] {
-                    0.0
-                } else {
-                    problem.p[i] * loss.secant(tangent[i], problem.b[i], radii[i])
-                };
+                let (secant, holds) = centre.secant(problem, i, radii[i]);
+                weights[i] = problem.p[i] * secant;
+                anywhere[i] = holds;
             }
             let needs = leverage.bound(&weights)?;
             let mut holds = true;
             for i in 0..n {
-                if idle[i] {
+                if centre.idle[i] {
                     continue;
                 }
-                let need = (reach * needs[i] + errors[i]) * (1.0 + 1e-9);
-                holds &= need < radii[i];
+                let need = (reach * needs[i] + centre.errors[i]) * (1.0 + 1e-9);
+                holds &= anywhere[i] || need < radii[i];
                 needs[i] = need;
                 if !need.is_finite() {
                     return None;
                 }
             }
             if holds {
-                let found = Self::from_radii(problem, &tangent, needs, &idle);
-                return Some(match centre.before {
+                let found = Self::from_radii(problem, centre, needs, reach);
+                return Some(match before {
                     Some(wide) => found.within(wide, problem),
                     None => found,
                 });
@@ -144,24 +192,22 @@ impl Region {
         None
     }
 
-    fn from_radii(problem: &Problem, tangent: &[f64], radii: &[f64], idle: &[bool]) -> Self {
-        let n = tangent.len();
-        let (mut low, mut high) = (vec![f64::NEG_INFINITY; n], vec![f64::INFINITY; n]);
-        let mut curvature = vec![0.0; n];
-        for i in 0..n {
-            if idle[i] {
-                continue;
-            }
-            let radius = radii[i] + 1e-15 * tangent[i].abs();
-            low[i] = tangent[i] - radius;
-            high[i] = tangent[i] + radius;
-            curvature[i] = problem.loss.least_curvature(low[i], high[i], problem.b[i]);
+    fn from_radii(problem: &Problem, centre: &Centre, radii: &[f64], reach: f64) -> Self {
+        let n = problem.rows();
+        let mut region = Self {
+            low: vec![f64::NEG_INFINITY; n],
+            high: vec![f64::INFINITY; n],
+            curvature: vec![0.0; n],
+            reach,
+        };
+        for i in (0..n).filter(|i| !centre.idle[*i]) {
+            let (z, b) = (centre.z[i], problem.b[i]);
+            let radius = radii[i] + 1e-15 * z.abs();
+            (region.low[i], region.high[i]) = (z - radius, z + radius);
+            let (low, high) = (region.low[i], region.high[i]);
+            region.curvature[i] = problem.loss.least_curvature(low, high, b);
         }
-        Self {
-            low,
-            high,
-            curvature,
-        }
+        region
     }
 
     /// The part that is in both regions, each of which holds every better model.
@@ -180,14 +226,16 @@ impl Region {
     }
 }
 
-/// Upper bounds of `√(a_iᵀ(Aᵀ diag(w) A)⁻¹ a_i)`, proved.
+/// Upper bounds of `√(a_iᵀ(Aᵀ diag(w) A + diag(g))⁻¹ a_i)`, proved.
 ///
-/// With columns scaled, R the float factor of `M̂ - τI`, `τ ≥ (γ_{n+12} + 2γ_{d+4}) tr`, satisfies `RRᵀ ⪯ M`, hence
+/// With columns scaled, R the float factor of `M̂ - τI`, `τ ≥ (γ_{n+12} + 2γ_{d+4}) tr` (`tr` of what was added up), satisfies `RRᵀ ⪯ M`, hence
 /// `ℓ_i ≤ |R⁻¹a_i|²`. A second factorisation with κ = 1e-6 of the mean diagonal more proves `RRᵀ ⪰ κ/2`: the rounding of
 /// the substitution, `|R⁻¹||δR| ≤ √(2/κ) γ_{d+4} √tr`, is far below the 1e-6 that is added.
 struct Leverage {
     rows: usize,
     columns: usize,
+    /// g of the scaled columns, and the sizes of what it was made of.
+    ridges: Vec<(f64, f64)>,
     /// The scaled columns, end to end.
     design: Vec<f64>,
     weighted: Vec<f64>,
@@ -199,12 +247,12 @@ struct Leverage {
 }
 
 impl Leverage {
-    fn new(problem: &Problem, columns: &[usize]) -> Option<Self> {
+    fn new(problem: &Problem, columns: &[usize], slack: &Slack) -> Option<Self> {
         let rows = problem.rows();
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
         let mut design = Vec::with_capacity(rows * columns.len());
-        let mut count = 0;
-        for j in columns {
+        let mut ridges = Vec::with_capacity(columns.len());
+        for (j, (ridge, size)) in columns.iter().zip(&slack.ridges) {
             let norm = problem.norms[*j] * heaviest.sqrt();
             if norm == 0.0 {
                 continue;
@@ -213,14 +261,16 @@ impl Leverage {
             let scale = (-norm.log2().round()).clamp(-1000.0, 1000.0).exp2();
             let (centre, unit) = problem.design.view(*j);
             problem.design.append(*j, centre, unit * scale, &mut design);
-            count += 1;
+            ridges.push((ridge * scale * scale, size * scale * scale));
         }
+        let count = ridges.len();
         if count == 0 || count >= rows {
             return None;
         }
         Some(Self {
             rows,
             columns: count,
+            ridges,
             weighted: vec![0.0; design.len()],
             solved: vec![0.0; design.len()],
             gram: vec![0.0; count * count],
@@ -243,7 +293,11 @@ impl Leverage {
             }
         }
         weighted_gram(&self.weighted, &self.design, n, d, &mut self.gram);
-        let trace: f64 = (0..d).map(|i| self.gram[i * d + i]).sum();
+        let mut trace = 0.0;
+        for (i, (ridge, size)) in self.ridges.iter().enumerate() {
+            trace += self.gram[i * d + i] + size;
+            self.gram[i * d + i] += ridge;
+        }
         let shift = (gamma(n + 12) + 2.0 * gamma(d + 4)) * trace * 1.01;
         let least = LEAST * trace / d as f64;
         for (factor, shift) in [(&mut self.spare, shift + least), (&mut self.factor, shift)] {

@@ -18,6 +18,7 @@ use crate::relaxation::newton::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
+use crate::relaxation::rows::slack::Slack;
 use crate::relaxation::rows::{LARGEST, RELIFT, WIDEST, expected_width};
 use crate::relaxation::{Task, WarmStart};
 use crate::settings::Ideas;
@@ -285,14 +286,11 @@ impl Backend for Rows {
         }
         let offset = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
         let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
-        let centre = Centre {
-            alpha: &self.point.alpha,
-            z: &self.z,
-            error: gamma(x.len() + 6) * (size + offset),
-            gap: gap * (1.0 + 1e-9),
-            before: before.as_ref().map(|lift| &lift.region),
-        };
-        let region = Region::find(problem, &columns, &centre, task.limits);
+        let error = gamma(x.len() + 6) * (size + offset);
+        let centre = Centre::plain(problem, &self.point.alpha, &self.z, error);
+        let slack = Slack::of_rows(gap, alive);
+        let wider = before.as_ref().map(|lift| &lift.region);
+        let region = Region::find(problem, &columns, &centre, &slack, wider, task.limits);
         let weights: Vec<f64> = match self.ideas.spreading {
             true => free.iter().map(|j| gains(*j)).collect(),
             false => Vec::new(),
