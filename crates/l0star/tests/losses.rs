@@ -309,6 +309,58 @@ fn the_curvature_is_the_derivative_of_the_slope_away_from_bends() {
 }
 
 #[test]
+fn least_curvatures_and_secants_are_lower_bounds() {
+    each(|words, loss, b, random| {
+        let z = b + wide(random, -3.0, 1.5);
+        let radius = wide(random, -3.0, 1.0).abs();
+        let error = 1e-3 * radius;
+        let least = loss.least_curvature(z - radius, z + radius, b);
+        let (secant, near) = (
+            loss.secant(z, b, radius),
+            loss.secant_near(z, b, radius, error),
+        );
+        assert!(near <= secant, "{words}: {near} near z, {secant} at z");
+        // l above its tangent, and the rounding of that.
+        let above = |z: f64, t: f64| {
+            let (here, there) = (loss.value(z, b), loss.value(z + t, b));
+            let line = loss.slope(z, b) * t;
+            let steepest = loss.slope(z, b).abs().max(loss.slope(z + t, b).abs());
+            let size = here + there + line.abs() + steepest * (z.abs() + b.abs());
+            ((there - here - line) / (t * t), 4e-15 * size / (t * t))
+        };
+        let mut lowest = f64::INFINITY;
+        for step in [-1.0, -0.7, -0.3, 0.3, 0.7, 1.0] {
+            let curvature = loss.curvature(z + step * radius, b);
+            assert!(
+                least <= curvature,
+                "{words}: at least {least} within {radius} of {z}, b = {b}, but {curvature} at {step}"
+            );
+            let (rise, rounding) = above(z, step * radius);
+            assert!(
+                secant <= rise + rounding,
+                "{words}: secant {secant} within {radius} of {z}, b = {b}, but {rise} at {step}"
+            );
+            lowest = lowest.min(rise + rounding);
+            for side in [-1.0, 1.0] {
+                let (rise, rounding) = above(z + side * error, step * radius);
+                assert!(
+                    near <= rise + rounding,
+                    "{words}: secant {near} within {radius} near {z}, b = {b}, but {rise} at {step}"
+                );
+            }
+        }
+        if loss.name() == "logistic" && z.abs() < 30.0 {
+            let (rise, rounding) = above(z, radius);
+            let (other, _) = above(z, -radius);
+            assert!(
+                secant >= 0.99 * rise.min(other) - rounding,
+                "{words}: secant {secant} within {radius} of {z}, but {lowest} is the least"
+            );
+        }
+    });
+}
+
+#[test]
 fn the_smoothness_is_the_least_bound_of_the_curvature() {
     each(|words, loss, b, random| {
         let z = prediction(random, b);

@@ -80,6 +80,7 @@ impl GramTree<'_> {
         let goal = Goal {
             cut: reference,
             tolerance: ROOT_TOLERANCE * reference,
+            share: None,
             tight: 1e-12 * reference,
         };
         context.counters.calls += 1;
@@ -117,6 +118,7 @@ impl GramTree<'_> {
         let goal = Goal {
             cut: f64::INFINITY,
             tolerance: ROOT_TOLERANCE * reference,
+            share: None,
             tight: ROOT_TOLERANCE * reference,
         };
         let mut last: Option<(Arc<Frame>, Sets)> = None;

@@ -451,6 +451,7 @@ impl Tree for GramTree<'_> {
             let goal = Goal {
                 cut: context.cut(),
                 tolerance: share.max(1e-13 * best),
+                share: None,
                 tight: (0.3 * context.allowed()).min(share).max(1e-14 * best),
             };
             context.counters.calls += 1;

@@ -140,14 +140,15 @@ impl Loss for Logistic {
         true
     }
 
-    /// `l''` rises, then falls: on an interval it is least at an end.
+    /// l'' falls away from 0 on either side: it is least at the further end.
     fn least_curvature(&self, low: f64, high: f64, b: f64) -> f64 {
-        self.curvature(low, b).min(self.curvature(high, b)) * (1.0 - 1e-12)
+        self.curvature(low.abs().max(high.abs()), b) * (1.0 - 1e-12)
     }
 
-    /// The quotient is `∫₀¹(1-s) l''(z + st) ds`, which rises, then falls, on either side of z, and falls away from 0: it
-    /// is least at an end. It does not depend on b, and is even in z; with `z ≤ 0` nothing cancels. A small radius
-    /// leaves few digits: there `l''(z + t) ≥ l''(z) e^{-|t|}`.
+    /// The quotient is `∫₀¹(1-s) l''(z + st) ds`. It does not depend on b, and is even in (z, t); l'' falls away from 0, so it
+    /// is least at the end that is further from 0, which for `z ≤ 0` is `t = -radius`. There it is `(ln(1 - σq) +
+    /// σ radius)/radius²`, `σ = l'` of `ln(1 + e^z)`, `q = 1 - e^{-radius}`. A small radius leaves few digits: there
+    /// `l''(z + t) ≥ l''(z) e^{-|t|}`.
     fn secant(&self, z: f64, b: f64, radius: f64) -> f64 {
         // Slopes this close to an end of the domain say too little of where they belong.
         if z.abs() > FAR {
@@ -156,14 +157,9 @@ impl Loss for Logistic {
         if radius < 0.01 {
             return self.curvature(z, b) * (0.5 - radius / 6.0) * (1.0 - 1e-12);
         }
-        let z = -z.abs();
-        let (value, slope) = (z.exp().ln_1p(), wrong(-z));
-        let end = |t: f64| {
-            let moved = z + t;
-            let there = (-moved.abs()).exp().ln_1p() + moved.max(0.0);
-            ((there - value) - slope * t) / (t * t)
-        };
-        (end(radius).min(end(-radius)) * (1.0 - 1e-9)).max(0.0)
+        let slope = wrong(z.abs());
+        let rise = (slope * (-radius).exp_m1()).ln_1p() + slope * radius;
+        (rise / (radius * radius) * (1.0 - 1e-9)).max(0.0)
     }
 
     /// `|l'''| ≤ l''`, so that l'' moves by a factor of at most `e^{error}`.

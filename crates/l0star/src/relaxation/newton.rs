@@ -57,8 +57,10 @@ const MAX_ROUNDS: usize = 200;
 pub(crate) struct Goal {
     /// A bound at or above this closes the node.
     pub cut: f64,
-    /// R - D at which the node is solved.
+    /// R - D at which the node is solved …
     pub tolerance: f64,
+    /// … or, if that is less, a share (the first) of what D lacks of a reference (the second).
+    pub share: Option<(f64, f64)>,
     /// The same when the relaxed point is a model itself: then only rounding should be left.
     pub tight: f64,
 }
@@ -224,7 +226,13 @@ impl Newton {
         let tolerance = if non_zero <= sets.model_size() {
             goal.tight
         } else {
-            goal.tolerance
+            match goal.share {
+                None => goal.tolerance,
+                Some((share, reference)) => {
+                    let left = share * (reference - self.bound);
+                    left.min(goal.tolerance).max(goal.tight)
+                }
+            }
         };
         self.open_gap() <= tolerance
     }

@@ -213,6 +213,7 @@ impl Ascent for Working {
             let goal = Goal {
                 cut: f64::INFINITY,
                 tolerance: 0.1 * tolerance,
+                share: None,
                 tight: 1e-12 * task.scale,
             };
             self.relax(node, &goal, limits);

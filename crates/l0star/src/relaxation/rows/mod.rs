@@ -31,9 +31,11 @@ const NODE_TOLERANCE: f64 = 1e-2;
 /// … and never beyond this share of the incumbent.
 const FLOOR: f64 = 1e-12;
 /// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
-pub(super) const WIDEST: f64 = 3.0;
-/// … and tried again when they are expected to lie within this share of the last lift's width.
-pub(super) const RELIFT: f64 = 0.75;
+const WIDEST: f64 = 3.0;
+/// … and tried again when it is expected to close this share of the gap.
+const RELIFT: f64 = 0.1;
+/// What was seen of the curvature that is left: it falls like `e^{-width/2}`, roughly, whatever the loss.
+const DECAY: f64 = 0.55;
 /// A lift writes out three times the entries of the columns that are left: at most so many.
 pub(super) const LARGEST: usize = 20_000_000;
 
@@ -96,10 +98,6 @@ impl NewtonRows {
         for (j, x) in alive.iter().zip(x) {
             self.newton.x[*j] = x * self.work.scale[*j];
         }
-    }
-
-    fn expected_width(&self, problem: &Problem, columns: usize, gap: f64) -> f64 {
-        expected_width(problem, &self.work.kept_z, columns, gap)
     }
 
     /// Where the better models of a node are, seen from the point of its best bound.
@@ -189,6 +187,7 @@ impl NewtonRows {
         let goal = Goal {
             cut: task.cut,
             tolerance,
+            share: Some((NODE_TOLERANCE, task.scale)),
             tight: tolerance.min(0.3e-9 * task.scale),
         };
         let bound = self.run(problem, &task.node, &goal, task.limits, watch);
@@ -264,18 +263,28 @@ impl Relaxation for NewtonRows {
             // The lifted problem knows nothing of some models that are wanted.
             return false;
         }
-        let width = self.expected_width(problem, alive, task.scale - task.low);
-        let widest = before.as_ref().map_or(WIDEST, |lift| RELIFT * lift.width);
-        if width.is_nan() || width > widest {
+        let gap = task.scale - task.low;
+        let width = expected_width(problem, &self.work.kept_z, alive, gap);
+        if width.is_nan() || width > before.as_ref().map_or(WIDEST, |lift| lift.width) {
             return false;
         }
         let sets = self.sets(problem, node);
         let mut weights = self.newton.gains(&sets);
-        if !self.ideas.spreading {
-            weights.clear();
-        }
         for (weight, j) in weights.iter_mut().zip(node.free) {
             *weight /= self.work.scale[*j] * self.work.scale[*j];
+        }
+        if let Some(lift) = &before {
+            // What the lift is worth to the bound, to first order, and how much more a new one would be.
+            let each = weights.iter().zip(node.free);
+            let worth: f64 = each.map(|(weight, j)| weight * self.work.mu[*j]).sum();
+            let fewer = (lift.ridges.len() as f64 / alive as f64).sqrt();
+            let growth = (DECAY * (lift.width - width)).exp() * fewer;
+            if worth * (growth - 1.0) < RELIFT * gap {
+                return false;
+            }
+        }
+        if !self.ideas.spreading {
+            weights.clear();
         }
         let x = self.newton.x.clone();
         let region = self.region(problem, task, before.as_deref());

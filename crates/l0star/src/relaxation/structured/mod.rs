@@ -210,6 +210,7 @@ impl<B: Backend> Relaxation for Structured<B> {
         let goal = Goal {
             cut: task.cut,
             tolerance,
+            share: None,
             tight: tolerance,
         };
         let shape = Arc::clone(self.backend.shape());

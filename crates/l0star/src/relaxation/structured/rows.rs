@@ -19,12 +19,16 @@ use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
 use crate::relaxation::rows::slack::Slack;
-use crate::relaxation::rows::{LARGEST, RELIFT, WIDEST, expected_width};
+use crate::relaxation::rows::{LARGEST, expected_width};
 use crate::relaxation::{Task, WarmStart};
 use crate::settings::Ideas;
 
 /// Most Newton steps for the unpenalised coefficients at one point.
 const MAX_STEPS: usize = 30;
+/// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
+const WIDEST: f64 = 2.0;
+/// … and tried again when they are expected to lie within this share of the last lift's width.
+const RELIFT: f64 = 0.75;
 
 /// The data themselves.
 #[derive(Debug, Clone)]
