@@ -34,6 +34,8 @@ const FLOOR: f64 = 1e-12;
 const WIDEST: f64 = 3.0;
 /// … and tried again when it is expected to close this share of the gap.
 const RELIFT: f64 = 0.1;
+/// … by growing by this share of itself, at least.
+const LEAST_GROWTH: f64 = 0.05;
 /// What was seen of the curvature that is left: it falls like `e^{-width/2}`, roughly, whatever the loss.
 const DECAY: f64 = 0.55;
 /// A lift writes out three times the entries of the columns that are left: at most so many.
@@ -98,6 +100,37 @@ impl NewtonRows {
         for (j, x) in alive.iter().zip(x) {
             self.newton.x[*j] = x * self.work.scale[*j];
         }
+    }
+
+    /// What a unit of μ is worth to the bound of a node that was solved, for each of its free columns.
+    fn weights(&mut self, problem: &Problem, node: &Subproblem) -> Vec<f64> {
+        let sets = self.sets(problem, node);
+        let mut weights = self.newton.gains(&sets);
+        for (weight, j) in weights.iter_mut().zip(node.free) {
+            *weight /= self.work.scale[*j] * self.work.scale[*j];
+        }
+        weights
+    }
+
+    /// Lifts the ridge of a node that was solved; false where nothing can be proved.
+    fn lift(&mut self, problem: &Problem, task: &Task, weights: Vec<f64>, width: f64) -> bool {
+        let before = self.work.lift.clone();
+        let x = self.newton.x.clone();
+        let region = self.region(problem, task, before.as_deref());
+        self.newton.x = x;
+        let weights = match self.ideas.spreading {
+            true => weights,
+            false => Vec::new(),
+        };
+        let lift = region.and_then(|region| {
+            let (scale, limits) = (task.scale, task.limits);
+            Lift::new(problem, &task.node, region, &weights, scale, width, limits)
+        });
+        let Some(lift) = lift else {
+            return false;
+        };
+        self.change(problem, &task.node, Some(Arc::new(lift)));
+        true
     }
 
     /// Where the better models of a node are, seen from the point of its best bound.
@@ -268,43 +301,18 @@ impl Relaxation for NewtonRows {
         if width.is_nan() || width > before.as_ref().map_or(WIDEST, |lift| lift.width) {
             return false;
         }
-        let sets = self.sets(problem, node);
-        let mut weights = self.newton.gains(&sets);
-        for (weight, j) in weights.iter_mut().zip(node.free) {
-            *weight /= self.work.scale[*j] * self.work.scale[*j];
-        }
+        let weights = self.weights(problem, node);
         if let Some(lift) = &before {
             // What the lift is worth to the bound, to first order, and how much more a new one would be.
             let each = weights.iter().zip(node.free);
             let worth: f64 = each.map(|(weight, j)| weight * self.work.mu[*j]).sum();
             let fewer = (lift.ridges.len() as f64 / alive as f64).sqrt();
-            let growth = (DECAY * (lift.width - width)).exp() * fewer;
-            if worth * (growth - 1.0) < RELIFT * gap {
+            let growth = (DECAY * (lift.width - width)).exp() * fewer - 1.0;
+            if growth < LEAST_GROWTH || worth * growth < RELIFT * gap {
                 return false;
             }
         }
-        if !self.ideas.spreading {
-            weights.clear();
-        }
-        let x = self.newton.x.clone();
-        let region = self.region(problem, task, before.as_deref());
-        self.newton.x = x;
-        let lift = region.and_then(|region| {
-            Lift::new(
-                problem,
-                node,
-                region,
-                &weights,
-                task.scale,
-                width,
-                task.limits,
-            )
-        });
-        let Some(lift) = lift else {
-            return false;
-        };
-        self.change(problem, node, Some(Arc::new(lift)));
-        true
+        self.lift(problem, task, weights, width)
     }
 
     fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
