@@ -1,5 +1,7 @@
 //! What is done with a design matrix: products with vectors, plain and in doubled precision, and single columns.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -250,6 +252,26 @@ impl Design {
                 let start = out.len();
                 out.resize(start + self.rows, 0.0);
                 self.fill(j, shift, scale, &mut out[start..]);
+            }
+        }
+    }
+
+    /// The same for some rows of a column as it is seen, times `unit`: entries are rounded twice.
+    pub(crate) fn append_rows(&self, j: usize, rows: Range<usize>, unit: f64, out: &mut Vec<f64>) {
+        let (centre, scale) = self.view(j);
+        let unit = scale * unit;
+        match self.stored(j) {
+            Stored::Dense(values) => {
+                out.extend(values[rows].iter().map(|a| (a - centre) * unit));
+            }
+            Stored::Sparse(places, values) => {
+                let start = out.len();
+                out.resize(start + rows.len(), (0.0 - centre) * unit);
+                let place = |row: usize| places.partition_point(|i| (*i as usize) < row);
+                for at in place(rows.start)..place(rows.end) {
+                    let row = places[at] as usize - rows.start;
+                    out[start + row] = (values[at] - centre) * unit;
+                }
             }
         }
     }

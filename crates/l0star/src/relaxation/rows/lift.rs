@@ -11,7 +11,8 @@
 //! has a convex bracket, and its perspective bound with the ridge λ + μ is tighter than that with λ. Columns that are in
 //! give half their ridge to the bracket (μ = -λ/2), which costs nothing; unpenalised ones get a ridge this way.
 
-use super::region::{Region, weighted_gram};
+use super::leverage::Columns;
+use super::region::Region;
 use crate::bound::Subproblem;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
@@ -63,18 +64,15 @@ impl Lift {
             .copied()
             .collect();
         let d = columns.len();
-        let mut design = Vec::with_capacity(n * d);
-        let mut weighted = Vec::with_capacity(n * d);
-        for j in &columns {
-            let (centre, unit) = problem.design.view(*j);
-            problem.design.append(*j, centre, unit, &mut design);
-            let column = &design[design.len() - n..];
-            let rows = column.iter().zip(&problem.p).zip(&region.curvature);
-            weighted.extend(rows.map(|((a, p), curvature)| a * (p * curvature)));
-        }
+        let curved: Vec<f64> = problem
+            .p
+            .iter()
+            .zip(&region.curvature)
+            .map(|(p, curvature)| p * curvature)
+            .collect();
         let mut gram = vec![0.0; d * d];
-        weighted_gram(&weighted, &design, n, d, &mut gram);
-        drop((design, weighted));
+        let list = columns.iter().map(|j| (*j, 1.0)).collect();
+        Columns::new(&problem.design, list).gram(&curved, &mut gram);
         // Half the ridge of what is in goes to the bracket.
         for (i, j) in node.included.iter().enumerate() {
             gram[i * d + i] += 0.5 * problem.ridge[*j];

@@ -7,6 +7,7 @@
 //! `Σ p l̃ - ½ Σ μ x²` with `x̃_j = √(λ_j + μ_j) x_j`, and its bound that of the linearisation at the best point, less the
 //! proved bound of its rounding.
 
+mod leverage;
 pub(crate) mod lift;
 pub(super) mod model;
 pub(super) mod region;

@@ -14,23 +14,15 @@
 
 use std::borrow::Cow;
 
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, MatMut, MatRef, Par};
-
+use super::leverage::Leverage;
 use super::slack::Slack;
 use crate::limits::Limits;
-use crate::linalg::cholesky::Cholesky;
-use crate::linalg::kernels;
-use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
 
 /// Tries to find radii that hold.
 const MAX_ROUNDS: usize = 5;
 /// Radii are first guessed to shrink like the square root of the gap, with this to spare.
 const GUESS: f64 = 1.3;
-/// The Gram matrix must keep this share of its mean diagonal as least eigenvalue.
-const LEAST: f64 = 1e-6;
 
 /// An interval for each row, and the least curvature of the loss on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -224,129 +216,4 @@ impl Region {
         }
         self
     }
-}
-
-/// Upper bounds of `√(a_iᵀ(Aᵀ diag(w) A + diag(g))⁻¹ a_i)`, proved.
-///
-/// With columns scaled, R the float factor of `M̂ - τI`, `τ ≥ (γ_{n+12} + 2γ_{d+4}) tr` (`tr` of what was added up), satisfies `RRᵀ ⪯ M`, hence
-/// `ℓ_i ≤ |R⁻¹a_i|²`. A second factorisation with κ = 1e-6 of the mean diagonal more proves `RRᵀ ⪰ κ/2`: the rounding of
-/// the substitution, `|R⁻¹||δR| ≤ √(2/κ) γ_{d+4} √tr`, is far below the 1e-6 that is added.
-struct Leverage {
-    rows: usize,
-    columns: usize,
-    /// g of the scaled columns, and the sizes of what it was made of.
-    ridges: Vec<(f64, f64)>,
-    /// The scaled columns, end to end.
-    design: Vec<f64>,
-    weighted: Vec<f64>,
-    solved: Vec<f64>,
-    gram: Vec<f64>,
-    sizes: Vec<f64>,
-    factor: Cholesky,
-    spare: Cholesky,
-}
-
-impl Leverage {
-    fn new(problem: &Problem, columns: &[usize], slack: &Slack) -> Option<Self> {
-        let rows = problem.rows();
-        let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
-        let mut design = Vec::with_capacity(rows * columns.len());
-        let mut ridges = Vec::with_capacity(columns.len());
-        for (j, (ridge, size)) in columns.iter().zip(&slack.ridges) {
-            let norm = problem.norms[*j] * heaviest.sqrt();
-            if norm == 0.0 {
-                continue;
-            }
-            // A power of two: the scaled columns are exact.
-            let scale = (-norm.log2().round()).clamp(-1000.0, 1000.0).exp2();
-            let (centre, unit) = problem.design.view(*j);
-            problem.design.append(*j, centre, unit * scale, &mut design);
-            ridges.push((ridge * scale * scale, size * scale * scale));
-        }
-        let count = ridges.len();
-        if count == 0 || count >= rows {
-            return None;
-        }
-        Some(Self {
-            rows,
-            columns: count,
-            ridges,
-            weighted: vec![0.0; design.len()],
-            solved: vec![0.0; design.len()],
-            gram: vec![0.0; count * count],
-            sizes: vec![0.0; rows],
-            factor: Cholesky::new(),
-            spare: Cholesky::new(),
-            design,
-        })
-    }
-
-    fn bound(&mut self, weights: &[f64]) -> Option<&mut [f64]> {
-        let (n, d) = (self.rows, self.columns);
-        for (out, a) in self
-            .weighted
-            .chunks_exact_mut(n)
-            .zip(self.design.chunks_exact(n))
-        {
-            for ((out, a), w) in out.iter_mut().zip(a).zip(weights) {
-                *out = a * w;
-            }
-        }
-        weighted_gram(&self.weighted, &self.design, n, d, &mut self.gram);
-        let mut trace = 0.0;
-        for (i, (ridge, size)) in self.ridges.iter().enumerate() {
-            trace += self.gram[i * d + i] + size;
-            self.gram[i * d + i] += ridge;
-        }
-        let shift = (gamma(n + 12) + 2.0 * gamma(d + 4)) * trace * 1.01;
-        let least = LEAST * trace / d as f64;
-        for (factor, shift) in [(&mut self.spare, shift + least), (&mut self.factor, shift)] {
-            let rows = factor.start(d);
-            rows.copy_from_slice(&self.gram);
-            (0..d).for_each(|i| rows[i * d + i] -= shift);
-            if !factor.factor() {
-                return None;
-            }
-        }
-        self.solved.copy_from_slice(&self.design);
-        solve_lower_triangular_in_place(
-            MatRef::from_row_major_slice(self.factor.rows(), d, d),
-            MatMut::from_row_major_slice_mut(&mut self.solved, d, n),
-            Par::Seq,
-        );
-        self.sizes.fill(0.0);
-        for row in self.solved.chunks_exact(n) {
-            for (size, v) in self.sizes.iter_mut().zip(row) {
-                *size += v * v;
-            }
-        }
-        for size in &mut self.sizes {
-            *size = size.sqrt() * (1.0 + 1e-6);
-        }
-        Some(&mut self.sizes)
-    }
-}
-
-/// The lower triangle, by rows, of `Lᵀ R` for two n×d matrices given column after column.
-pub(crate) fn weighted_gram(left: &[f64], right: &[f64], n: usize, d: usize, out: &mut [f64]) {
-    if d < 8 {
-        for r in 0..d {
-            for c in 0..=r {
-                out[r * d + c] =
-                    kernels::dot(&left[r * n..(r + 1) * n], &right[c * n..(c + 1) * n]);
-            }
-        }
-        return;
-    }
-    matmul(
-        MatMut::from_row_major_slice_mut(out, d, d),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        MatRef::from_row_major_slice(left, d, n),
-        BlockStructure::Rectangular,
-        MatRef::from_column_major_slice(right, n, d),
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
 }
