@@ -240,7 +240,8 @@ impl Backend for GramBackend {
         &mut self,
         problem: &Problem,
         task: &Task,
-        _model: &[(usize, f64)],
+        _blocks: &Blocks,
+        _point: &[f64],
         gains: &dyn Fn(usize) -> f64,
     ) -> bool {
         let size = self.current.shape.columns.len();

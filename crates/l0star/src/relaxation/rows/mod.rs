@@ -39,7 +39,7 @@ const RELIFT: f64 = 0.1;
 const LEAST_GROWTH: f64 = 0.05;
 /// What was seen of the curvature that is left: it falls like `e^{-width/2}`, roughly, whatever the loss.
 const DECAY: f64 = 0.55;
-/// A lift writes out three times the entries of the columns that are left: at most so many.
+/// A lift multiplies the columns that are left with each other three times: at most so many entries.
 pub(super) const LARGEST: usize = 20_000_000;
 
 /// The relaxation of nodes by Newton's method on the rows.
@@ -146,7 +146,7 @@ impl NewtonRows {
         let bound = self.newton.return_to_bound(&mut model, &sets);
         let gap = task.scale - bound.value();
         let (x, u, work) = (&self.newton.x, &self.newton.best_u, &self.work);
-        let place = |(j, is_free): (usize, bool)| {
+        let place = |(j, feature): (usize, Option<usize>)| {
             let scale = work.scale[j];
             // Without a lift the bound is that of the repaired slopes, and unpenalised columns have no ridge.
             let (u, error, scale) = match before {
@@ -161,23 +161,23 @@ impl NewtonRows {
                 x: x[j],
                 u,
                 error,
+                bounds: (f64::NEG_INFINITY, f64::INFINITY),
                 scale,
                 mu: work.mu[j],
-                is_free,
+                feature,
             }
         };
-        let bare = problem.unpenalised.columns();
-        let decided = node.included.iter().map(|j| (*j, false));
-        let free = node.free.iter().map(|j| (*j, true));
-        let columns = decided.chain(free).chain(bare.iter().map(|j| (*j, false)));
-        let columns: Vec<(usize, bool)> = columns.collect();
-        let places: Vec<Place> = columns.iter().copied().map(place).collect();
+        let bare = problem.unpenalised.columns().iter();
+        let decided = node.included.iter().map(|j| (*j, None));
+        let free = node.free.iter().enumerate().map(|(i, j)| (*j, Some(i)));
+        let columns = decided.chain(free).chain(bare.map(|j| (*j, None)));
+        let (columns, places): (Vec<usize>, Vec<Place>) =
+            columns.map(|column| (column.0, place(column))).unzip();
         let slack = Slack::new(gap, &places, node.budget, self.ideas.slack);
         let centre = match before {
             None => Centre::plain(problem, &work.point.alpha, &work.kept_z, work.kept_error),
             Some(lift) => Centre::lifted(&work.kept_z, work.kept_error, &lift.region),
         };
-        let columns: Vec<usize> = columns.iter().map(|(j, _)| *j).collect();
         let before = before.map(|lift| &lift.region);
         Region::find(problem, &columns, &centre, &slack, before, task.limits)
     }
@@ -236,14 +236,31 @@ impl NewtonRows {
     }
 }
 
-/// How far the predictions of a better model can be from those z of the relaxed point, in the root mean square over the rows:
-/// `Σ p l'' ℓ = d` for the leverages ℓ of d columns.
-pub(super) fn expected_width(problem: &Problem, z: &[f64], columns: usize, gap: f64) -> f64 {
+/// How far the predictions of a better model are expected to be from those z of the relaxed point, in the root mean square over
+/// the rows (`Σ p l'' ℓ = d` for the leverages ℓ of d columns), if a lift promises to pay. `worth`: what the lift at hand is
+/// worth to the bound, to first order.
+pub(super) fn promising_width(
+    problem: &Problem,
+    z: &[f64],
+    columns: usize,
+    gap: f64,
+    before: Option<&Lift>,
+    worth: f64,
+) -> Option<f64> {
     let rows = problem.p.iter().zip(z).zip(&problem.b);
     let curvature: f64 = rows
         .map(|((p, z), b)| p * problem.loss.curvature(*z, *b))
         .sum();
-    (2.0 * gap * columns as f64 / curvature).sqrt()
+    let width = (2.0 * gap * columns as f64 / curvature).sqrt();
+    let promises = match before {
+        None => width <= WIDEST,
+        Some(lift) => {
+            let fewer = (lift.ridges.len() as f64 / columns as f64).sqrt();
+            let growth = (DECAY * (lift.width - width)).exp() * fewer - 1.0;
+            width <= lift.width && growth >= LEAST_GROWTH && worth * growth >= RELIFT * gap
+        }
+    };
+    promises.then_some(width)
 }
 
 impl Relaxation for NewtonRows {
@@ -297,23 +314,15 @@ impl Relaxation for NewtonRows {
             // The lifted problem knows nothing of some models that are wanted.
             return false;
         }
-        let gap = task.scale - task.low;
-        let width = expected_width(problem, &self.work.kept_z, alive, gap);
-        if width.is_nan() || width > before.as_ref().map_or(WIDEST, |lift| lift.width) {
-            return false;
-        }
         let weights = self.weights(problem, node);
-        if let Some(lift) = &before {
-            // What the lift is worth to the bound, to first order, and how much more a new one would be.
-            let each = weights.iter().zip(node.free);
-            let worth: f64 = each.map(|(weight, j)| weight * self.work.mu[*j]).sum();
-            let fewer = (lift.ridges.len() as f64 / alive as f64).sqrt();
-            let growth = (DECAY * (lift.width - width)).exp() * fewer - 1.0;
-            if growth < LEAST_GROWTH || worth * growth < RELIFT * gap {
-                return false;
-            }
+        let each = weights.iter().zip(node.free);
+        let worth = each.map(|(weight, j)| weight * self.work.mu[*j]).sum();
+        let gap = task.scale - task.low;
+        let z = &self.work.kept_z;
+        match promising_width(problem, z, alive, gap, before.as_deref(), worth) {
+            Some(width) => self.lift(problem, task, weights, width),
+            None => false,
         }
-        self.lift(problem, task, weights, width)
     }
 
     fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {

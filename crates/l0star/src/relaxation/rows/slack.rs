@@ -1,17 +1,19 @@
 //! What the ridges leave to a better model.
 //!
-//! With ridges 1 (x̃), slopes u at the point y and the m-th largest `|u_i| = θ` over F, a model x of a node that uses `T ⊂ F`
-//! has, beyond D and the slack of the rows,
+//! In coordinates of ridge 1 let u be the slopes at the point y, `h_g = Σ h_j(u_j)` the atoms of features (½u² for a column
+//! without bounds), x̂ their maximisers (u, moved into the bounds), and Θ the m-th largest atom over F. A model x of a
+//! node that uses `T ⊂ F` has, beyond D and the slack of the rows, at least
 //!
 //! ```text
-//! ½ Σ_{S∪T} (x̃_i - u_i)² + ½ (top_m(u_F²) - Σ_T u_i²) ≥ Σ_S ½ (x̃_i - u_i)² + Σ_F cost_i(x̃_i),
-//! cost_i(0) = ½ (u_i² - θ²)₊,   cost_i(x̃) = ½ (x̃ - u_i)² + ½ (θ² - u_i²)₊  for x̃ ≠ 0,
+//! ½ Σ_{S∪T} (x_j - x̂_j)² + top_m(h_F) - Σ_T h_g = Σ_S ½ (x_j - x̂_j)² + Σ_F cost_g(x_g),
+//! cost_g = (h_g - Θ)₊ where x_g = 0,   ½ |x_g - x̂_g|² + (Θ - h_g)₊ elsewhere,
 //! ```
 //!
-//! and `cost_i(x̃) ≥ ½ν (x̃ - ỹ_i)² - κ` whenever `νỹ² ≤ (u² - θ²)₊ + 2κ` and `ν(u - ỹ)² ≤ (1 - ν)((θ² - u²)₊ + 2κ)`. A column
-//! that is clearly in or clearly out of the relaxed support thus adds nearly a whole ridge to what holds a better model
-//! near y; one that is shared adds nothing. The κ are added to the gap.
+//! and `cost_g ≥ ½ν |x_g - y_g|² - κ` whenever `½ν|y_g|² ≤ (h_g - Θ)₊ + κ` and `½ν|x̂_g - y_g|² ≤ (1 - ν)((Θ - h_g)₊ + κ)`. A
+//! feature that is clearly in or clearly out of the relaxed support thus adds nearly its whole ridge to what holds a better
+//! model near y; one that is shared adds nothing. The κ are added to the gap.
 
+use crate::bound::box_atom;
 use crate::linalg::rounding::{U, gamma};
 
 /// What the κ may be in all, as a share of the gap.
@@ -19,18 +21,20 @@ const SHARE: f64 = 1e-3;
 /// ν stays below 1.
 const MOST: f64 = 0.999;
 
-/// A column of a node at a point; in coordinates of ridge 1.
+/// A column of a node at a point, in coordinates of ridge 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub x: f64,
     /// The slope, and a bound of its error.
     pub u: f64,
     pub error: f64,
+    pub bounds: (f64, f64),
     /// `√(λ + μ)`; 0 for a column without a ridge.
     pub scale: f64,
     /// What the lift takes from the slack of the rows.
     pub mu: f64,
-    pub is_free: bool,
+    /// Which of the free features it belongs to: columns of one are neighbours, and they are numbered in order.
+    pub feature: Option<usize>,
 }
 
 /// The gap to what is better, and what the ridges add to the slack.
@@ -43,79 +47,115 @@ pub(crate) struct Slack {
 }
 
 impl Slack {
-    /// Of the rows alone.
-    pub(crate) fn of_rows(gap: f64, columns: usize) -> Self {
-        Self {
-            gap: gap * (1.0 + 1e-9),
-            ridges: vec![(0.0, 0.0); columns],
-        }
-    }
-
     /// For a node of this budget; without `curbs` the ridges are asked for nothing.
     pub(crate) fn new(gap: f64, places: &[Place], budget: usize, curbs: bool) -> Self {
-        let mut sizes: Vec<f64> = places
-            .iter()
-            .filter(|place| place.is_free)
-            .map(|place| place.u.abs())
-            .collect();
-        let count = sizes.len();
-        let theta = match budget {
+        let features = places.chunk_by(|a, b| a.feature.is_some() && a.feature == b.feature);
+        let features: Vec<Feature> = features.map(Feature::new).collect();
+        let free = features.iter().filter(|feature| feature.is_free);
+        let mut atoms: Vec<f64> = free.clone().map(|feature| feature.atom).collect();
+        let least = match budget {
             0 => f64::INFINITY,
-            m if m > count => 0.0,
-            m => *sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a)).1,
+            m if m > atoms.len() => 0.0,
+            m => *atoms.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a)).1,
         };
-        let curbs = curbs && theta.is_finite() && gap > 0.0;
+        let curbs = curbs && least.is_finite() && gap > 0.0;
         let most = SHARE * gap / places.len() as f64;
-        let mut slack = Self::of_rows(gap, 0);
-        let mut blurred: f64 = 0.0;
-        for place in places {
-            // Rounding of the squares below, and of the scale, is far within this.
-            let error = place.error + 16.0 * U * (place.u.abs() + theta);
-            let nu = match curbs && place.scale > 0.0 {
-                true => place.curb(error, theta, most, &mut slack.gap),
+        let mut slack = Self {
+            gap,
+            ridges: Vec::with_capacity(places.len()),
+        };
+        if curbs {
+            // Θ is that of the atoms as they were computed.
+            slack.gap += free.map(|feature| feature.error(least)).sum::<f64>();
+        }
+        for feature in &features {
+            let nu = match curbs {
+                true => feature.curb(least, most * feature.places.len() as f64, &mut slack.gap),
                 false => 0.0,
             };
-            let square = place.scale * place.scale;
-            let (held, taken) = (0.5 * nu * square, 0.5 * place.mu);
-            slack.ridges.push((held - taken, held + taken.abs()));
-            if place.is_free {
-                blurred = blurred.max(error);
+            for place in feature.places {
+                let held = 0.5 * nu * place.scale * place.scale;
+                let taken = 0.5 * place.mu;
+                slack.ridges.push((held - taken, held + taken.abs()));
             }
-        }
-        if curbs {
-            // θ is the m-th largest of the slopes as they were computed.
-            slack.gap += count as f64 * blurred * (theta + blurred);
         }
         slack.gap *= 1.0 + 1e-9;
         slack
     }
 }
 
-impl Place {
-    /// ν, a little less than could be claimed; its κ goes to `gap`.
-    fn curb(&self, error: f64, theta: f64, most: f64, gap: &mut f64) -> f64 {
-        let (x, u) = (self.x, self.u);
-        let (nearest, furthest) = ((u.abs() - error).max(0.0), u.abs() + error);
-        let (mut above, mut below) = (f64::INFINITY, 0.0);
-        if self.is_free {
-            above = (nearest * nearest - theta * theta).max(0.0);
-            below = (theta * theta - furthest * furthest).max(0.0);
+/// The columns that are in or out together.
+struct Feature<'a> {
+    places: &'a [Place],
+    is_free: bool,
+    atom: f64,
+    /// `Σ u²` and `Σ ε (|u| + ε)`: an atom moves by at most that.
+    squares: f64,
+    moved: f64,
+}
+
+impl<'a> Feature<'a> {
+    fn new(places: &'a [Place]) -> Self {
+        let (mut atom, mut squares, mut moved) = (0.0, 0.0, 0.0);
+        for place in places {
+            atom += box_atom(place.u, 1.0, place.bounds);
+            squares += place.u * place.u;
+            moved += place.error * (place.u.abs() + place.error);
         }
-        let way = ((u - x).abs() + error).powi(2);
-        let room = below + 2.0 * most;
-        let stays = if x == 0.0 {
-            1.0
-        } else {
-            (above + 2.0 * most) / (x * x)
-        };
-        let nu = stays.min(room / (room + way)).min(MOST);
-        if !(nu > 0.0) {
+        Self {
+            places,
+            is_free: places[0].feature.is_some(),
+            atom,
+            squares,
+            moved,
+        }
+    }
+
+    /// How far the atom can be from what was computed, with the rounding of comparing it to another.
+    fn error(&self, other: f64) -> f64 {
+        1.01 * self.moved + gamma(self.places.len() + 32) * (self.squares + other)
+    }
+
+    /// ν, a little less than could be claimed for at most κ = `most`; what it takes goes to `gap`.
+    fn curb(&self, least: f64, most: f64, gap: &mut f64) -> f64 {
+        if self.places.iter().any(|place| place.scale == 0.0) {
             return 0.0;
         }
-        let out = nu * x * x - above;
-        let inside = way * nu / (1.0 - nu) - below;
-        let rounding = gamma(32) * (u * u + x * x + theta * theta);
-        *gap += 0.5 * out.max(inside).max(0.0) + rounding;
+        let (mut length, mut way) = (0.0, 0.0);
+        for Place {
+            x,
+            u,
+            error,
+            bounds,
+            ..
+        } in self.places
+        {
+            let best = u.max(bounds.0).min(bounds.1);
+            let error = error + 16.0 * U * (u.abs() + x.abs());
+            length += x * x;
+            way += ((best - x).abs() + error).powi(2);
+        }
+        let error = self.error(least);
+        let (above, below) = match self.is_free {
+            true => (
+                (self.atom - least - error).max(0.0),
+                (least - self.atom - error).max(0.0),
+            ),
+            false => (f64::INFINITY, 0.0),
+        };
+        let room = 2.0 * (below + most);
+        let stays = match length > 0.0 {
+            true => 2.0 * (above + most) / length,
+            false => 1.0,
+        };
+        let nu = stays.min(room / (room + way)).min(MOST);
+        if nu.is_nan() || nu <= 0.0 {
+            return 0.0;
+        }
+        let out = 0.5 * nu * length - above;
+        let inside = 0.5 * way * nu / (1.0 - nu) - below;
+        let rounding = gamma(self.places.len() + 64) * (self.squares + length + least);
+        *gap += out.max(inside).max(0.0) + rounding;
         nu * (1.0 - 1e-9)
     }
 }

@@ -94,13 +94,14 @@ pub(crate) trait Backend: Clone + Send + Sync {
     /// Good values for these.
     fn bare_values(&self) -> &[f64];
 
-    /// Makes the problem of a node tighter, if it can: other coordinates. `model` is the relaxed point, `gains` what a unit of
-    /// lift of a column is worth.
+    /// Makes the problem of a node tighter, if it can: other coordinates. `point` is that of the best bound, zero outside
+    /// the node; `gains` what a unit of lift of a column is worth.
     fn tighten(
         &mut self,
         problem: &Problem,
         task: &Task,
-        model: &[(usize, f64)],
+        blocks: &Blocks,
+        point: &[f64],
         gains: &dyn Fn(usize) -> f64,
     ) -> bool;
 
@@ -244,7 +245,15 @@ impl<B: Backend> Relaxation for Structured<B> {
             }
         }
         let mut model: Vec<(usize, f64)> = self.model().collect();
-        let changed = self.backend.tighten(problem, task, &model, &|j| gains[j]);
+        let shape = Arc::clone(self.backend.shape());
+        let blocks = self.blocks(problem, &task.node, &shape);
+        let mut point = vec![0.0; shape.scale.len()];
+        blocks
+            .columns()
+            .for_each(|j| point[j] = self.proximal.bound_x[j]);
+        let changed = self
+            .backend
+            .tighten(problem, task, &blocks, &point, &|j| gains[j]);
         if changed {
             let bare = self.backend.bare(problem).iter().copied();
             model.extend(bare.zip(self.backend.bare_values().iter().copied()));

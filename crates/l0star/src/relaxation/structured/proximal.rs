@@ -73,6 +73,14 @@ impl Blocks<'_> {
         2.0 * gamma(columns.unwrap_or(1) + ATOM + 8) * largest
     }
 
+    /// The atoms of what is in and the m largest of the others, in all.
+    pub fn atoms(&self, u: &[f64], scratch: &mut Vec<f64>) -> f64 {
+        let atom = |j: &usize| box_atom(u[*j], 1.0, self.bounds[*j]);
+        let inside: f64 = self.inside.iter().map(atom).sum();
+        let atoms = self.groups.iter().map(|group| self.atom(group, u));
+        inside + top_sum(atoms, self.budget, scratch)
+    }
+
     /// The atom of a feature.
     pub fn atom(&self, group: &Range<usize>, u: &[f64]) -> f64 {
         let atom = |j: &usize| box_atom(u[*j], 1.0, self.bounds[*j]);
@@ -83,8 +91,10 @@ impl Blocks<'_> {
 /// The solver, with its buffers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proximal {
-    /// The iterate of least value, and u at the point of the best bound.
+    /// The iterate of least value.
     pub x: Vec<f64>,
+    /// The point of the best bound, and u there.
+    pub bound_x: Vec<f64>,
     pub best_u: Vec<f64>,
     /// The share of each free feature at x.
     pub shares: Vec<f64>,
@@ -117,6 +127,7 @@ impl Proximal {
         let size = node.curvature.len();
         for buffer in [
             &mut self.x,
+            &mut self.bound_x,
             &mut self.best_u,
             &mut self.u,
             &mut self.next,
@@ -218,14 +229,12 @@ impl Proximal {
             true => (&self.next, &self.next_u),
             false => (&self.point, &self.u),
         };
-        let atom = |j: &usize| box_atom(u[*j], 1.0, node.bounds[*j]);
-        let inside: f64 = node.inside.iter().map(atom).sum();
-        let atoms = node.groups.iter().map(|group| node.atom(group, u));
-        let dual = base - inside - top_sum(atoms, node.budget, &mut self.scratch);
+        let dual = base - node.atoms(u, &mut self.scratch);
         if dual > self.bound {
             self.bound = dual;
             *certified = None;
             self.best_u.copy_from_slice(u);
+            self.bound_x.copy_from_slice(x);
             smooth.keep(x, u, node, dual);
         }
     }

@@ -18,17 +18,13 @@ use crate::relaxation::newton::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
-use crate::relaxation::rows::slack::Slack;
-use crate::relaxation::rows::{LARGEST, expected_width};
+use crate::relaxation::rows::slack::{Place, Slack};
+use crate::relaxation::rows::{LARGEST, promising_width};
 use crate::relaxation::{Task, WarmStart};
 use crate::settings::Ideas;
 
 /// Most Newton steps for the unpenalised coefficients at one point.
 const MAX_STEPS: usize = 30;
-/// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
-const WIDEST: f64 = 2.0;
-/// … and tried again when they are expected to lie within this share of the last lift's width.
-const RELIFT: f64 = 0.75;
 
 /// The data themselves.
 #[derive(Debug, Clone)]
@@ -246,20 +242,19 @@ impl Backend for Rows {
         &self.bare
     }
 
-    /// Lifts the ridge of what is left of a node, when that promises to pay. The region is centred at the relaxed point, its
-    /// gap is that of the bound without a lift there.
+    /// Lifts the ridge of what is left of a node, when that promises to pay.
     fn tighten(
         &mut self,
         problem: &Problem,
         task: &Task,
-        model: &[(usize, f64)],
+        blocks: &Blocks,
+        point: &[f64],
         gains: &dyn Fn(usize) -> f64,
     ) -> bool {
         let included = problem.expanded(task.node.included);
         let free = problem.expanded(task.node.free);
         let bare = problem.unpenalised.columns();
-        let columns: Vec<usize> = [&included[..], &free, bare].concat();
-        let (alive, rows) = (columns.len(), problem.rows());
+        let (alive, rows) = (included.len() + free.len() + bare.len(), problem.rows());
         if alive >= rows || alive * rows > LARGEST || !problem.loss.can_lift() {
             return false;
         }
@@ -267,34 +262,26 @@ impl Backend for Rows {
         if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
             return false;
         }
-        let mut x: Vec<(usize, f64)> = model.to_vec();
-        x.retain(|(j, _)| columns.contains(j) && !bare.contains(j));
-        problem.predict_into(&x, &mut self.z);
-        self.settle(problem);
-        x.extend(bare.iter().copied().zip(self.bare.iter().copied()));
-        problem.predict_into(&x, &mut self.z);
-        problem
-            .loss
-            .slopes(&self.z, &problem.b, &mut self.point.alpha);
-        self.point.update(problem);
-        self.point.dots(problem, &task.node);
-        let bound = self
-            .point
-            .bound(problem, &task.node, &mut self.scratch)
-            .value();
-        let gap = task.scale - bound;
-        let width = expected_width(problem, &self.z, alive, gap);
-        let widest = before.as_ref().map_or(WIDEST, |lift| RELIFT * lift.width);
-        if !(gap > 0.0 && width <= widest) {
+        if before
+            .as_ref()
+            .is_some_and(|lift| lift.ceiling < task.scale)
+        {
+            // The lifted problem knows nothing of some models that are wanted.
             return false;
         }
-        let offset = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
-        let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
-        let error = gamma(x.len() + 6) * (size + offset);
-        let centre = Centre::plain(problem, &self.point.alpha, &self.z, error);
-        let slack = Slack::of_rows(gap, alive);
-        let wider = before.as_ref().map(|lift| &lift.region);
-        let region = Region::find(problem, &columns, &centre, &slack, wider, task.limits);
+        let gap = task.scale - task.low;
+        let worth = free.iter().map(|j| gains(*j) * self.work.mu[*j]).sum();
+        let z = match before {
+            Some(_) => &self.work.kept_z,
+            None => &self.z,
+        };
+        let Some(width) = promising_width(problem, z, alive, gap, before.as_deref(), worth) else {
+            return false;
+        };
+        let region = match &before {
+            Some(lift) => self.region_of_lifted(problem, task, blocks, point, lift),
+            None => self.region(problem, task, point),
+        };
         let weights: Vec<f64> = match self.ideas.spreading {
             true => free.iter().map(|j| gains(*j)).collect(),
             false => Vec::new(),
@@ -313,6 +300,102 @@ impl Backend for Rows {
         };
         self.change(problem, Some(Arc::new(lift)));
         true
+    }
+}
+
+impl Rows {
+    /// Where the better models of a node are, seen from a point of the problem without a lift.
+    fn region(&mut self, problem: &Problem, task: &Task, point: &[f64]) -> Option<Region> {
+        let bare = problem.unpenalised.columns();
+        let scale = &self.shape.scale;
+        let x = point.iter().enumerate().filter(|(_, x)| **x != 0.0);
+        let mut x: Vec<(usize, f64)> = x.map(|(j, x)| (j, x / scale[j])).collect();
+        problem.predict_into(&x, &mut self.z);
+        self.settle(problem);
+        x.extend(bare.iter().copied().zip(self.bare.iter().copied()));
+        problem.predict_into(&x, &mut self.z);
+        problem
+            .loss
+            .slopes(&self.z, &problem.b, &mut self.point.alpha);
+        self.point.update(problem);
+        self.point.dots(problem, &task.node);
+        let bound = self
+            .point
+            .bound(problem, &task.node, &mut self.scratch)
+            .value();
+        let offset = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
+        let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
+        let error = gamma(x.len() + 6) * (size + offset);
+        let centre = Centre::plain(problem, &self.point.alpha, &self.z, error);
+        let slope = |j: usize| {
+            let (v, error) = self.point.slope(problem, j);
+            (-v / self.shape.scale[j], error / self.shape.scale[j])
+        };
+        let (columns, slack) = self.slack(problem, task, point, task.scale - bound, &slope);
+        Region::find(problem, &columns, &centre, &slack, None, task.limits)
+    }
+
+    /// The same, seen from a point of the lifted problem.
+    fn region_of_lifted(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        blocks: &Blocks,
+        point: &[f64],
+        lift: &Lift,
+    ) -> Option<Region> {
+        let mut u = vec![0.0; point.len()];
+        let model = RowModel {
+            problem,
+            work: &mut self.work,
+            limits: task.limits,
+        };
+        let mut lifted = LiftedAt { model };
+        let (_, base) = lifted.evaluate(point, blocks, &mut u);
+        let dual = base - blocks.atoms(&u, &mut self.scratch);
+        lifted.keep(point, &u, blocks, dual);
+        let bound = lifted.certify(blocks).value();
+        let work = &self.work;
+        let slope = |j: usize| (u[j], work.frame.slope);
+        let (columns, slack) = self.slack(problem, task, point, task.scale - bound, &slope);
+        let centre = Centre::lifted(&work.kept_z, work.kept_error, &lift.region);
+        let before = Some(&lift.region);
+        Region::find(problem, &columns, &centre, &slack, before, task.limits)
+    }
+
+    /// Every column that can be non-zero, and the slack around `point`, where the slopes are `slope` up to an error.
+    fn slack(
+        &self,
+        problem: &Problem,
+        task: &Task,
+        point: &[f64],
+        gap: f64,
+        slope: &dyn Fn(usize) -> (f64, f64),
+    ) -> (Vec<usize>, Slack) {
+        let place = |j: usize, feature: Option<usize>| {
+            let has_ridge = problem.ridge[j] > 0.0 || self.work.lift.is_some();
+            let (u, error) = if has_ridge { slope(j) } else { (0.0, 0.0) };
+            let place = Place {
+                x: point[j],
+                u,
+                error,
+                bounds: self.shape.bounds[j],
+                scale: if has_ridge { self.shape.scale[j] } else { 0.0 },
+                mu: self.work.mu[j],
+                feature,
+            };
+            (j, place)
+        };
+        let (node, bare) = (&task.node, problem.unpenalised.columns());
+        let included = problem.expanded(node.included);
+        let mut all: Vec<(usize, Place)> = included.iter().map(|j| place(*j, None)).collect();
+        for (i, leader) in node.free.iter().enumerate() {
+            all.extend(problem.members(*leader).iter().map(|j| place(*j, Some(i))));
+        }
+        all.extend(bare.iter().map(|j| place(*j, None)));
+        let (columns, places): (Vec<usize>, Vec<Place>) = all.into_iter().unzip();
+        let slack = Slack::new(gap, &places, node.budget, self.ideas.slack);
+        (columns, slack)
     }
 }
 
