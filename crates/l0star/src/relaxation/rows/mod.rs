@@ -395,4 +395,4 @@ impl Relaxation for NewtonRows {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

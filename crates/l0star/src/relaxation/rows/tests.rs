@@ -6,8 +6,28 @@ use crate::problem::Design;
 use crate::restricted::Restricted;
 use crate::settings::Settings;
 
-/// A small problem with more rows than columns; the draws are the same everywhere.
-fn problem(seed: u64, word: &str) -> Problem {
+/// A relaxation that can be made to lift.
+pub(in crate::relaxation) trait Lifting: Relaxation {
+    /// A lift whether or not it promises to pay.
+    fn try_lift(&mut self, problem: &Problem, task: &Task) -> bool;
+
+    /// Where better models are, by the last lift.
+    fn region(&self) -> &Region;
+}
+
+impl Lifting for NewtonRows {
+    fn try_lift(&mut self, problem: &Problem, task: &Task) -> bool {
+        let weights = self.weights(problem, &task.node);
+        self.lift(problem, task, weights, 1.0)
+    }
+
+    fn region(&self) -> &Region {
+        &self.work.lift.as_ref().unwrap().region
+    }
+}
+
+/// A small problem with more rows than columns, with groups and bounds if wanted; the draws are the same everywhere.
+fn problem(seed: u64, word: &str, structured: bool) -> Problem {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut uniform = move || {
         state ^= state << 13;
@@ -42,6 +62,14 @@ fn problem(seed: u64, word: &str) -> Problem {
     if seed % 5 == 2 {
         builder = builder.weights((0..n).map(|i| 1.0 + (i % 4) as f64).collect());
     }
+    if structured {
+        if seed % 3 < 2 {
+            builder = builder.groups(vec![vec![0, 2]]);
+        }
+        if seed % 3 > 0 {
+            builder = builder.nonnegative([1]).bounds(2, -0.5, 0.1);
+        }
+    }
     builder.build().unwrap()
 }
 
@@ -51,11 +79,13 @@ type Model = (Vec<usize>, f64, Vec<(usize, f64)>);
 /// Every support of at most k features.
 fn models(problem: &Problem) -> Vec<Model> {
     let mut restricted = Restricted::new(problem);
-    let d = problem.selectable.len();
+    let features = &problem.selectable;
     let mut found = Vec::new();
-    for bits in 0u32..1 << d {
+    for bits in 0u32..1 << features.len() {
         if bits.count_ones() as usize <= problem.k {
-            let support: Vec<usize> = (0..d).filter(|j| bits >> j & 1 == 1).collect();
+            let chosen = features.iter().enumerate();
+            let chosen = chosen.filter(|(i, _)| bits >> i & 1 == 1);
+            let support: Vec<usize> = chosen.map(|(_, j)| *j).collect();
             let fit = restricted.fit(&support);
             found.push((support, fit.objective, fit.x));
         }
@@ -63,19 +93,15 @@ fn models(problem: &Problem) -> Vec<Model> {
     found
 }
 
-/// A lift whether or not it promises to pay.
-fn try_lift(rows: &mut NewtonRows, problem: &Problem, task: &Task) -> bool {
-    let weights = rows.weights(problem, &task.node);
-    rows.lift(problem, task, weights, 1.0)
-}
-
 /// The root of a problem, solved and then lifted for a reference that some models are better than.
-#[test]
-fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
+pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
+    structured: bool,
+    relaxation: impl Fn(&Problem) -> R,
+) {
     let (mut lifts, mut again, mut fewer) = (0, 0, 0);
     for seed in 0..1200 {
         let word = ["logistic", "huber", "squared-hinge"][seed as usize % 3];
-        let problem = problem(seed, word);
+        let problem = problem(seed, word, structured);
         let mut models = models(&problem);
         let mut values: Vec<f64> = models.iter().map(|(_, value, _)| *value).collect();
         values.sort_unstable_by(f64::total_cmp);
@@ -92,22 +118,19 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
             low: 0.0,
             limits: &limits,
         };
-        let mut rows = NewtonRows::new(&problem, Ideas::default());
+        let mut rows = relaxation(&problem);
         rows.prepare(&problem, &task.node, None);
         let (plain, _) = rows.solve(&problem, &task);
         // On every second problem after a lift for a worse reference, whose region is wider.
         let worse = reference + 1.5 * (reference - plain.value());
         (task.scale, task.low) = (worse, plain.value().min(worse));
-        let before = seed % 2 == 0 && try_lift(&mut rows, &problem, &task);
+        let before = seed % 2 == 0 && rows.try_lift(&problem, &task);
         if before {
             rows.solve(&problem, &task);
         }
         (task.scale, task.low) = (reference, plain.value().min(reference));
         // On every third as if the feature of the largest coefficient were ruled out since.
-        let x = &rows.newton.x;
-        let size = |j: &&usize| x[**j].abs();
-        let order = |i: &&usize, j: &&usize| size(i).total_cmp(&size(j));
-        let gone = problem.selectable.iter().max_by(order).copied();
+        let gone = rows.candidate(&problem, 1).first().copied();
         let gone = gone.filter(|_| seed % 3 == 1 || seed % 7 == 2);
         let mut left = problem.selectable.clone();
         left.retain(|j| Some(*j) != gone);
@@ -115,13 +138,13 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
         models.retain(|(support, _, _)| support.iter().all(|j| Some(*j) != gone));
         let values = models.iter().map(|(_, value, _)| *value);
         let optimum = values.fold(f64::INFINITY, f64::min);
-        if !try_lift(&mut rows, &problem, &task) {
+        if !rows.try_lift(&problem, &task) {
             continue;
         }
         lifts += 1;
         again += usize::from(before);
         fewer += usize::from(gone.is_some());
-        let region = rows.work.lift.as_ref().unwrap().region.clone();
+        let region = rows.region().clone();
         for (support, value, x) in models.iter().filter(|(_, value, _)| *value < reference) {
             // The model, and the ways from it to where it is as bad as the reference.
             for way in 0..=2 * x.len() {
@@ -131,7 +154,9 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
                     let sign = if way % 2 == 0 { step } else { -step };
                     let mut further = moved.clone();
                     further[(way - 1) / 2].1 += sign;
-                    if problem.value(&further) < reference {
+                    let (j, value) = further[(way - 1) / 2];
+                    let (low, high) = problem.range(j);
+                    if (low..=high).contains(&value) && problem.value(&further) < reference {
                         moved = further;
                     } else {
                         step *= 0.5;
@@ -148,6 +173,9 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
             }
         }
         let (lifted, _) = rows.solve(&problem, &task);
+        if task.node.free.len() <= task.node.budget {
+            continue;
+        }
         let room = 1e-12 * reference;
         assert!(
             lifted.value() <= optimum.min(reference) + room,
@@ -169,4 +197,9 @@ fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
     assert!(lifts > 100, "{lifts} lifts");
     assert!(again > 20, "{again} of them again");
     assert!(fewer > 20, "{fewer} with a feature less");
+}
+
+#[test]
+fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
+    better_models_are_held(false, |problem| NewtonRows::new(problem, Ideas::default()));
 }

@@ -177,6 +177,38 @@ impl<B: Backend> Structured<B> {
 }
 
 impl<B: Backend> Structured<B> {
+    /// Lets the backend tighten the problem of a node, and carries the iterate over: `tighten` gets the node, the point of the
+    /// best bound and what a unit of lift of a column is worth.
+    fn tighten_by(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        tighten: impl FnOnce(&mut B, &Blocks, &[f64], &dyn Fn(usize) -> f64) -> bool,
+    ) -> bool {
+        let mut gains = vec![0.0; problem.design.columns()];
+        for (leader, (z, _)) in self.free.iter().zip(self.weights(problem)) {
+            for (j, x) in self.model().filter(|_| z > 0.0 && z < 1.0) {
+                if problem.members(*leader).contains(&j) {
+                    gains[j] = 0.5 * x * x * (1.0 / z - 1.0);
+                }
+            }
+        }
+        let mut model: Vec<(usize, f64)> = self.model().collect();
+        let shape = Arc::clone(self.backend.shape());
+        let blocks = self.blocks(problem, &task.node, &shape);
+        let mut point = vec![0.0; shape.scale.len()];
+        blocks
+            .columns()
+            .for_each(|j| point[j] = self.proximal.bound_x[j]);
+        let changed = tighten(&mut self.backend, &blocks, &point, &|j| gains[j]);
+        if changed {
+            let bare = self.backend.bare(problem).iter().copied();
+            model.extend(bare.zip(self.backend.bare_values().iter().copied()));
+            self.go_to(problem, &task.node, &model);
+        }
+        changed
+    }
+
     /// The iterate: (column, coefficient).
     fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let shape = self.backend.shape();
@@ -236,30 +268,9 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
-        let mut gains = vec![0.0; problem.design.columns()];
-        for (leader, (z, _)) in self.free.iter().zip(self.weights(problem)) {
-            for (j, x) in self.model().filter(|_| z > 0.0 && z < 1.0) {
-                if problem.members(*leader).contains(&j) {
-                    gains[j] = 0.5 * x * x * (1.0 / z - 1.0);
-                }
-            }
-        }
-        let mut model: Vec<(usize, f64)> = self.model().collect();
-        let shape = Arc::clone(self.backend.shape());
-        let blocks = self.blocks(problem, &task.node, &shape);
-        let mut point = vec![0.0; shape.scale.len()];
-        blocks
-            .columns()
-            .for_each(|j| point[j] = self.proximal.bound_x[j]);
-        let changed = self
-            .backend
-            .tighten(problem, task, &blocks, &point, &|j| gains[j]);
-        if changed {
-            let bare = self.backend.bare(problem).iter().copied();
-            model.extend(bare.zip(self.backend.bare_values().iter().copied()));
-            self.go_to(problem, &task.node, &model);
-        }
-        changed
+        self.tighten_by(problem, task, |backend, blocks, point, gains| {
+            backend.tighten(problem, task, blocks, point, gains)
+        })
     }
 
     fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {

@@ -251,10 +251,10 @@ impl Backend for Rows {
         point: &[f64],
         gains: &dyn Fn(usize) -> f64,
     ) -> bool {
-        let included = problem.expanded(task.node.included);
         let free = problem.expanded(task.node.free);
         let bare = problem.unpenalised.columns();
-        let (alive, rows) = (included.len() + free.len() + bare.len(), problem.rows());
+        let alive = problem.expanded(task.node.included).len() + free.len() + bare.len();
+        let rows = problem.rows();
         if alive >= rows || alive * rows > LARGEST || !problem.loss.can_lift() {
             return false;
         }
@@ -278,10 +278,27 @@ impl Backend for Rows {
         let Some(width) = promising_width(problem, z, alive, gap, before.as_deref(), worth) else {
             return false;
         };
-        let region = match &before {
-            Some(lift) => self.region_of_lifted(problem, task, blocks, point, lift),
+        self.lift(problem, task, blocks, point, gains, width)
+    }
+}
+
+impl Rows {
+    /// Lifts the ridge of what is left of a node; false where nothing can be proved.
+    fn lift(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        blocks: &Blocks,
+        point: &[f64],
+        gains: &dyn Fn(usize) -> f64,
+        width: f64,
+    ) -> bool {
+        let region = match self.work.lift.clone() {
+            Some(lift) => self.region_of_lifted(problem, task, blocks, point, &lift),
             None => self.region(problem, task, point),
         };
+        let included = problem.expanded(task.node.included);
+        let free = problem.expanded(task.node.free);
         let weights: Vec<f64> = match self.ideas.spreading {
             true => free.iter().map(|j| gains(*j)).collect(),
             false => Vec::new(),
@@ -301,9 +318,7 @@ impl Backend for Rows {
         self.change(problem, Some(Arc::new(lift)));
         true
     }
-}
 
-impl Rows {
     /// Where the better models of a node are, seen from a point of the problem without a lift.
     fn region(&mut self, problem: &Problem, task: &Task, point: &[f64]) -> Option<Region> {
         let bare = problem.unpenalised.columns();
@@ -474,5 +489,32 @@ impl Smooth for RowsAt<'_> {
         rows.point.dots(problem, &self.node);
         let scratch = &mut rows.scratch;
         rows.point.bound(problem, &self.node, scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relaxation::rows::tests::{Lifting, better_models_are_held};
+    use crate::relaxation::structured::Structured;
+
+    impl Lifting for Structured<Rows> {
+        fn try_lift(&mut self, problem: &Problem, task: &Task) -> bool {
+            self.tighten_by(problem, task, |backend, blocks, point, gains| {
+                backend.lift(problem, task, blocks, point, gains, 1.0)
+            })
+        }
+
+        fn region(&self) -> &Region {
+            &self.backend.work.lift.as_ref().unwrap().region
+        }
+    }
+
+    #[test]
+    fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
+        better_models_are_held(true, |problem| {
+            let rows = Rows::new(problem, Ideas::default(), &Limits::none());
+            Structured::new(rows, &[])
+        });
     }
 }
