@@ -33,11 +33,14 @@ const NODE_TOLERANCE: f64 = 1e-2;
 const FLOOR: f64 = 1e-12;
 /// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
 const WIDEST: f64 = 3.0;
-/// … and tried again when it is expected to close this share of the gap.
+/// … tried again when it is expected to close this share of the gap …
 const RELIFT: f64 = 0.1;
-/// … by growing by this share of itself, at least.
+/// … by growing by this share of itself at least …
 const LEAST_GROWTH: f64 = 0.05;
-/// What was seen of the curvature that is left: it falls like `e^{-width/2}`, roughly, whatever the loss.
+/// … and when they are expected to lie within this share of the last lift's width: where rows are curved or not at all, as
+/// Huber's, a lift of nothing can grow.
+const NARROWER: f64 = 0.5;
+/// What was seen of the curvature that is left to the logistic loss: it falls like `e^{-width/2}`, roughly.
 const DECAY: f64 = 0.55;
 /// A lift multiplies the columns that are left with each other three times: at most so many entries.
 pub(super) const LARGEST: usize = 20_000_000;
@@ -257,7 +260,8 @@ pub(super) fn promising_width(
         Some(lift) => {
             let fewer = (lift.ridges.len() as f64 / columns as f64).sqrt();
             let growth = (DECAY * (lift.width - width)).exp() * fewer - 1.0;
-            width <= lift.width && growth >= LEAST_GROWTH && worth * growth >= RELIFT * gap
+            let pays = growth >= LEAST_GROWTH && worth * growth >= RELIFT * gap;
+            width <= NARROWER * lift.width || (width <= lift.width && pays)
         }
     };
     promises.then_some(width)
