@@ -66,7 +66,7 @@ fn problem(seed: u64, word: &str, structured: bool) -> Problem {
         if seed % 3 < 2 {
             builder = builder.groups(vec![vec![0, 2]]);
         }
-        if seed % 3 > 0 {
+        if !seed.is_multiple_of(3) {
             builder = builder.nonnegative([1]).bounds(2, -0.5, 0.1);
         }
     }
