@@ -161,9 +161,13 @@ pub(crate) fn spread_lift(
             }
             mu[i] += step;
             let factor = step / (1.0 - step * pivot);
-            column.copy_from_slice(&v[i * d..(i + 1) * d]);
-            for (row, c) in v.chunks_exact_mut(d).zip(&column) {
-                kernels::axpy(factor * c, &column, row);
+            // The lower triangle of V is enough.
+            column[..=i].copy_from_slice(&v[i * d..i * d + i + 1]);
+            for r in i + 1..d {
+                column[r] = v[r * d + i];
+            }
+            for (r, row) in v.chunks_exact_mut(d).enumerate() {
+                kernels::axpy(factor * column[r], &column[..=r], &mut row[..=r]);
             }
         }
         tau *= 0.5;
