@@ -33,7 +33,7 @@ use crate::relaxation::newton::{Model, Sets};
 /// Larger frames are lifted evenly: a sweep of the ascent is O(d³).
 const SPREAD: usize = 80;
 /// Sweeps of the ascent.
-const SWEEPS: usize = 6;
+const SWEEPS: usize = 4;
 
 /// A subproblem in coordinates of ridge 1.
 #[derive(Debug)]
