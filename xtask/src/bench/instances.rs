@@ -209,7 +209,7 @@ pub const LONG: &[(&str, Source)] = &[
             n: Some(180),
         },
     ),
-    ("logistic d=300 k=30", Source::Logistic { d: 300 }),
+    ("logistic d=500 k=50", Source::Logistic { d: 500 }),
 ];
 
 const fn ar(d: usize, n: usize, rho: f64) -> Source {
