@@ -209,7 +209,7 @@ pub const LONG: &[(&str, Source)] = &[
             n: Some(180),
         },
     ),
-    ("logistic d=500 k=50", Source::Logistic { d: 500 }),
+    ("logistic d=320 k=32", Source::Logistic { d: 320 }),
 ];
 
 const fn ar(d: usize, n: usize, rho: f64) -> Source {
