@@ -315,10 +315,8 @@ fn least_curvatures_and_secants_are_lower_bounds() {
         let radius = wide(random, -3.0, 1.0).abs();
         let error = 1e-3 * radius;
         let least = loss.least_curvature(z - radius, z + radius, b);
-        let (secant, near) = (
-            loss.secant(z, b, radius),
-            loss.secant_near(z, b, radius, error),
-        );
+        let secant = loss.secant(z, b, radius);
+        let near = loss.secant_near(z, b, radius, error);
         assert!(near <= secant, "{words}: {near} near z, {secant} at z");
         // l above its tangent, and the rounding of that.
         let above = |z: f64, t: f64| {
@@ -328,33 +326,26 @@ fn least_curvatures_and_secants_are_lower_bounds() {
             let size = here + there + line.abs() + steepest * (z.abs() + b.abs());
             ((there - here - line) / (t * t), 4e-15 * size / (t * t))
         };
-        let mut lowest = f64::INFINITY;
         for step in [-1.0, -0.7, -0.3, 0.3, 0.7, 1.0] {
             let curvature = loss.curvature(z + step * radius, b);
             assert!(
                 least <= curvature,
                 "{words}: at least {least} within {radius} of {z}, b = {b}, but {curvature} at {step}"
             );
-            let (rise, rounding) = above(z, step * radius);
-            assert!(
-                secant <= rise + rounding,
-                "{words}: secant {secant} within {radius} of {z}, b = {b}, but {rise} at {step}"
-            );
-            lowest = lowest.min(rise + rounding);
-            for side in [-1.0, 1.0] {
-                let (rise, rounding) = above(z + side * error, step * radius);
+            for (bound, z) in [(secant, z), (near, z - error), (near, z + error)] {
+                let (rise, rounding) = above(z, step * radius);
                 assert!(
-                    near <= rise + rounding,
-                    "{words}: secant {near} within {radius} near {z}, b = {b}, but {rise} at {step}"
+                    bound <= rise + rounding,
+                    "{words}: secant {bound} within {radius} of {z}, b = {b}, but {rise} at {step}"
                 );
             }
         }
         if loss.name() == "logistic" && z.abs() < 30.0 {
             let (rise, rounding) = above(z, radius);
-            let (other, _) = above(z, -radius);
+            let least = rise.min(above(z, -radius).0);
             assert!(
-                secant >= 0.99 * rise.min(other) - rounding,
-                "{words}: secant {secant} within {radius} of {z}, but {lowest} is the least"
+                secant >= 0.99 * least - rounding,
+                "{words}: secant {secant} within {radius} of {z}, but {least} is the least"
             );
         }
     });

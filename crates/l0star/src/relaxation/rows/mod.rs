@@ -37,13 +37,13 @@ const WIDEST: f64 = 3.0;
 const RELIFT: f64 = 0.1;
 /// … by growing by this share of itself at least …
 const LEAST_GROWTH: f64 = 0.05;
-/// … and when they are expected to lie within this share of the last lift's width: where rows are curved or not at all, as
-/// Huber's, a lift of nothing can grow.
+/// … or when they are expected to lie within this share of the last lift's width: a lift that is worth nothing, as Huber's
+/// first ones often are, could not promise to grow.
 const NARROWER: f64 = 0.5;
 /// What was seen of the curvature that is left to the logistic loss: it falls like `e^{-width/2}`, roughly.
 const DECAY: f64 = 0.55;
 /// A lift multiplies the columns that are left with each other three times: at most so many entries.
-pub(super) const LARGEST: usize = 20_000_000;
+const LARGEST: usize = 20_000_000;
 
 /// The relaxation of nodes by Newton's method on the rows.
 #[derive(Debug, Clone)]
@@ -239,6 +239,21 @@ impl NewtonRows {
     }
 }
 
+/// Whether a node of so many columns can be lifted, again if `before` is there, for models better than `reference`.
+pub(super) fn is_liftable(
+    problem: &Problem,
+    columns: usize,
+    reference: f64,
+    before: Option<&Lift>,
+    ideas: Ideas,
+) -> bool {
+    let rows = problem.rows();
+    let is_small = columns < rows && columns * rows <= LARGEST;
+    // A lifted problem knows nothing of models that are worse than what it was made for.
+    let again = before.is_none_or(|lift| ideas.reframing && lift.ceiling >= reference);
+    is_small && problem.loss.can_lift() && ideas.lifting && again
+}
+
 /// How far the predictions of a better model are expected to be from those z of the relaxed point, in the root mean square over
 /// the rows (`Σ p l'' ℓ = d` for the leverages ℓ of d columns), if a lift promises to pay. `worth`: what the lift at hand is
 /// worth to the bound, to first order.
@@ -304,18 +319,8 @@ impl Relaxation for NewtonRows {
     fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
         let node = &task.node;
         let alive = node.included.len() + node.free.len() + problem.unpenalised.columns().len();
-        if alive >= problem.rows() || alive * problem.rows() > LARGEST || !problem.loss.can_lift() {
-            return false;
-        }
         let before = self.work.lift.clone();
-        if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
-            return false;
-        }
-        if before
-            .as_ref()
-            .is_some_and(|lift| lift.ceiling < task.scale)
-        {
-            // The lifted problem knows nothing of some models that are wanted.
+        if !is_liftable(problem, alive, task.scale, before.as_deref(), self.ideas) {
             return false;
         }
         let weights = self.weights(problem, node);

@@ -19,7 +19,7 @@ use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
 use crate::relaxation::rows::slack::{Place, Slack};
-use crate::relaxation::rows::{LARGEST, promising_width};
+use crate::relaxation::rows::{is_liftable, promising_width};
 use crate::relaxation::{Task, WarmStart};
 use crate::settings::Ideas;
 
@@ -254,19 +254,8 @@ impl Backend for Rows {
         let free = problem.expanded(task.node.free);
         let bare = problem.unpenalised.columns();
         let alive = problem.expanded(task.node.included).len() + free.len() + bare.len();
-        let rows = problem.rows();
-        if alive >= rows || alive * rows > LARGEST || !problem.loss.can_lift() {
-            return false;
-        }
         let before = self.work.lift.clone();
-        if !self.ideas.lifting || (before.is_some() && !self.ideas.reframing) {
-            return false;
-        }
-        if before
-            .as_ref()
-            .is_some_and(|lift| lift.ceiling < task.scale)
-        {
-            // The lifted problem knows nothing of some models that are wanted.
+        if !is_liftable(problem, alive, task.scale, before.as_deref(), self.ideas) {
             return false;
         }
         let gap = task.scale - task.low;
