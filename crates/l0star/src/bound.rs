@@ -54,12 +54,17 @@ impl Certified {
         Self(self.0.min(other.0))
     }
 
-    /// A bound evaluated in a [frame](crate::gram), with the proved bound of all its errors; nothing above `ceiling` is
-    /// claimed.
+    /// A bound evaluated in a [frame](crate::gram), with the proved bound of all its errors, both about x with `P(x) < ceiling`:
+    /// the others are at least that, so that nothing above it is claimed, and no error is taken off the ceiling itself.
     pub(crate) fn from_frame(value: f64, ceiling: f64, error: f64) -> Self {
-        // Not `f64::min`, which would turn a NaN into the ceiling.
-        let value = if value > ceiling { ceiling } else { value };
-        Self::new(value - error - 4.0 * U * (value.abs() + error) - TINY)
+        let proved = Self::new(value - error - 4.0 * U * (value.abs() + error) - TINY);
+        // A few roundings are left to whatever was compared with the ceiling on the way.
+        let most = ceiling - 4.0 * U * ceiling.abs();
+        if most.is_finite() {
+            proved.at_most(most)
+        } else {
+            proved
+        }
     }
 
     /// A bound that was certified by an earlier run of the same search, whose checkpoint was found whole.
@@ -375,4 +380,24 @@ pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -
         problem,
         value - 4.0 * U * (total.value().abs() + atoms) - TINY,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_claims_its_value_less_its_error_and_never_more_than_its_ceiling() {
+        let claim = |value, ceiling, error| Certified::from_frame(value, ceiling, error).value();
+        let close = |claim: f64, most: f64| claim < most && claim > most * (1.0 - 1e-14);
+        assert!(close(claim(3.0, f64::INFINITY, 0.5), 2.5));
+        assert!(close(claim(3.0, 2.75, 0.5), 2.5));
+        assert!(close(claim(3.0, 2.0, 0.5), 2.0));
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for ceiling in [1.0, f64::INFINITY] {
+                assert_eq!(claim(value, ceiling, 0.1), f64::NEG_INFINITY);
+                assert_eq!(claim(1.0, ceiling, value.abs()), f64::NEG_INFINITY);
+            }
+        }
+    }
 }
