@@ -9,10 +9,11 @@
 //! | [`Tiles`] | dense, or sparse with many entries | O(n · band · columns), on blocks of columns end to end |
 //! | [`Merge`] | sparse | the products that are not zero, then the shifts by rank-one terms |
 
-use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+use faer::linalg::matmul as rectangular;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -30,6 +31,8 @@ const SMALL: usize = 320;
 /// … and with many rows a block is smaller, so that a limit is noticed after so many multiplications.
 const UNNOTICED: f64 = 2e9;
 const LEAST_BLOCK: usize = 64;
+/// Rows that are written out at a time.
+const PART: usize = 2048;
 /// A product of two sparse entries costs about as much as this many of dense blocks.
 const SPARSE_PRICE: f64 = 16.0;
 /// Rows that were kept are those of the matrix when they agree with the columns to this: far more than rounding, far less
@@ -137,8 +140,36 @@ impl Columns<'_> {
         if self.is_thin() {
             self.compute(&Merge::new(self), limits, threads, known.as_ref(), keep)
         } else {
-            self.compute(&Tiles::new(self), limits, threads, known.as_ref(), keep)
+            self.compute(&Tiles { of: self }, limits, threads, known.as_ref(), keep)
         }
+    }
+
+    /// `Aᵀ diag(p) B` for the columns B of another list of the same data, one row for each column of A; `None` at a limit, and for
+    /// sparse columns.
+    pub(super) fn cross(&self, other: &Self, limits: &Limits) -> Option<Vec<f64>> {
+        if self.design.is_sparse() {
+            return None;
+        }
+        let (count, size) = (self.columns.len(), other.columns.len());
+        let mut products = vec![0.0; count * size];
+        let (mut left, mut right, mut weighted) = (Vec::new(), Vec::new(), Vec::new());
+        for rows in self.parts(false) {
+            if limits.reached().is_some() {
+                return None;
+            }
+            let length = rows.len();
+            let own = self.block(0, count, &rows, &mut left);
+            let (own, weight) = weigh(own, self.p, &rows, &mut weighted);
+            rectangular::matmul(
+                MatMut::from_column_major_slice_mut(&mut products, size, count),
+                Accum::Add,
+                MatRef::from_row_major_slice(other.block(0, size, &rows, &mut right), size, length),
+                MatRef::from_column_major_slice(own, length, count),
+                weight,
+                Par::Seq,
+            );
+        }
+        Some(products)
     }
 
     /// Whether rows that were kept are those of this matrix, as far as can be seen in one direction r:
@@ -190,15 +221,44 @@ impl Columns<'_> {
         self.shifts.get(index).copied().unwrap_or((0.0, 1.0))
     }
 
-    /// Writes `count` columns from `first` on, end to end.
-    fn write(&self, first: usize, count: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.reserve_exact(count * self.design.rows());
-        for index in first..first + count {
-            let (shift, scale) = self.shift(index);
-            let column = self.columns[index];
-            self.design.append(column, shift, scale, out);
+    /// Some rows of `count` columns from `first` on, end to end: as they are stored, if that is possible, else written out.
+    fn block<'b>(
+        &'b self,
+        first: usize,
+        count: usize,
+        rows: &Range<usize>,
+        buffer: &'b mut Vec<f64>,
+    ) -> &'b [f64] {
+        let n = self.design.rows();
+        if let Some(stored) = self.stored().filter(|_| rows.len() == n) {
+            return &stored[first * n..(first + count) * n];
         }
+        buffer.clear();
+        buffer.reserve_exact(count * rows.len());
+        for index in first..first + count {
+            let column = self.columns[index];
+            let shift = self.shift(index);
+            self.design.append_rows(column, rows.clone(), shift, buffer);
+        }
+        buffer
+    }
+
+    /// All columns end to end, if they are stored like that.
+    fn stored(&self) -> Option<&[f64]> {
+        let (n, d) = (self.design.rows(), self.columns.len());
+        let in_order = || self.columns.iter().copied().eq(0..d);
+        let values = self.design.plain().filter(|_| self.shifts.is_empty())?;
+        in_order().then(|| &values[..n * d])
+    }
+
+    /// The rows in parts that are multiplied one after the other: all at once where nothing has to be written out.
+    fn parts(&self, is_stored: bool) -> impl Iterator<Item = Range<usize>> + use<> {
+        let n = self.design.rows();
+        let count = if is_stored { 1 } else { n.div_ceil(PART) };
+        let size = n.div_ceil(count.max(1)).max(1);
+        (0..n)
+            .step_by(size)
+            .map(move |start| start..(start + size).min(n))
     }
 
     /// Columns of a band: all alike. They do not depend on the number of threads.
@@ -386,103 +446,80 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Dense products of blocks of columns.
-struct Tiles<'a> {
-    of: &'a Columns<'a>,
-    /// All columns end to end, for dense data: as they are stored, or written out once. Blocks of sparse columns are
-    /// written out when they are needed, so that no copy of the size of a dense matrix is made.
-    all: Option<Cow<'a, [f64]>>,
+/// Columns times weights, but for a factor: weights that are all alike wait until the end, so that no copy is needed.
+fn weigh<'b>(
+    columns: &'b [f64],
+    p: &[f64],
+    rows: &Range<usize>,
+    copy: &'b mut Vec<f64>,
+) -> (&'b [f64], f64) {
+    if let Some(weight) = p.first().filter(|first| p.iter().all(|p| p == *first)) {
+        return (columns, *weight);
+    }
+    copy.clear();
+    copy.reserve_exact(columns.len());
+    for column in columns.chunks_exact(rows.len()) {
+        copy.extend(column.iter().zip(&p[rows.clone()]).map(|(a, p)| a * p));
+    }
+    (copy, 1.0)
 }
 
-impl<'a> Tiles<'a> {
-    fn new(of: &'a Columns<'a>) -> Self {
-        let Columns {
-            design, columns, ..
-        } = *of;
-        let (n, d) = (design.rows(), columns.len());
-        let all = match design.plain() {
-            Some(values) if of.shifts.is_empty() && columns.iter().copied().eq(0..d) => {
-                Some(Cow::Borrowed(&values[..n * d]))
-            }
-            _ if design.is_sparse() => None,
-            _ => {
-                let mut values = Vec::new();
-                of.write(0, d, &mut values);
-                Some(Cow::Owned(values))
-            }
-        };
-        Self { of, all }
-    }
-
-    /// The columns from `first` on, end to end.
-    fn block<'b>(&'b self, first: usize, count: usize, buffer: &'b mut Vec<f64>) -> &'b [f64] {
-        let n = self.of.design.rows();
-        if let Some(all) = &self.all {
-            return &all[first * n..(first + count) * n];
-        }
-        self.of.write(first, count, buffer);
-        buffer
-    }
+/// Dense products of blocks of columns, which are written out part by part where they are not stored like that.
+struct Tiles<'a> {
+    of: &'a Columns<'a>,
 }
 
 impl Way for Tiles<'_> {
     fn run(&self, band: &mut Band, limits: &Limits) -> bool {
-        let Columns { columns, p, b, .. } = *self.of;
-        let (n, d, width) = (p.len(), columns.len(), self.of.band());
+        let of = self.of;
+        let (d, width) = (of.columns.len(), of.band());
         let (first, count) = (band.first, band.c.len());
-        let mut buffer = Vec::new();
-        let own = self.block(first, count, &mut buffer);
-        let mut weighted = Vec::new();
-        let alike = p.first().filter(|first| p.iter().all(|p| p == *first));
-        let (right, weight) = match (&self.all, alike) {
-            // Weights that are all alike wait until the end: no copy of the columns is needed.
-            (Some(all), Some(weight)) => (&all[first * n..(first + count) * n], *weight),
-            _ => {
-                weighted.reserve_exact(n * count);
-                let columns = own.chunks_exact(n);
-                columns.for_each(|a| weighted.extend(a.iter().zip(p).map(|(a, p)| a * p)));
-                (&weighted[..], 1.0)
+        let (mut own, mut other, mut weighted) = (Vec::new(), Vec::new(), Vec::new());
+        for rows in of.parts(of.stored().is_some()) {
+            let length = rows.len();
+            let own = of.block(first, count, &rows, &mut own);
+            let (right, weight) = weigh(own, of.p, &rows, &mut weighted);
+            for (c, column) in band.c.iter_mut().zip(right.chunks_exact(length)) {
+                *c += weight * kernels::dot(column, &of.b[rows.clone()]);
             }
-        };
-        for (c, column) in band.c.iter_mut().zip(right.chunks_exact(n)) {
-            *c = weight * kernels::dot(column, b);
-        }
-        if !self.of.shifts.is_empty() {
-            for (mean, column) in band.means.iter_mut().zip(own.chunks_exact(n)) {
-                *mean = kernels::dot(p, column).abs();
+            if !of.shifts.is_empty() {
+                for (mean, column) in band.means.iter_mut().zip(own.chunks_exact(length)) {
+                    *mean += kernels::dot(&of.p[rows.clone()], column);
+                }
             }
-        }
-        let right = MatRef::from_column_major_slice(right, n, count);
-        // Row by row in the band is column by column of its transpose.
-        let mut multiply = |start: usize, left: &[f64], structure: BlockStructure| {
-            let size = left.len() / n;
-            let tile = &mut band.gram[start..];
-            matmul(
-                MatMut::from_column_major_slice_with_stride_mut(tile, size, count, d),
-                structure,
-                Accum::Replace,
-                MatRef::from_row_major_slice(left, size, n),
-                BlockStructure::Rectangular,
-                right,
-                BlockStructure::Rectangular,
-                weight,
-                Par::Seq,
-            );
-        };
-        if limits.reached().is_some() {
-            return false;
-        }
-        multiply(first, own, BlockStructure::TriangularUpper);
-        for start in (0..first).step_by(width) {
+            let right = MatRef::from_column_major_slice(right, length, count);
+            // Row by row in the band is column by column of its transpose.
+            let mut multiply = |start: usize, left: &[f64], structure: BlockStructure| {
+                let size = left.len() / length;
+                let tile = &mut band.gram[start..];
+                matmul(
+                    MatMut::from_column_major_slice_with_stride_mut(tile, size, count, d),
+                    structure,
+                    Accum::Add,
+                    MatRef::from_row_major_slice(left, size, length),
+                    BlockStructure::Rectangular,
+                    right,
+                    BlockStructure::Rectangular,
+                    weight,
+                    Par::Seq,
+                );
+            };
             if limits.reached().is_some() {
                 return false;
             }
-            let left = self.block(start, width, &mut buffer);
-            multiply(start, left, BlockStructure::Rectangular);
+            multiply(first, own, BlockStructure::TriangularUpper);
+            for start in (0..first).step_by(width) {
+                if limits.reached().is_some() {
+                    return false;
+                }
+                let left = of.block(start, width, &rows, &mut other);
+                multiply(start, left, BlockStructure::Rectangular);
+            }
         }
         for (i, size) in band.sizes.iter_mut().enumerate() {
             *size = band.gram[i * d + first + i];
         }
+        band.means.iter_mut().for_each(|mean| *mean = mean.abs());
         true
     }
 }

@@ -244,33 +244,25 @@ impl Design {
         }
     }
 
-    /// [`Design::fill`] behind what `out` has.
-    pub(crate) fn append(&self, j: usize, shift: f64, scale: f64, out: &mut Vec<f64>) {
-        match self.stored(j) {
-            Stored::Dense(values) => out.extend(values.iter().map(|a| (a - shift) * scale)),
-            Stored::Sparse(..) => {
-                let start = out.len();
-                out.resize(start + self.rows, 0.0);
-                self.fill(j, shift, scale, &mut out[start..]);
-            }
-        }
-    }
-
-    /// The same for some rows of a column as it is seen, times `unit`: entries are rounded twice.
-    pub(crate) fn append_rows(&self, j: usize, rows: Range<usize>, unit: f64, out: &mut Vec<f64>) {
-        let (centre, scale) = self.view(j);
-        let unit = scale * unit;
+    /// [`Design::fill`] for some rows, behind what `out` has: entries are rounded twice.
+    pub(crate) fn append_rows(
+        &self,
+        j: usize,
+        rows: Range<usize>,
+        (shift, scale): (f64, f64),
+        out: &mut Vec<f64>,
+    ) {
         match self.stored(j) {
             Stored::Dense(values) => {
-                out.extend(values[rows].iter().map(|a| (a - centre) * unit));
+                out.extend(values[rows].iter().map(|a| (a - shift) * scale));
             }
             Stored::Sparse(places, values) => {
                 let start = out.len();
-                out.resize(start + rows.len(), (0.0 - centre) * unit);
+                out.resize(start + rows.len(), (0.0 - shift) * scale);
                 let place = |row: usize| places.partition_point(|i| (*i as usize) < row);
                 for at in place(rows.start)..place(rows.end) {
                     let row = places[at] as usize - rows.start;
-                    out[start + row] = (values[at] - centre) * unit;
+                    out[start + row] = (values[at] - shift) * scale;
                 }
             }
         }

@@ -4,7 +4,8 @@ use super::*;
 use crate::settings::Settings;
 use std::sync::Arc;
 
-const N: usize = 60;
+/// Rows in two parts.
+const N: usize = PART + 76;
 /// More than two blocks, none of them full.
 const D: usize = SMALL + 30;
 

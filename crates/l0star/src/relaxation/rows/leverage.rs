@@ -41,8 +41,9 @@ impl<'a> Columns<'a> {
     fn load(&mut self, rows: Range<usize>) {
         self.buffer.clear();
         for (j, unit) in &self.list {
-            let buffer = &mut self.buffer;
-            self.design.append_rows(*j, rows.clone(), *unit, buffer);
+            let (centre, scale) = self.design.view(*j);
+            let (shift, buffer) = ((centre, scale * unit), &mut self.buffer);
+            self.design.append_rows(*j, rows.clone(), shift, buffer);
         }
     }
 
