@@ -101,8 +101,25 @@ impl<'p> Restricted<'p> {
         self.fit_unless_above(support, f64::INFINITY)
     }
 
+    /// The same from a model (column, coefficient) that is thought to be close; for problems without bounds.
+    pub(crate) fn fit_from(&mut self, support: &[usize], start: &[(usize, f64)]) -> Fit {
+        self.begin(support);
+        for (j, x) in start.iter().filter(|_| !self.problem.is_boxed()) {
+            if let Some(at) = self.columns.iter().position(|column| column == j) {
+                self.x[at] = *x;
+            }
+        }
+        self.descend(f64::INFINITY)
+    }
+
     /// The same, given up on the way when the minimum will be above `cut` as far as one can see.
     pub(crate) fn fit_unless_above(&mut self, support: &[usize], cut: f64) -> Fit {
+        self.begin(support);
+        self.descend(cut)
+    }
+
+    /// The columns of a support, and nothing in them.
+    fn begin(&mut self, support: &[usize]) {
         let problem = self.problem;
         self.columns.clear();
         self.columns.extend_from_slice(&problem.penalised);
@@ -110,8 +127,7 @@ impl<'p> Restricted<'p> {
         self.columns
             .extend_from_slice(problem.unpenalised.columns());
         let size = self.columns.len();
-        let boxed = problem.is_boxed();
-        if boxed {
+        if problem.is_boxed() {
             let bounds = self.columns.iter().map(|j| problem.range(*j));
             self.bounds.clear();
             self.bounds.extend(bounds);
@@ -120,7 +136,12 @@ impl<'p> Restricted<'p> {
         self.x.resize(size, 0.0);
         self.direction.resize(size, 0.0);
         self.gradient.resize(size, 0.0);
+    }
 
+    /// Newton's method from x.
+    fn descend(&mut self, cut: f64) -> Fit {
+        let problem = self.problem;
+        let (size, boxed) = (self.columns.len(), problem.is_boxed());
         let quadratic = problem.loss.is_quadratic();
         let mut value = self.evaluate();
         let mut factored = false;

@@ -113,6 +113,8 @@ impl Status {
 pub struct Ideas {
     /// Everything in Gram form, where that applies; else in matrix form.
     pub gram: bool,
+    /// Columns that one dual point rules out dropped before a Gram matrix of at least so many multiplications is made.
+    pub screen_from: u64,
     /// A larger ridge where the curvature of the loss allows it.
     pub lifting: bool,
     /// Lifts spread over the columns by what they gain; else evenly.
@@ -133,6 +135,7 @@ impl Default for Ideas {
     fn default() -> Self {
         Self {
             gram: true,
+            screen_from: SHORT_PRODUCT,
             lifting: true,
             spreading: true,
             reframing: true,
@@ -143,6 +146,9 @@ impl Default for Ideas {
         }
     }
 }
+
+/// A Gram matrix of fewer multiplications is made sooner than columns are screened.
+const SHORT_PRODUCT: u64 = 6_000_000;
 
 /// The most models of a list that only `within` limits.
 const DEFAULT_LIST: usize = 1000;

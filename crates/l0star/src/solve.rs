@@ -130,7 +130,7 @@ impl<'p> Run<'p> {
 
     /// Solves.
     pub fn solve(self) -> Result<Solution> {
-        self.solve_next(&mut Common::default(), None)
+        self.solve_next(&mut Common::single(), None)
     }
 
     /// The same after runs on problems that differ in k alone, with what they have in common; `known`: the best model of

@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::relaxation::newton::{Goal, Sets};
 use crate::relaxation::working::slopes_at;
 use crate::search::Context;
+use crate::search::screening::BriefPoint;
 
 /// At most this share of the rows may stay explicit.
 const MAX_EXPLICIT: f64 = 0.5;
@@ -24,11 +25,13 @@ impl GramTree<'_> {
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
     /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
     ///
-    /// `fixing`: the first node of the search may do without the features that this rules out on the way.
+    /// `fixing`: the first node of the search may do without the features that this rules out on the way. `point`: one that is
+    /// known.
     pub(super) fn certify_rows(
         &mut self,
         chosen: &[usize],
         fixing: bool,
+        point: Option<&BriefPoint>,
         context: &mut Context,
         common: &mut Common,
     ) -> bool {
@@ -36,7 +39,12 @@ impl GramTree<'_> {
         let reference = context.reference();
         let certain = match context.kept_rows() {
             Some(rows) => Some(rows),
-            None => self.first_rows(chosen, context, common),
+            None => match point {
+                Some(BriefPoint { slopes, bound, .. }) => {
+                    Some(quadratic_below(problem, slopes, *bound, reference))
+                }
+                None => self.first_rows(chosen, context, common),
+            },
         };
         let Some(mut certain) = certain else {
             return false;
@@ -207,11 +215,21 @@ fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], context: &Context) -> V
         budget,
     };
     point.dots(problem, &whole);
-    let bound = point.bound(problem, &whole, &mut Vec::new()).value();
-    let rows = point.alpha.iter().zip(&problem.b).zip(&problem.p);
+    let bound = point.bound(problem, &whole, &mut Vec::new());
+    quadratic_below(problem, &point.alpha, bound, reference)
+}
+
+/// The rows that slopes α, with the bound D(β) that they give, prove to be quadratic for every x with `P(x) < reference`.
+fn quadratic_below(
+    problem: &Problem,
+    alpha: &[f64],
+    bound: Certified,
+    reference: f64,
+) -> Vec<bool> {
+    let rows = alpha.iter().zip(&problem.b).zip(&problem.p);
     rows.map(|((alpha, b), p)| {
         let room = problem.loss.domain(*b).1 - alpha.abs();
-        bound + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
+        bound.value() + 0.5 * p * room * room * (1.0 - 1e-12) >= reference
     })
     .collect()
 }

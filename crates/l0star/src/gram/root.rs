@@ -71,44 +71,8 @@ impl Root {
         if d == 0 || d > MAX_COLUMNS {
             return None;
         }
-        let (p, design) = (&problem.p, &problem.design);
-        let total: f64 = p.iter().sum();
-        // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
-        let mean = |v: &[f64]| kernels::dot(p, v) / total;
-        let shift = |j: &usize| -> (f64, f64) {
-            let (centre, scale) = design.view(*j);
-            match design.stored(*j) {
-                _ if !problem.has_intercept => (centre, scale),
-                Stored::Dense(values) => (mean(values), scale),
-                Stored::Sparse(rows, values) => {
-                    (kernels::dot_sparse(rows, values, p) / total, scale)
-                }
-            }
-        };
-        let moved = problem.has_intercept || design.has_view();
-        let mut b: Vec<f64> = problem.b.clone();
-        let mut low = vec![0.0; n];
-        if !problem.offset.is_empty() {
-            for ((b, o), low) in b.iter_mut().zip(&problem.offset).zip(&mut low) {
-                (*b, *low) = two_sum(*b, -o);
-            }
-        }
-        let middle = if problem.has_intercept { mean(&b) } else { 0.0 };
-        for (b, low) in b.iter_mut().zip(&low) {
-            *b = (*b - middle) + low;
-        }
-        let products = Columns {
-            design,
-            columns: &columns,
-            shifts: if moved {
-                columns.iter().map(shift).collect()
-            } else {
-                Vec::new()
-            },
-            p,
-            b: &b,
-        }
-        .products(limits, threads, keep)?;
+        let (p, b) = (&problem.p, response(problem));
+        let products = shown(problem, &columns, &b).products(limits, threads, keep)?;
         let (response_mean, column_means) = if problem.has_intercept {
             let means = products.means.iter().map(|mean| mean * (1.0 + 1e-6));
             (kernels::dot(p, &b).abs(), means.collect())
@@ -141,6 +105,67 @@ impl Root {
             rounding: (n, c0),
             diagonal,
             means: (response_mean * (1.0 + 1e-6), column_means),
+        })
+    }
+
+    /// The same over more columns, what is known of them taken over; for dense data. `None` at a limit, too.
+    pub(crate) fn extended(
+        &self,
+        problem: &Problem,
+        selectable: &[usize],
+        limits: &Limits,
+    ) -> Option<Self> {
+        let mut places = vec![None; problem.design.columns()];
+        for (at, j) in self.columns.iter().enumerate() {
+            places[*j] = Some(at);
+        }
+        let mut columns = selectable.to_vec();
+        columns.extend_from_slice(&problem.penalised);
+        if columns.len() > MAX_COLUMNS {
+            return None;
+        }
+        let is_new = |j: &usize| places[*j].is_none();
+        let fresh: Vec<usize> = columns.iter().copied().filter(is_new).collect();
+        if fresh.is_empty() || problem.design.is_sparse() {
+            return Self::compute(problem, columns, selectable.len(), limits, 1, &mut ());
+        }
+        let b = response(problem);
+        let others = shown(problem, &self.columns, &b);
+        let cross = shown(problem, &fresh, &b).cross(&others, limits)?;
+        let count = fresh.len();
+        let fresh = Self::compute(problem, fresh, count, limits, 1, &mut ())?;
+        if !cross.iter().all(|v| v.is_finite()) {
+            return None;
+        }
+        // Where each column is in this, or in the fresh one.
+        let mut next = 0..count;
+        let place = |j: &usize| places[*j].ok_or_else(|| next.next().unwrap_or_default());
+        let places: Vec<Result<usize, usize>> = columns.iter().map(place).collect();
+        let size = self.size();
+        let mut h = Vec::with_capacity(columns.len() * columns.len());
+        for i in &places {
+            h.extend(places.iter().map(|j| match (*i, *j) {
+                (Ok(i), Ok(j)) => self.h[i * size + j],
+                (Err(i), Err(j)) => fresh.h[i * count + j],
+                (Ok(old), Err(new)) | (Err(new), Ok(old)) => cross[new * size + old],
+            }));
+        }
+        let gather = |old: &[f64], new: &[f64]| -> Vec<f64> {
+            let at = |place: &Result<usize, usize>| match *place {
+                Ok(at) => old[at],
+                Err(at) => new[at],
+            };
+            places.iter().map(at).collect()
+        };
+        Some(Self {
+            selectable: selectable.len(),
+            h,
+            c: gather(&self.c, &fresh.c),
+            ridge: gather(&self.ridge, &fresh.ridge),
+            diagonal: gather(&self.diagonal, &fresh.diagonal),
+            means: (self.means.0, gather(&self.means.1, &fresh.means.1)),
+            columns,
+            ..*self
         })
     }
 
@@ -274,5 +299,99 @@ impl Root {
         let sum = (2.0 * c0).sqrt() + spread;
         let left = self.means.0 + mean * (k as f64).sqrt() * y;
         noise * sum * sum + left * left
+    }
+}
+
+/// The response less the offset, centred where there is an intercept.
+fn response(problem: &Problem) -> Vec<f64> {
+    let mut b: Vec<f64> = problem.b.clone();
+    let mut low = vec![0.0; problem.rows()];
+    if !problem.offset.is_empty() {
+        for ((b, o), low) in b.iter_mut().zip(&problem.offset).zip(&mut low) {
+            (*b, *low) = two_sum(*b, -o);
+        }
+    }
+    let middle = if problem.has_intercept {
+        kernels::dot(&problem.p, &b) / problem.p.iter().sum::<f64>()
+    } else {
+        0.0
+    };
+    for (b, low) in b.iter_mut().zip(&low) {
+        *b = (*b - middle) + low;
+    }
+    b
+}
+
+/// Columns as the quadratic has them: those that the design shows, centred where there is an intercept.
+fn shown<'a>(problem: &'a Problem, columns: &'a [usize], b: &'a [f64]) -> Columns<'a> {
+    let (p, design) = (&problem.p, &problem.design);
+    let total: f64 = p.iter().sum();
+    // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.
+    let shift = |j: &usize| -> (f64, f64) {
+        let (centre, scale) = design.view(*j);
+        match design.stored(*j) {
+            _ if !problem.has_intercept => (centre, scale),
+            Stored::Dense(values) => (kernels::dot(p, values) / total, scale),
+            Stored::Sparse(rows, values) => (kernels::dot_sparse(rows, values, p) / total, scale),
+        }
+    };
+    let moved = problem.has_intercept || design.has_view();
+    let shifts = columns.iter().map(shift);
+    Columns {
+        design,
+        columns,
+        shifts: if moved { shifts.collect() } else { Vec::new() },
+        p,
+        b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Design;
+
+    /// A quadratic that is extended is the one that is made at once, but for rounding.
+    #[test]
+    fn extended_or_made_at_once() {
+        let (n, d) = (37, 20);
+        let wave = |at: usize| ((at * at % 97) as f64 * 0.7).sin() + 0.3;
+        let values: Vec<f64> = (0..n * d).map(wave).collect();
+        let response: Vec<f64> = (0..n).map(|i| wave(3 * i + 1)).collect();
+        let selectable: Vec<usize> = (0..d).filter(|j| j % 7 != 2).collect();
+        for (intercept, standardize, weighted) in [
+            (false, false, false),
+            (true, false, true),
+            (true, true, false),
+        ] {
+            let design = Design::dense(n, d, values.clone()).unwrap();
+            let mut builder = Problem::builder(design, response.clone()).k(3).ridge(0.1);
+            builder = builder.intercept(intercept).standardize(standardize);
+            if weighted {
+                builder = builder.weights((0..n).map(|i| 1.0 + (i % 3) as f64).collect());
+            }
+            let problem = builder.always_in(2, 0.2).build().unwrap();
+            let limits = Limits::none();
+            let whole = Root::new(&problem, &selectable, &limits, 1, &mut ()).unwrap();
+            let part: Vec<usize> = selectable.iter().copied().filter(|j| j % 3 == 0).collect();
+            let part = Root::new(&problem, &part, &limits, 1, &mut ()).unwrap();
+            let extended = part.extended(&problem, &selectable, &limits).unwrap();
+            assert_eq!(extended.columns, whole.columns);
+            assert_eq!(extended.selectable, whole.selectable);
+            assert_eq!(extended.c0, whole.c0);
+            assert_eq!(extended.ridge, whole.ridge);
+            let room = gamma(2 * n + 20);
+            for (i, row) in extended.h.chunks_exact(whole.size()).enumerate() {
+                for (j, entry) in row.iter().enumerate() {
+                    let size = (whole.rounding_size(i) * whole.rounding_size(j)).sqrt();
+                    assert!((entry - whole.row(i)[j]).abs() <= room * size, "{i} {j}");
+                    assert_eq!(*entry, extended.row(j)[i]);
+                }
+                let size = (2.0 * whole.c0 * whole.rounding_size(i)).sqrt();
+                assert!((extended.c[i] - whole.c[i]).abs() <= room * size);
+                let size = extended.rounding_size(i) / whole.rounding_size(i);
+                assert!((size - 1.0).abs() <= 1e-9);
+            }
+        }
     }
 }

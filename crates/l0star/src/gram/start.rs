@@ -14,10 +14,18 @@ use crate::problem::Problem;
 use crate::relaxation::working::{self, Working};
 use crate::search::bits::Bits;
 use crate::search::checkpoint::{Heuristic, Triangle, wide};
-use crate::search::{Context, Expansion, Phase, Tree, screening};
+use crate::search::screening::Brief;
+use crate::search::{Context, Expansion, Incumbent, Phase, Tree, screening};
 
-/// A Gram matrix of so many multiplications takes long.
+/// A Gram matrix of so many multiplications takes long …
 const LONG_PRODUCT: f64 = 1e10;
+/// … and one of more than this is made in bands, by all threads, rather than from the part that is there …
+const MIDDLING_PRODUCT: f64 = 1e9;
+/// … which has to have one in so many of the columns, at least.
+const LEAST_PART: usize = 4;
+
+/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
+const LEAST_RIDGE: f64 = 0.02;
 
 /// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
 /// used by the others.
@@ -32,9 +40,19 @@ pub(crate) struct Common {
     working: Option<Working>,
     /// The rows of the quadratic as they are kept, if making them took long.
     pub kept: Option<Arc<Triangle>>,
+    /// Whether there is one run alone, which need not be about all columns.
+    is_single: bool,
 }
 
 impl Common {
+    /// For one run that has nothing in common with others.
+    pub(crate) fn single() -> Self {
+        Self {
+            is_single: true,
+            ..Self::default()
+        }
+    }
+
     /// The relaxation of a wide problem by working sets, where it applies.
     pub(crate) fn working(&mut self, context: &Context) -> Option<&mut Working> {
         if self.working.is_none() {
@@ -44,17 +62,23 @@ impl Common {
         }
         self.working.as_mut()
     }
-}
 
-impl Common {
-    /// The quadratic over all columns of a problem: the one that is known, or a new one.
+    /// The quadratic over all columns of a problem: the one that is known, or a new one, with the part that is there already.
     pub(super) fn root(
         &mut self,
         selectable: &[usize],
+        part: Option<&Root>,
         context: &mut Context,
     ) -> Option<Arc<Root>> {
+        let (problem, limits) = (context.problem, context.limits.clone());
+        if self.root.is_none()
+            && let Some(part) = part
+            && part.size() * LEAST_PART >= selectable.len()
+            && product(problem, selectable.len()) <= MIDDLING_PRODUCT
+        {
+            self.root = part.extended(problem, selectable, &limits).map(Arc::new);
+        }
         if self.root.is_none() {
-            let (problem, limits) = (context.problem, context.limits.clone());
             let threads = context.threads;
             let mut kept = Kept::new(context);
             let root = Root::new(problem, selectable, &limits, threads, &mut kept);
@@ -88,10 +112,15 @@ impl<'p> GramTree<'p> {
         let k = problem.support_size();
         let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
         let screened: Vec<usize>;
+        let mut brief = None;
         let selectable = match alive {
             Some(alive) => alive,
             None if wide => {
                 screened = screen(context, common);
+                &screened
+            }
+            None if common.is_single && is_worth_screening(context) => {
+                (screened, brief) = screen_briefly(context);
                 &screened
             }
             None => &problem.selectable,
@@ -99,7 +128,7 @@ impl<'p> GramTree<'p> {
         if selectable.len() < k || limits.stop() {
             return None;
         }
-        let work = problem.rows() as f64 * (selectable.len() as f64).powi(2);
+        let work = product(problem, selectable.len());
         if context.incumbent().is_none() && work > LONG_PRODUCT {
             // A model to return in case that a limit comes before the Gram matrix is there.
             heuristic::first_incumbent(context);
@@ -109,10 +138,12 @@ impl<'p> GramTree<'p> {
             context.save_preparation();
         }
         context.enter(Phase::Root);
-        let is_whole = alive.is_none() && !wide;
+        let is_whole = alive.is_none() && selectable.len() == problem.selectable.len();
         let mut unshared = Common::default();
         let common = if is_whole { common } else { &mut unshared };
-        let root = common.root(selectable, context)?;
+        let part = brief.as_ref().map(|brief| &*brief.root);
+        let root = common.root(selectable, part, context)?;
+        let point = brief.as_ref().and_then(|brief| brief.point.as_ref());
         context.enter(Phase::Heuristic);
         let mut tree = Self::bare(problem, context.ideas, Arc::clone(&root));
         let pinned = tree.pinned(context);
@@ -127,11 +158,15 @@ impl<'p> GramTree<'p> {
                 &root,
                 k,
                 known.as_ref().map(|known| &known.support[..]),
+                point.is_some(),
                 pinned,
                 context,
             ),
         };
-        if alive.is_none() || context.incumbent().is_none() {
+        let is_known = |known: Incumbent| chosen.iter().map(|i| root.columns[*i]).eq(known.support);
+        if (alive.is_none() || context.incumbent().is_none())
+            && !context.incumbent().is_some_and(is_known)
+        {
             tree.offer(&chosen, context);
         }
         heuristic::fill_list(context);
@@ -142,7 +177,7 @@ impl<'p> GramTree<'p> {
         let mark = context.mark();
         // Nodes of a checkpoint, and surveys of all features, are about the frame of all columns.
         let fixing = alive.is_none() && context.survey().is_none();
-        let certified = !huber || tree.certify_rows(&chosen, fixing, context, common);
+        let certified = !huber || tree.certify_rows(&chosen, fixing, point, context, common);
         if certified && tree.first.is_none() {
             tree.first = tree.root_node(&chosen, &Spread::Evenly, context, common);
         }
@@ -161,15 +196,14 @@ impl<'p> GramTree<'p> {
         let counters = context.counters;
         let problem = context.problem;
         let mut children = Vec::new();
-        let closed = Self::prepare(problem, context, None, &mut Common::default()).is_some_and(
-            |mut tree| {
+        let closed =
+            Self::prepare(problem, context, None, &mut Common::single()).is_some_and(|mut tree| {
                 let first = tree.first.take();
                 first.is_some_and(|node| {
                     tree.expand(&node, context, &mut children) == Expansion::Split
                         && children.is_empty()
                 })
-            },
-        );
+            });
         context.counters = counters;
         context.prepared = Default::default();
         if !closed {
@@ -253,6 +287,44 @@ impl<'p> GramTree<'p> {
     }
 }
 
+/// Multiplications of a Gram matrix.
+fn product(problem: &Problem, columns: usize) -> f64 {
+    problem.rows() as f64 * (columns as f64).powi(2)
+}
+
+/// Whether the Gram matrix takes long enough for a look at what could be left of it, in a search that is about the best model
+/// alone, and ridges are large enough to rule anything out without a lift.
+fn is_worth_screening(context: &Context) -> bool {
+    let problem = context.problem;
+    let columns = problem.selectable.len();
+    let features = problem.selectable.iter();
+    let (ridges, squares) = features.fold((0.0, 0.0), |(ridges, squares), j| {
+        (
+            ridges + problem.ridge[*j],
+            squares + problem.norms[*j].powi(2),
+        )
+    });
+    let curvatures = squares / problem.rows() as f64;
+    let is_plain = context.decision().is_none() && context.survey().is_none();
+    product(problem, columns) >= context.ideas.screen_from as f64
+        && columns > 2 * problem.support_size()
+        && ridges >= LEAST_RIDGE * curvatures
+        && is_plain
+        && !context.wants_list()
+}
+
+/// The features that a look at a few columns leaves, and what else it says, unless an earlier run had it.
+fn screen_briefly(context: &mut Context) -> (Vec<usize>, Option<Brief>) {
+    let known = context.prepared.screening.as_ref();
+    if let Some(known) = known.filter(|known| known.done) {
+        return (known.free(), None);
+    }
+    let brief = screening::briefly(context);
+    let point = brief.as_ref().and_then(|brief| brief.point.as_ref());
+    let free = point.map_or(&context.problem.selectable, |point| &point.free);
+    (free.clone(), brief)
+}
+
 /// The features that are left of a wide problem.
 fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
     let enough = MAX_COLUMNS / 2;
@@ -271,12 +343,13 @@ fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
     }
 }
 
-/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further; then swaps. What
-/// a checkpoint brought is gone on from.
+/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further, unless that is known
+/// to be good; then swaps. What a checkpoint brought is gone on from.
 fn first_support(
     root: &Root,
     k: usize,
     known: Option<&[usize]>,
+    is_good: bool,
     pinned: Pinned,
     context: &mut Context,
 ) -> Vec<usize> {
@@ -298,8 +371,12 @@ fn first_support(
             Heuristic::Swaps(support)
         });
     };
-    let mut chosen = swaps::greedy(root.form(), &begun, k, pinned, &limits, &mut keep);
-    if let Some(known) = known {
+    let mut chosen = match (known, is_good) {
+        (Some(known), true) => indices(known),
+        _ => begun,
+    };
+    chosen = swaps::greedy(root.form(), &chosen, k, pinned, &limits, &mut keep);
+    if let Some(known) = known.filter(|_| !is_good) {
         let other = swaps::greedy(
             root.form(),
             &indices(known),

@@ -74,7 +74,7 @@ impl GramBackend {
             return None;
         }
         let selectable = problem.expanded(&problem.selectable);
-        let root = common.root(&selectable, context)?;
+        let root = common.root(&selectable, None, context)?;
         let mut indices = vec![None; problem.design.columns()];
         for (i, j) in root.columns.iter().enumerate() {
             indices[*j] = Some(i as u32);

@@ -134,6 +134,26 @@ pub(crate) fn improve(
     chosen.sort_unstable();
 }
 
+/// The model of a support, always-in columns included, and its P, from H alone; +∞ when H_TT cannot be factorised.
+pub(crate) fn fit(
+    form: Form,
+    chosen: &[usize],
+    factor: &mut Cholesky,
+) -> (impl Iterator<Item = (usize, f64)>, f64) {
+    let set = with_always(form, chosen);
+    let mut x: Vec<f64> = set.iter().map(|i| form.c[*i]).collect();
+    let mut value = f64::INFINITY;
+    match factor_set(form, &set, factor) {
+        true => {
+            factor.solve(&mut x);
+            let products = set.iter().zip(&x).map(|(i, x)| form.c[*i] * x);
+            value = form.c0 - 0.5 * products.sum::<f64>();
+        }
+        false => x.fill(0.0),
+    }
+    (set.into_iter().zip(x), value)
+}
+
 /// `P` of a support, from H alone; +∞ when H_TT cannot be factorised.
 pub(crate) fn value(form: Form, chosen: &[usize], factor: &mut Cholesky) -> f64 {
     let set = with_always(form, chosen);

@@ -202,6 +202,11 @@ impl Newton {
         self.certify(model, sets)
     }
 
+    /// The least R that was seen.
+    pub(crate) fn primal(&self) -> f64 {
+        self.best_primal
+    }
+
     /// R - D of the best points.
     pub(crate) fn open_gap(&self) -> f64 {
         self.best_primal - self.bound

@@ -12,13 +12,17 @@ use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, branching, largest
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::gram::frame::{Frame, FrameModel, Spread};
 use crate::gram::root::{MAX_COLUMNS, Root};
+use crate::gram::swaps;
 use crate::limits::Limits;
+use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
 
 /// How many columns a set begins with, and takes in together, at least.
 pub const BATCH: usize = 64;
 /// A column whose atom is less than this share of the least that counts is dropped when others are taken in.
 const CLOSE: f64 = 0.6;
+/// The gap that is thought to rule features out, as a share of the one that rules none out for sure.
+const PROMISE: f64 = 0.6;
 /// Rounds at one node.
 const MAX_ROUNDS: usize = 40;
 /// A node is solved to this share of its gap.
@@ -42,6 +46,10 @@ pub struct Working {
     least: f64,
     z: Vec<f64>,
     scratch: Vec<f64>,
+    /// The bound of the dual point.
+    low: Certified,
+    /// Rounds at one node, at most.
+    rounds: usize,
 }
 
 impl Working {
@@ -58,9 +66,18 @@ impl Working {
         known: &[usize],
         limits: &Limits,
     ) -> Option<Self> {
-        if !problem.loss.is_quadratic() || problem.structure.is_some() {
-            return None;
-        }
+        let possible = problem.loss.is_quadratic() && problem.structure.is_none();
+        possible.then(|| Self::of_form(problem, batch, known, limits))?
+    }
+
+    /// The same for the quadratic of any problem without groups, bounds and heredity: what it finds is a point, and the bound of
+    /// a point holds for the loss that the problem has.
+    pub(crate) fn of_form(
+        problem: &Problem,
+        batch: usize,
+        known: &[usize],
+        limits: &Limits,
+    ) -> Option<Self> {
         let mut point = DualPoint::new(problem);
         let mut z = vec![0.0; problem.rows()];
         slopes_at(problem, &[], &mut z, &mut point);
@@ -88,9 +105,66 @@ impl Working {
             least: 0.0,
             z,
             scratch: Vec::new(),
+            low: Certified::TRIVIAL,
+            rounds: MAX_ROUNDS,
         };
         working.find_places(problem);
         Some(working)
+    }
+
+    /// With so many rounds at a node at most.
+    pub(crate) fn rounds(self, rounds: usize) -> Self {
+        Self { rounds, ..self }
+    }
+
+    /// The best model of the quadratic that greedy steps and swaps find in the set, from the relaxed one on if there is one: its
+    /// features, with the objective that the quadratic gives it. What is relaxed next begins there.
+    pub(crate) fn choose(&mut self, k: usize, swaps: bool, limits: &Limits) -> (Vec<usize>, f64) {
+        let (form, mut factor) = (self.root.form(), Cholesky::new());
+        let sizes = self.x.iter().map(|(j, x)| (*j, x.abs()));
+        let known: Vec<usize> = largest(sizes, k)
+            .iter()
+            .filter_map(|j| self.place(*j))
+            .filter(|at| *at < form.selectable)
+            .collect();
+        let mut chosen = swaps::greedy(form, &known, k, None, limits, &mut |_| {});
+        if swaps {
+            swaps::improve(form, &mut chosen, 10 * k + 20, None, limits, &mut |_| {});
+        }
+        chosen.sort_unstable();
+        let (model, value) = swaps::fit(form, &chosen, &mut factor);
+        self.x = model.map(|(at, x)| (self.root.columns[at], x)).collect();
+        let features = chosen.iter().map(|at| self.root.columns[*at]);
+        (features.collect(), value)
+    }
+
+    /// Whether a bound without a lift could rule anything out, with a model of this objective: solved on the set alone, R is above
+    /// every bound of all columns, and no feature raises that by more than the least of the m largest atoms. Few get so far.
+    pub(crate) fn is_promising(&mut self, task: &Task, objective: f64) -> bool {
+        self.relax(&task.node, &goal(task), task.limits);
+        let u = &self.newton.best_u;
+        let mut atoms: Vec<f64> = self
+            .sets
+            .free
+            .iter()
+            .map(|at| 0.5 * u[*at].powi(2))
+            .collect();
+        let last = task.node.budget.min(atoms.len());
+        if last == 0 {
+            return false;
+        }
+        let (_, least, _) = atoms.select_nth_unstable_by(last - 1, |a, b| b.total_cmp(a));
+        objective - self.newton.primal() < PROMISE * *least
+    }
+
+    /// The slopes of the last bound, that bound, and the quadratic of the set.
+    pub(crate) fn into_parts(self) -> (Vec<f64>, Certified, Arc<Root>) {
+        (self.point.alpha, self.low, self.root)
+    }
+
+    /// The relaxed model, or the one that was chosen last.
+    pub(crate) fn model(&self) -> &[(usize, f64)] {
+        &self.x
     }
 
     fn find_places(&mut self, problem: &Problem) {
@@ -118,7 +192,8 @@ impl Working {
         if columns.len() + problem.penalised.len() > MAX_COLUMNS {
             return false;
         }
-        let Some((root, frame)) = gram(problem, &columns, limits) else {
+        let root = self.root.extended(problem, &columns, limits);
+        let Some((root, frame)) = root.and_then(|root| framed(problem, root, limits)) else {
             return false;
         };
         (self.root, self.frame) = (root, frame);
@@ -162,7 +237,8 @@ impl Working {
     fn bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
         slopes_at(problem, &self.x, &mut self.z, &mut self.point);
         self.point.dots(problem, node);
-        self.point.bound(problem, node, &mut self.scratch)
+        self.low = self.point.bound(problem, node, &mut self.scratch);
+        self.low
     }
 
     /// The free columns outside the set whose atoms are larger than the m-th largest inside, the largest of them.
@@ -208,15 +284,8 @@ impl Ascent for Working {
             };
             return (self.bound(problem, node), exit);
         }
-        let tolerance = TOLERANCE * (task.scale - task.low).max(1e-9 * task.scale);
-        for round in 1..=MAX_ROUNDS {
-            let goal = Goal {
-                cut: f64::INFINITY,
-                tolerance: 0.1 * tolerance,
-                share: None,
-                tight: 1e-12 * task.scale,
-            };
-            self.relax(node, &goal, limits);
+        for round in 1..=self.rounds {
+            self.relax(node, &goal(task), limits);
             let bound = self.bound(problem, node);
             best = best.or(bound);
             watch(self, best);
@@ -228,7 +297,9 @@ impl Ascent for Working {
             }
             let lacking = self.lacking(problem, node);
             // What is taken in has to be solved for: the places of all columns change.
-            if round == MAX_ROUNDS || lacking.is_empty() || !self.take_in(problem, &lacking, limits)
+            if round == self.rounds
+                || lacking.is_empty()
+                || !self.take_in(problem, &lacking, limits)
             {
                 break;
             }
@@ -325,9 +396,27 @@ impl Relaxation for Working {
     }
 }
 
+/// How well a node is solved.
+fn goal(task: &Task) -> Goal {
+    let tolerance = TOLERANCE * (task.scale - task.low).max(1e-9 * task.scale);
+    Goal {
+        cut: f64::INFINITY,
+        tolerance: 0.1 * tolerance,
+        share: None,
+        tight: 1e-12 * task.scale,
+    }
+}
+
 /// The Gram matrix of a working set (the always-in columns come after it), and its columns scaled to ridge 1.
 fn gram(problem: &Problem, columns: &[usize], limits: &Limits) -> Option<(Arc<Root>, Arc<Frame>)> {
-    let root = Root::new(problem, columns, limits, 1, &mut ())?;
+    framed(
+        problem,
+        Root::new(problem, columns, limits, 1, &mut ())?,
+        limits,
+    )
+}
+
+fn framed(problem: &Problem, root: Root, limits: &Limits) -> Option<(Arc<Root>, Arc<Frame>)> {
     let all: Vec<u32> = (0..root.size()).map(|at| at as u32).collect();
     let k = problem.support_size();
     let frame = Frame::new(&root, &[], &all, k, 1.0, &Spread::Unproved, limits)?;

@@ -314,6 +314,12 @@ impl<'p> Context<'p> {
         self.judge(support, fit)
     }
 
+    /// The same, fitted from a model that is thought to be close.
+    pub(crate) fn try_support_from(&mut self, support: &[usize], start: &[(usize, f64)]) -> f64 {
+        let fit = self.restricted.fit_from(support, start);
+        self.judge(support, fit)
+    }
+
     fn judge(&mut self, support: &[usize], mut fit: Fit) -> f64 {
         let best = self.reference();
         if fit.objective < best + CLOSE * best.abs() || best.is_infinite() {
@@ -336,7 +342,13 @@ impl<'p> Context<'p> {
     /// The same for a support that a relaxation proposes: one that is in the list already is not fitted again, and one that
     /// is seen not to be good enough not to its end.
     pub(crate) fn propose(&mut self, support: &[usize]) {
-        if !(self.shared.many && self.shared.pool().contains(support)) {
+        let known = || match self.shared.many {
+            true => self.shared.pool().contains(support),
+            false => self
+                .incumbent()
+                .is_some_and(|known| known.support == support),
+        };
+        if !known() {
             let best = self.reference();
             let cut = best + CLOSE * best.abs();
             let fit = self.restricted.fit_unless_above(support, cut);

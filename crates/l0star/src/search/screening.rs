@@ -1,17 +1,25 @@
-//! Wide problems: features that no better model can use are dropped before anything of size d² is formed.
+//! Features that no better model can use are dropped before anything of size d² is formed.
 //!
 //! The root is relaxed at O(nd) a step, and every dual point bounds, for each feature, all models that
-//! use it. Those at or above the incumbent are out for good.
+//! use it. Those at or above the incumbent are out for good. Wide problems are screened until few enough are left
+//! ([`screen`]), others by one point that costs much less than their Gram matrix ([`briefly`]).
+
+use std::sync::Arc;
 
 use super::checkpoint::Screening;
 use super::{Context, Phase};
-use crate::bound::Subproblem;
+use crate::bound::{Certified, Children, Subproblem};
+use crate::gram::root::Root;
 use crate::heuristic::{fill_list, first_incumbent};
+use crate::problem::Problem;
 use crate::relaxation::pdal::Pdal;
-use crate::relaxation::{Ascent, Exit, Task};
+use crate::relaxation::working::{self, Working};
+use crate::relaxation::{Ascent, Exit, Relaxation, Task};
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
+/// Rounds of a working set before the Gram matrix is made.
+const BRIEF_ROUNDS: usize = 3;
 /// The first ascent need not be exact.
 const COARSE: f64 = 1e-3;
 
@@ -23,6 +31,91 @@ pub(crate) fn begin(context: &mut Context) {
         context.save_preparation();
     }
     context.enter(Phase::Root);
+}
+
+/// What a look at a few columns says of a problem.
+#[derive(Debug)]
+pub(crate) struct Brief {
+    /// The quadratic of these columns.
+    pub root: Arc<Root>,
+    pub point: Option<BriefPoint>,
+}
+
+/// A dual point of all columns.
+#[derive(Debug)]
+pub(crate) struct BriefPoint {
+    /// The features that it leaves.
+    pub free: Vec<usize>,
+    /// Its slopes and its bound.
+    pub slopes: Vec<f64>,
+    pub bound: Certified,
+}
+
+/// Screening by one dual point, that of a few columns in Gram form, before the Gram matrix of all columns is made, and a first
+/// model. No point where nothing could be ruled out; nothing where that does not apply, and at a limit.
+pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
+    let (problem, limits) = (context.problem, context.limits.clone());
+    let (k, swaps) = (problem.support_size(), context.ideas.swaps);
+    context.enter(Phase::Heuristic);
+    let known = context.incumbent().map(|known| known.support);
+    let known = known.unwrap_or_default();
+    let batch = working::BATCH.min(problem.selectable.len() / 2);
+    let working = Working::of_form(problem, batch.max(2 * k), &known, &limits)?;
+    let mut working = working.rounds(BRIEF_ROUNDS);
+    let (_, objective) = working.choose(k, swaps, &limits);
+    context.enter(Phase::Root);
+    let task = Task {
+        node: Subproblem {
+            included: &problem.penalised,
+            free: &problem.selectable,
+            budget: k,
+        },
+        cut: f64::INFINITY,
+        scale: objective.min(problem.null_value),
+        low: 0.0,
+        limits: &limits,
+    };
+    context.counters.calls += 1;
+    if !working.is_promising(&task, objective) {
+        let (_, _, root) = working.into_parts();
+        return Some(Brief { root, point: None });
+    }
+    let (bound, exit) = working.climb(problem, &task, &mut |_, _| {});
+    context.raise(bound);
+    let (support, _) = working.choose(k, swaps, &limits);
+    context.try_support_from(&support, working.model());
+    if exit == Exit::Stopped {
+        return None;
+    }
+    let bounds = working.children(problem, &task.node);
+    let free = left(problem, &problem.selectable, &bounds, context);
+    if context.saves() {
+        let mut stage = Screening::new(&free, working.state(), working.epsilon());
+        stage.done = true;
+        context.prepared.screening = Some(stage);
+    }
+    let (slopes, bound, root) = working.into_parts();
+    let point = Some(BriefPoint {
+        free,
+        slopes,
+        bound,
+    });
+    Some(Brief { root, point })
+}
+
+/// The features of `free` that the bounds of a point do not rule out. What is dropped is recorded in the context.
+fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Context) -> Vec<usize> {
+    let cut = context.cut();
+    let mut out = vec![false; problem.design.columns()];
+    for (j, inside, bound) in &bounds.other_side {
+        if !inside && bound.value() >= cut {
+            context.discard(*bound);
+            out[*j] = true;
+        }
+    }
+    let left: Vec<usize> = free.iter().copied().filter(|j| !out[*j]).collect();
+    context.set_features_left(left.len());
+    left
 }
 
 /// Screening with the paper's ascent, which is made finer as long as that helps.
@@ -84,18 +177,9 @@ pub(crate) fn screen<R: Ascent>(
         }
         let support = relaxation.candidate(problem, budget);
         context.propose(&support);
-        let cut = context.cut();
         let bounds = relaxation.children(problem, &task.node);
-        let mut out = vec![false; problem.design.columns()];
-        for (j, inside, bound) in &bounds.other_side {
-            if !inside && bound.value() >= cut {
-                context.discard(*bound);
-                out[*j] = true;
-            }
-        }
         let before = free.len();
-        free.retain(|j| !out[*j]);
-        context.set_features_left(free.len());
+        free = left(problem, &free, &bounds, context);
         // When little was gained, only a sharper bound can do more.
         let gained = free.len() * 10 <= before * 9;
         let go_on = gained || relaxation.sharpen();
@@ -120,8 +204,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::bound::Certified;
-    use crate::relaxation::working::Working;
     use crate::search::Saver;
     use crate::search::checkpoint::{Checkpoint, Stamp};
     use crate::{Design, Problem, Settings};
@@ -204,6 +286,33 @@ mod tests {
         }
         assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
         assert!(sizes[sizes.len() - 1] < sizes[0], "{sizes:?}");
+    }
+
+    /// The best model is among the features that are left, and the bound is one.
+    #[test]
+    fn a_brief_look_keeps_the_best_model() {
+        for loss in ["quadratic", "huber"] {
+            let wide = problem();
+            let (design, response) = (wide.design().clone(), wide.b.clone());
+            let builder = Problem::builder(design, response).k(3).ridge(0.05);
+            let loss = crate::loss::by_name(loss, 1.0).unwrap();
+            let problem = builder.loss(loss).intercept(true).build().unwrap();
+            let plain = Settings {
+                ideas: crate::Ideas {
+                    screen_from: u64::MAX,
+                    ..Default::default()
+                },
+                ..Settings::default()
+            };
+            let best = crate::solve(&problem, &plain).unwrap();
+            let mut context = Context::new(&problem, &plain);
+            let point = briefly(&mut context).unwrap().point.unwrap();
+            assert!(point.free.len() < problem.selectable.len() / 2);
+            let is_left = |j: &usize| point.free.binary_search(j).is_ok();
+            assert!(best.support.iter().all(is_left), "{:?}", point.free);
+            assert!(0.0 < point.bound.value() && point.bound.value() <= best.objective);
+            assert!(context.best() >= best.objective * (1.0 - 1e-9));
+        }
     }
 
     #[test]
