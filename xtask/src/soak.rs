@@ -8,8 +8,8 @@ use l0star::relaxation::working::Working;
 use l0star::search::binary::BinaryTree;
 use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
-    Checkpoint, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run, Settings,
-    Solution, Status, loss, prices, solve, solve_observed,
+    Checkpoint, Ideas, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run,
+    Settings, Solution, Status, loss, prices, solve, solve_observed,
 };
 
 use crate::step::in_release;
@@ -94,17 +94,17 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
     Err(format!("{wrong} wrong results"))
 }
 
-/// Every exact method; for every fourth problem two threads (starting them takes longer than the search), for another
+/// Every exact method, the default with and without screening; for every fourth problem two threads (starting them takes longer than the search), for another
 /// fourth a search that is stopped after every other node, written down and resumed; one more fourth goes on from checkpoints
 /// as a kill leaves them ([`check_killed`]).
 fn configurations(case: u64) -> Vec<Settings> {
     let two = Settings {
         threads: NonZeroUsize::new(2),
-        ..Settings::new(Method::BestFirst)
+        ..screened()
     };
     let pieces = Settings {
         node_limit: Some(2),
-        ..Settings::new(Method::BestFirst)
+        ..screened()
     };
     let sga = Settings {
         relaxation: RelaxationKind::Sga,
@@ -112,6 +112,7 @@ fn configurations(case: u64) -> Vec<Settings> {
     };
     let mut all = vec![
         Settings::new(Method::BestFirst),
+        screened(),
         Settings::new(Method::Paper),
         sga,
     ];
@@ -122,6 +123,18 @@ fn configurations(case: u64) -> Vec<Settings> {
         _ => {}
     }
     all
+}
+
+/// The default, but that columns are screened before the Gram matrix of small problems, too.
+fn screened() -> Settings {
+    let ideas = Ideas {
+        screen_from: 0,
+        ..Ideas::default()
+    };
+    Settings {
+        ideas,
+        ..Settings::new(Method::BestFirst)
+    }
 }
 
 /// Stopped at the node limit and resumed until it is over.
@@ -153,7 +166,7 @@ const TRIED: usize = 5;
 /// What goes on from some of all the checkpoints that a run can make, those in the middle of a relaxation too.
 fn check_killed(problem: &Problem) -> Result<(), String> {
     let say = |error: l0star::Error| error.to_string();
-    let settings = Settings::default();
+    let settings = screened();
     let mut saved: Vec<Vec<u8>> = Vec::new();
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
     let run = Run::new(problem, &settings).save(Duration::ZERO, sink);
@@ -194,9 +207,10 @@ fn check_list(problem: &Problem) -> Result<(), String> {
 }
 
 /// How far below the objective that brute force finds a model may be: where columns are far from 0 and an intercept makes up for
-/// that, two fits of one support differ by more than the rounding of either. Bounds are given no such room.
+/// that, two fits of one support differ by more than the rounding of either, and two perfect fits are two different nothings.
+/// Bounds are given no such room.
 fn refit(optimum: f64, rounding: f64) -> f64 {
-    1e-12 * optimum + rounding
+    1e-12 * optimum.max(1e-9) + rounding
 }
 
 /// Some of many, the first among them.

@@ -69,7 +69,7 @@ impl Source {
     /// How often a problem is timed: a family of one instance more often.
     pub fn repeats(self) -> usize {
         match self {
-            Self::Real(_) => 9,
+            Self::Real(_) => 49,
             _ => 3,
         }
     }

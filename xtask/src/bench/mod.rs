@@ -183,6 +183,9 @@ type Mechanism = (&'static str, fn(&mut Ideas));
 const MECHANISMS: &[Mechanism] = &[
     ("all on", |_| {}),
     ("no Gram form", |ideas| ideas.gram = false),
+    ("no screening before the Gram matrix", |ideas| {
+        ideas.screen_from = u64::MAX
+    }),
     ("no lift", |ideas| ideas.lifting = false),
     ("lifts spread evenly", |ideas| ideas.spreading = false),
     ("no re-framing", |ideas| ideas.reframing = false),
