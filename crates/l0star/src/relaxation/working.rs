@@ -1,4 +1,4 @@
-//! Wide quadratic problems: the relaxation of a node on the few columns that matter to it.
+//! Wide quadratic problems, and a first look at others: the relaxation of a node on the few columns that matter to it.
 //!
 //! A relaxation has far fewer active columns than the problem has columns. So it is solved by Newton's method in the Gram
 //! form of a *working set* of columns, and one product `Aᵀβ` with its dual point tells the rest: the bound, which holds for

@@ -339,7 +339,7 @@ impl<'p> Context<'p> {
         objective
     }
 
-    /// The same for a support that a relaxation proposes: one that is in the list already is not fitted again, and one that
+    /// The same for a support that a relaxation proposes: one that is known already is not fitted again, and one that
     /// is seen not to be good enough not to its end.
     pub(crate) fn propose(&mut self, support: &[usize]) {
         let known = || match self.shared.many {
