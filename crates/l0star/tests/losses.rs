@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::Random;
-use l0star::loss::{self, Huber, Loss, ResponseKind};
+use l0star::loss::{self, Loss, ResponseKind};
 
 const DRAWS: u64 = 1000;
 
@@ -570,32 +570,4 @@ fn the_row_wise_prox_solves_the_weighted_problem() {
             objective(alpha[0])
         );
     });
-}
-
-#[test]
-fn names_lead_to_the_losses_that_carry_them() {
-    for name in loss::NAMES {
-        assert_eq!(loss::by_name(name, 1.0).unwrap().name(), *name);
-    }
-    assert_eq!(Huber::new(2.5).unwrap().delta(), 2.5);
-}
-
-#[test]
-fn an_unknown_name_is_refused_with_the_names_that_exist() {
-    let message = loss::by_name("cubic", 1.0).unwrap_err().to_string();
-    assert!(message.contains("loss 'cubic'"), "{message}");
-    for name in loss::NAMES {
-        assert!(message.contains(name), "{message}");
-    }
-}
-
-#[test]
-fn a_huber_delta_that_is_no_positive_number_is_refused() {
-    for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let message = loss::by_name("huber", delta).unwrap_err().to_string();
-        assert!(message.contains("huber_delta"), "{message}");
-        assert!(message.contains(&delta.to_string()), "{message}");
-        // The other losses do not look at it.
-        assert!(loss::by_name("logistic", delta).is_ok());
-    }
 }

@@ -204,3 +204,36 @@ pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_the_losses_that_carry_them() {
+        for name in NAMES {
+            assert_eq!(by_name(name, 1.0).unwrap().name(), *name);
+        }
+        assert_eq!(Huber::new(2.5).unwrap().delta(), 2.5);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_names_that_exist() {
+        let message = by_name("cubic", 1.0).unwrap_err().to_string();
+        assert!(message.contains("loss 'cubic'"), "{message}");
+        for name in NAMES {
+            assert!(message.contains(name), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_huber_delta_that_is_no_positive_number_is_refused() {
+        for delta in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let message = by_name("huber", delta).unwrap_err().to_string();
+            assert!(message.contains("huber_delta"), "{message}");
+            assert!(message.contains(&delta.to_string()), "{message}");
+            // The other losses do not look at it.
+            assert!(by_name("logistic", delta).is_ok());
+        }
+    }
+}
