@@ -302,3 +302,45 @@ fn a_good_fit_of_the_huber_loss_closes_like_that_of_the_quadratic() {
         }
     }
 }
+
+/// A power of two changes no digit: in other units of the response the search is the same, node for node.
+#[test]
+fn the_units_of_the_response_do_not_matter() {
+    for (name, ridge) in [("huber", 1e-2), ("huber", 1e-3), ("quadratic", 1e-3)] {
+        for seed in 0..4 {
+            let mut random = Random::new(seed);
+            let (n, d, k) = (150, 30, 5);
+            let data: Vec<f64> = (0..n * d).map(|_| random.normal()).collect();
+            let mut response: Vec<f64> = (0..n).map(|_| 0.7 * random.normal()).collect();
+            for j in 0..k {
+                let column = &data[3 * j * n..(3 * j + 1) * n];
+                let pairs = response.iter_mut().zip(column);
+                pairs.for_each(|(b, a)| *b += 0.4 * a);
+            }
+            let solved = |unit: f64, gram: bool| {
+                let design = Design::dense(n, d, data.clone()).unwrap();
+                let response = response.iter().map(|b| b * unit).collect();
+                let builder = Problem::builder(design, response).k(k).ridge(ridge);
+                let loss = loss::by_name(name, unit).unwrap();
+                let mut settings = Settings::default();
+                settings.ideas.gram = gram;
+                solve(&builder.loss(loss).build().unwrap(), &settings).unwrap()
+            };
+            for gram in [true, false] {
+                let plain = solved(1.0, gram);
+                for unit in [f64::exp2(-12.0), f64::exp2(12.0)] {
+                    let words = format!("{name}, ridge {ridge}, seed {seed}, Gram form {gram}");
+                    let scaled = solved(unit, gram);
+                    assert_eq!(scaled.support, plain.support, "{words}");
+                    assert_eq!(scaled.nodes, plain.nodes, "{words}");
+                    assert_eq!(scaled.solver_calls, plain.solver_calls, "{words}");
+                    let (objective, truth) = (scaled.objective / unit / unit, plain.objective);
+                    assert!(
+                        (objective - truth).abs() <= 1e-12 * truth,
+                        "{words}: {objective}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -95,6 +95,10 @@ impl Loss for Huber {
         v / self.delta + 0.5 * self.delta
     }
 
+    fn unit(&self) -> f64 {
+        self.delta
+    }
+
     fn can_lift(&self) -> bool {
         true
     }

@@ -95,6 +95,11 @@ pub trait Loss: Debug + Send + Sync {
         0.5 * self.least_curvature(z - way, z + way, b)
     }
 
+    /// A way of predictions over which the curvature can change much: the unit of what is near and far.
+    fn unit(&self) -> f64 {
+        1.0
+    }
+
     /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.
     fn is_quadratic(&self) -> bool {
         false

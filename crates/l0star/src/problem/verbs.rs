@@ -268,6 +268,17 @@ impl Design {
         }
     }
 
+    /// The entries of a column in some rows, centred and scaled.
+    pub(crate) fn append_entries(&self, j: usize, rows: &[usize], out: &mut Vec<f64>) {
+        let (centre, scale) = self.view(j);
+        match self.stored(j) {
+            Stored::Dense(values) => {
+                out.extend(rows.iter().map(|i| (values[*i] - centre) * scale));
+            }
+            Stored::Sparse(..) => out.extend(rows.iter().map(|i| self.entry(*i, j))),
+        }
+    }
+
     /// `out_i = w_i a_ij`.
     pub(crate) fn weigh_column(&self, j: usize, w: &[f64], out: &mut [f64]) {
         match (self.plain(), self.stored(j)) {

@@ -10,6 +10,7 @@
 mod leverage;
 pub(crate) mod lift;
 pub(super) mod model;
+mod products;
 pub(super) mod region;
 pub(super) mod slack;
 
@@ -31,7 +32,7 @@ use slack::{Place, Slack};
 const NODE_TOLERANCE: f64 = 1e-2;
 /// … and never beyond this share of the incumbent.
 const FLOOR: f64 = 1e-12;
-/// A lift is tried when the predictions of better models are expected to lie within this of the relaxed ones …
+/// A lift is tried when the predictions of better models are expected to lie within so many units of the relaxed ones …
 const WIDEST: f64 = 3.0;
 /// … tried again when it is expected to close this share of the gap …
 const RELIFT: f64 = 0.1;
@@ -270,11 +271,12 @@ pub(super) fn promising_width(
         .map(|((p, z), b)| p * problem.loss.curvature(*z, *b))
         .sum();
     let width = (2.0 * gap * columns as f64 / curvature).sqrt();
+    let unit = problem.loss.unit();
     let promises = match before {
-        None => width <= WIDEST,
+        None => width <= WIDEST * unit,
         Some(lift) => {
             let fewer = (lift.ridges.len() as f64 / columns as f64).sqrt();
-            let growth = (DECAY * (lift.width - width)).exp() * fewer - 1.0;
+            let growth = (DECAY * (lift.width - width) / unit).exp() * fewer - 1.0;
             let pays = growth >= LEAST_GROWTH && worth * growth >= RELIFT * gap;
             width <= NARROWER * lift.width || (width <= lift.width && pays)
         }

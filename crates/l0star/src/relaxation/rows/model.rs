@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::lift::Lift;
+use super::products::Products;
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::kernels;
@@ -36,7 +37,7 @@ pub(in crate::relaxation) struct Work {
     beta: Vec<f64>,
     curvature: Vec<f64>,
     dz: Vec<f64>,
-    buffer: Vec<f64>,
+    products: Products,
     moved: Vec<f64>,
     kept: Vec<f64>,
     pub kept_z: Vec<f64>,
@@ -108,7 +109,7 @@ impl Work {
             beta: vec![0.0; n],
             curvature: vec![0.0; n],
             dz: vec![0.0; n],
-            buffer: Vec::new(),
+            products: Products::default(),
             moved: vec![0.0; n],
             kept: vec![0.0; n],
             kept_z: vec![0.0; n],
@@ -241,10 +242,8 @@ impl Model for RowModel<'_> {
             .weighted_curvatures(&problem.p, z, &problem.b, &mut work.curvature);
         // Newton looks at the limits before it goes on from a step that they spoil.
         let stop = || self.limits.stop();
-        let (curvature, buffer) = (&work.curvature, &mut work.buffer);
-        problem
-            .design
-            .weighted_gram(set, curvature, buffer, rows, &stop);
+        let (design, curvature) = (&problem.design, &work.curvature);
+        work.products.gram(design, set, curvature, rows, &stop);
         for (r, i) in set.iter().enumerate() {
             let out = &mut rows[r * size..r * size + r + 1];
             for (out, j) in out.iter_mut().zip(set) {
