@@ -95,7 +95,7 @@ impl Loss for Huber {
         v / self.delta + 0.5 * self.delta
     }
 
-    fn unit(&self) -> f64 {
+    fn span(&self) -> f64 {
         self.delta
     }
 

@@ -95,9 +95,9 @@ pub trait Loss: Debug + Send + Sync {
         0.5 * self.least_curvature(z - way, z + way, b)
     }
 
-    /// A way of predictions over which the curvature can change much: the unit of what is near and far.
-    fn unit(&self) -> f64 {
-        1.0
+    /// How far from a point predictions may lie before next to nothing of the curvature there is sure: no lift is tried beyond.
+    fn span(&self) -> f64 {
+        3.0
     }
 
     /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.

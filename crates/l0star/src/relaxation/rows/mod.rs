@@ -32,17 +32,16 @@ use slack::{Place, Slack};
 const NODE_TOLERANCE: f64 = 1e-2;
 /// … and never beyond this share of the incumbent.
 const FLOOR: f64 = 1e-12;
-/// A lift is tried when the predictions of better models are expected to lie within so many units of the relaxed ones …
-const WIDEST: f64 = 3.0;
-/// … tried again when it is expected to close this share of the gap …
+/// A lift is tried when the predictions of better models are expected to lie within the span of the loss; again when it is
+/// expected to close this share of the gap …
 const RELIFT: f64 = 0.1;
 /// … by growing by this share of itself at least …
 const LEAST_GROWTH: f64 = 0.05;
 /// … or when they are expected to lie within this share of the last lift's width: a lift that is worth nothing, as Huber's
 /// first ones often are, could not promise to grow.
 const NARROWER: f64 = 0.5;
-/// What was seen of the curvature that is left to the logistic loss: it falls like `e^{-width/2}`, roughly.
-const DECAY: f64 = 0.55;
+/// What was seen of the curvature that is left to the logistic loss: it falls like `e^{-width/2}`, roughly (its span is 3).
+const DECAY: f64 = 1.65;
 /// A lift multiplies the columns that are left with each other three times: at most so many entries.
 const LARGEST: usize = 20_000_000;
 
@@ -271,12 +270,12 @@ pub(super) fn promising_width(
         .map(|((p, z), b)| p * problem.loss.curvature(*z, *b))
         .sum();
     let width = (2.0 * gap * columns as f64 / curvature).sqrt();
-    let unit = problem.loss.unit();
+    let span = problem.loss.span();
     let promises = match before {
-        None => width <= WIDEST * unit,
+        None => width <= span,
         Some(lift) => {
             let fewer = (lift.ridges.len() as f64 / columns as f64).sqrt();
-            let growth = (DECAY * (lift.width - width) / unit).exp() * fewer - 1.0;
+            let growth = (DECAY * (lift.width - width) / span).exp() * fewer - 1.0;
             let pays = growth >= LEAST_GROWTH && worth * growth >= RELIFT * gap;
             width <= NARROWER * lift.width || (width <= lift.width && pays)
         }

@@ -225,7 +225,7 @@ mod tests {
                 // Sets that lose and gain a few columns, now and then others; weights of two values, some rows in turn.
                 let is_in = |j: usize| match step % 20 {
                     0 => j < LEAST,
-                    _ => (j + step / 2) % 11 != 0,
+                    _ => !(j + step / 2).is_multiple_of(11),
                 };
                 let set: Vec<usize> = (0..columns).rev().filter(|j| is_in(*j)).collect();
                 let count = set.len();

@@ -65,7 +65,7 @@ impl<'a> Centre<'a> {
         for i in 0..n {
             let b = problem.b[i];
             let touch = loss.conjugate_slope(alpha[i], b);
-            let size = loss.unit() + touch.abs() + b.abs();
+            let size = loss.span() + touch.abs() + b.abs();
             let error = (touch - z[i]).abs() + error + 1e-14 * size;
             tangent[i] = touch;
             centre.idle[i] = error > 1e-3 * size || loss.secant(touch, b, 2.0 * error) <= 0.0;
@@ -177,9 +177,9 @@ impl Region {
                 });
             }
             let margin = if round == 0 { 0.3 } else { 0.1 };
-            let unit = problem.loss.unit();
+            let span = problem.loss.span();
             for (radius, need) in radii.iter_mut().zip(needs.iter()) {
-                *radius = need * (1.0 + margin * (need / unit).min(1.0)) + 1e-9 * need;
+                *radius = need * (1.0 + margin * (3.0 * need / span).min(1.0)) + 1e-9 * need;
             }
         }
         None
