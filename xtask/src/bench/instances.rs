@@ -20,6 +20,8 @@ pub enum Source {
     Logistic { d: usize },
     /// Quadratic loss, `Σ_ij = ρ^|i-j|`, k = 10, SNR 5, ridge weight 0.1 on the sum of squares.
     Ar { d: usize, n: usize, rho: f64 },
+    /// The same data with Huber's loss, δ less than the noise, so that many rows are beyond it; ridge 1e-3.
+    HuberAr { d: usize, n: usize, rho: f64 },
     /// Many columns, k = 5: the AR family, ρ = 0.5, n = 500, ridge weight 25 on the sum of squares.
     WideAr { d: usize },
     /// Many columns, k = 5: the logistic family, n = 1000.
@@ -54,6 +56,10 @@ impl Source {
                 let instance = generate::ar(d, k, n, rho, 5.0, seed).map_err(text)?;
                 // Our P is ‖b - Ax‖²/2n + ridge/2 ‖x‖².
                 framed(instance.table(), "quadratic", 0.1 / n as f64, k)
+            }
+            Self::HuberAr { d, n, rho } => {
+                let instance = generate::ar(d, 10, n, rho, 5.0, seed).map_err(text)?;
+                framed(instance.table(), "huber", 1e-3, 10)
             }
             Self::WideAr { d } => {
                 let instance = generate::ar(d, 5, 500, 0.5, 5.0, seed).map_err(text)?;
@@ -184,6 +190,15 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
     ("AR d=1000 n=2000 ρ=0.9", ar(1000, 2000, 0.9), 1..=1),
     ("AR d=300 n=600 ρ=0.9", ar(300, 600, 0.9), 1..=1),
     ("AR d=200 n=200 ρ=0.5", ar(200, 200, 0.5), 1..=1),
+    (
+        "Huber AR d=200 n=2000 ρ=0.9",
+        Source::HuberAr {
+            d: 200,
+            n: 2000,
+            rho: 0.9,
+        },
+        1..=2,
+    ),
     ("logistic d=300 k=30", Source::Logistic { d: 300 }, 1..=1),
     ("wide AR d=20000", Source::WideAr { d: 20_000 }, 1..=1),
     ("wide AR d=100000", Source::WideAr { d: 100_000 }, 1..=1),
