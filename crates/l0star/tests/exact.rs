@@ -317,20 +317,31 @@ fn the_units_of_the_response_do_not_matter() {
                 let pairs = response.iter_mut().zip(column);
                 pairs.for_each(|(b, a)| *b += 0.4 * a);
             }
-            let solved = |unit: f64, gram: bool| {
+            let solved = |unit: f64, gram: bool, kind: &str| {
                 let design = Design::dense(n, d, data.clone()).unwrap();
                 let response = response.iter().map(|b| b * unit).collect();
                 let builder = Problem::builder(design, response).k(k).ridge(ridge);
+                let builder = match kind {
+                    "intercept" => builder.intercept(true),
+                    "groups" => builder.groups(vec![vec![0, 1], vec![5, 9]]),
+                    "signs" => builder.nonnegative(0..d),
+                    _ => builder,
+                };
                 let loss = loss::by_name(name, unit).unwrap();
                 let mut settings = Settings::default();
                 settings.ideas.gram = gram;
                 solve(&builder.loss(loss).build().unwrap(), &settings).unwrap()
             };
-            for gram in [true, false] {
-                let plain = solved(1.0, gram);
+            let kinds = ["plain", "intercept", "groups", "signs"];
+            for (gram, kind) in [true, false]
+                .into_iter()
+                .flat_map(|gram| kinds.map(|kind| (gram, kind)))
+            {
+                let plain = solved(1.0, gram, kind);
                 for unit in [f64::exp2(-12.0), f64::exp2(12.0)] {
-                    let words = format!("{name}, ridge {ridge}, seed {seed}, Gram form {gram}");
-                    let scaled = solved(unit, gram);
+                    let form = format!("{kind}, Gram form {gram}");
+                    let words = format!("{name}, ridge {ridge}, seed {seed}, {form}");
+                    let scaled = solved(unit, gram, kind);
                     assert_eq!(scaled.support, plain.support, "{words}");
                     assert_eq!(scaled.nodes, plain.nodes, "{words}");
                     assert_eq!(scaled.solver_calls, plain.solver_calls, "{words}");
