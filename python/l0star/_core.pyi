@@ -109,7 +109,7 @@ class Problem:
         *,
         names: Sequence[str],
         loss: str,
-        huber_delta: float,
+        huber_delta: float | None,
         ridge: float,
         fit_intercept: bool,
         include: Sequence[int],
@@ -134,6 +134,8 @@ class Problem:
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
+    @property
+    def huber_delta(self) -> float | None: ...
     def scores(self, solution: Solution) -> npt.NDArray[np.float64]: ...
     def warnings(self, k: int) -> list[str]: ...
     def path(

@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterable
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -226,11 +226,11 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         one_standard_error: bool = True,
         n_jobs: int | None = None,
         loss: str = "quadratic",
-        huber_delta: float = 1.0,
+        huber_delta: float | Literal["auto"] = "auto",
         gap: float = 0.0,
         relative_gap: float = 0.0,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool = True,
         method: str = "best-first",
         relaxation: str = "pdal",
         include: Any = None,
@@ -301,7 +301,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         gap: float = 0.0,
         relative_gap: float = 0.0,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool = True,
         method: str = "best-first",
         relaxation: str = "pdal",
         include: Any = None,

@@ -20,8 +20,9 @@ k : int, default=5
 loss : {"quadratic", "huber", "logistic", "squared-hinge"}, default="quadratic"
     The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
     ``log(1 + exp(-m))`` for the margin ``m``; ``max(0, 1 - m)**2 / 2``.
-huber_delta : float, default=1.0
-    Where Huber's loss becomes linear.
+huber_delta : float or "auto", default="auto"
+    Where Huber's loss becomes linear, in units of ``y``. "auto" is 1.345 times a robust scale (MAD) of the residuals of
+    a first robust fit; results say which number that was.
 ridge : float, default=1e-3
     Weight of the ridge, greater than 0.
 gap : float, default=0.0
@@ -30,9 +31,9 @@ relative_gap : float, default=0.0
     The same as a share of the objective, less than 1; the larger of the two counts.
 fit_intercept : bool, default=True
     Whether to fit an intercept; it is neither penalised nor counted in ``k``.
-standardize : bool, default=False
-    Whether to divide every column by its (weighted) standard deviation first, so that the ridge treats all alike.
-    Coefficients and their bounds are those of the data as given; the objective is that of the scaled problem.
+standardize : bool, default=True
+    Whether the ridge acts on columns divided by their (weighted) standard deviations, so that units do not matter.
+    Coefficients and their bounds are always those of the data as given; the objective is that of the scaled problem.
 method : str, default="best-first"
     Exact: "best-first", "paper", "exhaustive". Inexact, without a bound: "omp", "iht", "htp", "diht".
 relaxation : {"pdal", "sga"}, default="pdal"

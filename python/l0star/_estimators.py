@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +97,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self.status_ = result.status
         self.solutions_ = result.solutions
         self.prices_ = result.priced
+        self.huber_delta_ = result.huber_delta
         self.n_nodes_ = result.nodes
         self.n_solver_calls_ = result.solver_calls
 
@@ -175,12 +176,12 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         k: int = 5,
         *,
         loss: str = "quadratic",
-        huber_delta: float = 1.0,
+        huber_delta: float | Literal["auto"] = "auto",
         ridge: float = 1e-3,
         gap: float = 0.0,
         relative_gap: float = 0.0,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool = True,
         method: str = "best-first",
         relaxation: str = "pdal",
         include: Any = None,
@@ -278,7 +279,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         gap: float = 0.0,
         relative_gap: float = 0.0,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool = True,
         method: str = "best-first",
         relaxation: str = "pdal",
         include: Any = None,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 from joblib import effective_n_jobs
 
@@ -31,12 +31,12 @@ class Options:
     """The parameters of :func:`l0star.solve` that are not data; see there."""
 
     loss: str = "quadratic"
-    huber_delta: float = 1.0
+    huber_delta: float | Literal["auto"] = "auto"
     ridge: float = 1e-3
     gap: float = 0.0
     relative_gap: float = 0.0
     fit_intercept: bool = True
-    standardize: bool = False
+    standardize: bool = True
     method: str = "best-first"
     relaxation: str = "pdal"
     include: Any = None
@@ -100,7 +100,8 @@ class Options:
         check_word(owner, "relaxation", self.relaxation, RELAXATIONS)
         if self.relaxation != "pdal" and self.method != "paper":
             raise ValueError(f"relaxation={self.relaxation!r} belongs to method='paper'; got method={self.method!r}.")
-        check_real(owner, "huber_delta", self.huber_delta, above=0.0)
+        if self.huber_delta != "auto":
+            check_real(owner, "huber_delta", self.huber_delta, above=0.0, words=("auto",))
         check_real(owner, "ridge", self.ridge, above=0.0)
         check_real(owner, "gap", self.gap, least=0.0)
         check_real(owner, "relative_gap", self.relative_gap, least=0.0)
@@ -138,14 +139,16 @@ def check_real(
     above: float | None = None,
     least: float | None = None,
     finite: bool = True,
+    words: tuple[str, ...] = (),
 ) -> None:
-    """Refuse what is not a number in the range."""
+    """Refuse what is not a number in the range; ``words`` are also allowed, and the caller has looked for them."""
     low = f"({above}" if above is not None else f"[{least}"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     number = float(value) if is_number and isinstance(value, Real) else math.nan
     in_range = number > above if above is not None else least is not None and number >= least
     if not in_range or (finite and math.isinf(number)):
-        _refuse(owner, name, value, f"a float in the range {low}, inf)")
+        also = "".join(f" or {word!r}" for word in words)
+        _refuse(owner, name, value, f"a float in the range {low}, inf){also}")
 
 
 def check_word(owner: str, name: str, value: object, words: tuple[str, ...]) -> None:

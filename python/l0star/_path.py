@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -147,12 +147,12 @@ def sparse_path(
     *,
     k_max: int | None = None,
     loss: str = "quadratic",
-    huber_delta: float = 1.0,
+    huber_delta: float | Literal["auto"] = "auto",
     ridge: float = 1e-3,
     gap: float = 0.0,
     relative_gap: float = 0.0,
     fit_intercept: bool = True,
-    standardize: bool = False,
+    standardize: bool = True,
     method: str = "best-first",
     relaxation: str = "pdal",
     include: Any = None,

@@ -45,7 +45,6 @@ class Origin:
     free: frozenset[str]
     constraints: dict[str, Any]
     settings: dict[str, Any]
-    huber_delta: float
     standardize: bool
     has_weights: bool
     has_offset: bool
@@ -88,7 +87,6 @@ def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
         "labels": labels,
         "weights": "sample_weight" if origin.has_weights else None,
         "offset": "offset" if origin.has_offset else None,
-        "huber_delta": origin.huber_delta if result.loss == "huber" else None,
         "fit_intercept": result.fit_intercept,
         "standardize": origin.standardize,
         "features": origin.features,

@@ -31,6 +31,8 @@ class Model:
     ----------
     objective : float
         The least value that the set of features allows.
+    huber_delta : float or None
+        Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
     coef : ndarray of shape (n_features,)
         Coefficients, zero outside the support.
     intercept : float
@@ -190,6 +192,7 @@ class Result(Model):
     lower_bound: float | None
     k: int
     loss: str
+    huber_delta: float | None
     ridge: float
     method: str
     classes: npt.NDArray[Any] | None
@@ -249,6 +252,7 @@ class Result(Model):
             "relative_gap": self.relative_gap,
             "k": self.k,
             "loss": self.loss,
+            "huber_delta": self.huber_delta,
             "ridge": self.ridge,
             "intercept": self.intercept,
             "support": self.features,

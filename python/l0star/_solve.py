@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -52,12 +52,12 @@ def solve(
     k: int,
     *,
     loss: str = "quadratic",
-    huber_delta: float = 1.0,
+    huber_delta: float | Literal["auto"] = "auto",
     ridge: float = 1e-3,
     gap: float = 0.0,
     relative_gap: float = 0.0,
     fit_intercept: bool = True,
-    standardize: bool = False,
+    standardize: bool = True,
     method: str = "best-first",
     relaxation: str = "pdal",
     include: Any = None,
@@ -144,7 +144,7 @@ class Job:
             data.y,
             names=data.names,
             loss=options.loss,
-            huber_delta=float(options.huber_delta),
+            huber_delta=None if options.huber_delta == "auto" else float(options.huber_delta),
             ridge=float(options.ridge),
             fit_intercept=bool(options.fit_intercept),
             include=asked.include,
@@ -171,7 +171,6 @@ class Job:
             free=frozenset(data.names[j] for j in asked.include_free),
             constraints=asked.words,
             settings={**settings, "time_limit": finite(settings["time_limit"])},
-            huber_delta=float(options.huber_delta),
             standardize=bool(options.standardize),
             has_weights=data.weights is not None,
             has_offset=data.offset is not None,
@@ -268,6 +267,7 @@ class Job:
             lower_bound=solution.lower_bound,
             k=solution.k,
             loss=options.loss,
+            huber_delta=self._problem.huber_delta,
             ridge=float(options.ridge),
             method=options.method,
             coef=solution.coefficients,

@@ -380,26 +380,7 @@ impl View<'_> {
             "repeat other columns",
             "leave the copies out with --drop",
         );
-        warnings.extend(self.scales());
         warnings
-    }
-
-    fn scales(&self) -> Option<String> {
-        let spread = |(j, column): (usize, &ColumnSummary)| {
-            let sd = column.scale?.sd;
-            (sd > 0.0 && sd.is_finite() && Some(j) != self.target).then_some((sd, j))
-        };
-        let spreads = || self.summary.columns.iter().enumerate().filter_map(spread);
-        let (small, least) = spreads().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let (large, most) = spreads().max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (large > FAR_APART * small).then(|| {
-            format!(
-                "the scales of the features differ by a factor of {} (from '{}' to '{}'); the ridge holds back small scales more, so use --standardize",
-                significant(large / small, 5),
-                clip(self.name(least), 32),
-                clip(self.name(most), 32)
-            )
-        })
     }
 
     fn name(&self, j: usize) -> &str {

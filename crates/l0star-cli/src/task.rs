@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use l0star::loss::{self, Loss, ResponseKind};
+use l0star::problem::Builder;
 use l0star::{Design, Problem};
 use l0star_data::model::{Group, Product};
 use l0star_data::{
@@ -47,18 +48,23 @@ pub struct TaskArgs {
           value_parser = PossibleValuesParser::new(loss::NAMES))]
     pub loss: String,
 
-    /// Where the Huber loss turns from quadratic to linear
-    #[arg(long, value_name = "D", default_value_t = 1.0, allow_hyphen_values = true,
-          value_parser = positive)]
-    pub huber_delta: f64,
+    /// Where the Huber loss turns from quadratic to linear, in units of the target; auto: 1.345 times a robust scale of
+    /// the residuals of a first robust fit
+    #[arg(long, value_name = "D", default_value = "auto", allow_hyphen_values = true,
+          value_parser = HuberDelta::parse)]
+    pub huber_delta: HuberDelta,
 
     /// Fit no intercept
     #[arg(long)]
     pub no_intercept: bool,
 
-    /// Divide every column by its standard deviation for the fit, so that the ridge treats all alike; coefficients
-    /// stay those of the columns as they are
+    /// Apply the ridge to the columns as they are; by default it acts on standardised columns, so that units do not
+    /// matter. Coefficients are always those of the data
     #[arg(long)]
+    pub no_standardize: bool,
+
+    /// The default, spelt out
+    #[arg(long, hide = true, conflicts_with = "no_standardize")]
     pub standardize: bool,
 
     /// Add the product of every pair of features (a:b) and their squares (a^2)
@@ -92,6 +98,34 @@ pub struct TaskArgs {
 
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+/// Where the Huber loss turns linear.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HuberDelta {
+    /// Chosen from the data.
+    Auto,
+    /// As given.
+    Value(f64),
+}
+
+impl HuberDelta {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => positive(text)
+                .map(Self::Value)
+                .map_err(|reason| format!("{reason}, or auto")),
+        }
+    }
+
+    /// The number that was given.
+    fn value(self) -> Option<f64> {
+        match self {
+            Self::Auto => None,
+            Self::Value(delta) => Some(delta),
+        }
+    }
 }
 
 /// What stands in for a missing value.
@@ -161,7 +195,7 @@ pub struct Task {
 impl Task {
     /// Reads the file and checks all that can be checked without k and the ridge.
     pub fn read(args: &TaskArgs) -> Result<Self, Failure> {
-        let loss = loss::by_name(&args.loss, args.huber_delta)?;
+        let loss = loss::by_name(&args.loss, args.huber_delta.value().unwrap_or(1.0))?;
         args.check_roles()?;
         let raw = args.input.load(&args.data)?;
         let file = raw.file().to_path_buf();
@@ -212,11 +246,11 @@ impl Task {
             factors: &factors,
         };
         let rules = Rules::new(&args.rules, &known)?;
-        Ok(Self {
+        let mut task = Self {
             file,
             loss,
             intercept: !args.no_intercept,
-            standardize: args.standardize,
+            standardize: !args.no_standardize,
             names,
             design,
             response,
@@ -229,7 +263,13 @@ impl Task {
             rules,
             imputed,
             rows_dropped,
-        })
+        };
+        if args.huber_delta == HuberDelta::Auto {
+            let builder = task.builder(task.weights.as_deref());
+            let loss = l0star::loss_for(&builder, &args.loss, None);
+            task.loss = loss.map_err(|error| task.explain(error))?;
+        }
+        Ok(task)
     }
 
     /// The problem on the rows of positive weight.
@@ -239,11 +279,15 @@ impl Task {
         ridge: f64,
         weights: Option<&[f64]>,
     ) -> Result<Problem, Failure> {
+        let built = self.builder(weights).ridge(ridge).k(k).build();
+        built.map_err(|error| self.explain(error))
+    }
+
+    /// All of the problem but k and the ridge.
+    fn builder(&self, weights: Option<&[f64]>) -> Builder {
         let mut builder = Problem::builder(self.design.clone(), self.response.clone())
             .names(self.names.clone())
             .loss(Arc::clone(&self.loss))
-            .ridge(ridge)
-            .k(k)
             .intercept(self.intercept)
             .standardize(self.standardize);
         if let Some(weights) = weights {
@@ -252,8 +296,7 @@ impl Task {
         if let Some(offset) = &self.offset {
             builder = builder.offset(offset.clone());
         }
-        let built = self.rules.apply(builder).build();
-        built.map_err(|error| self.explain(error))
+        self.rules.apply(builder)
     }
 
     /// `intercept + Ax + o` for every row, weight or not.

@@ -113,7 +113,7 @@ impl Problem {
         y: PyReadonlyArray1<f64>,
         names: Vec<String>,
         loss: &str,
-        huber_delta: f64,
+        huber_delta: Option<f64>,
         ridge: f64,
         fit_intercept: bool,
         include: Vec<usize>,
@@ -129,12 +129,14 @@ impl Problem {
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let design = design::copy(X)?;
-        let loss = loss::by_name(loss, huber_delta).map_err(refuse)?;
+        // Names and δ are checked before the data are looked at.
+        let name = loss;
+        let given = loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?;
         // Every k is asked for later; here none must be too small for what is included.
         let mut builder = l0star::Problem::builder(design, vector(y))
             .k(names.len())
             .names(names)
-            .loss(loss)
+            .loss(given)
             .ridge(ridge)
             .intercept(fit_intercept)
             .standardize(standardize)
@@ -164,13 +166,26 @@ impl Problem {
         if let Some(offset) = &offset {
             builder = builder.offset(offset.clone());
         }
-        let problem = py.detach(|| guarded(|| builder.build()))?;
+        let build = || {
+            if huber_delta.is_none() {
+                let loss = l0star::loss_for(&builder, name, None)?;
+                return builder.loss(loss).build();
+            }
+            builder.build()
+        };
+        let problem = py.detach(|| guarded(build))?;
         Ok(Self {
             problem: problem.map_err(refuse)?,
             weights,
             offset,
             free: include_free,
         })
+    }
+
+    /// δ of Huber's loss, as given or as the data have it; None for other losses.
+    #[getter]
+    fn huber_delta(&self) -> Option<f64> {
+        self.problem.loss().huber_delta()
     }
 
     /// Solves it, and says what exception stopped the search, if one did.

@@ -123,7 +123,7 @@ fn formula(model: &Model) -> String {
         "quadratic" => "half the squared residual".to_owned(),
         "huber" => format!(
             "Huber's loss of the residual, which is half its square up to {} and linear beyond",
-            model.huber_delta.unwrap_or(1.0)
+            fitted.huber_delta.unwrap_or(1.0)
         ),
         "logistic" => "log(1 + exp(-margin))".to_owned(),
         "squared-hinge" => "half the square of what the margin lacks to 1".to_owned(),

@@ -3,9 +3,9 @@
 /// Who speaks: the same options have other names in the command and in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Face {
-    /// `l0star fit --standardize …`
+    /// `l0star fit --no-standardize …`
     Command,
-    /// `l0star.solve(…, standardize=True)`
+    /// `l0star.solve(…, standardize=False)`
     Python,
 }
 
@@ -18,9 +18,9 @@ impl Face {
         }
     }
 
-    /// What divides columns by their deviations.
-    pub fn standardize(self) -> &'static str {
-        self.pick("--standardize", "standardize=True")
+    /// What applies the ridge to columns as they are.
+    pub fn unstandardized(self) -> &'static str {
+        self.pick("--no-standardize", "standardize=False")
     }
 
     /// What leaves a column out.

@@ -47,11 +47,11 @@ pub fn far_apart(moments: &[Moments], names: &[String], face: Face) -> Option<St
     let ratio = moments[most].sd / moments[least].sd;
     (ratio > FAR_APART).then(|| {
         format!(
-            "the scales of the features differ by a factor of {} (from '{}' to '{}'), and the ridge holds back those of small scale; {} treats all alike",
+            "the scales of the features differ by a factor of {} (from '{}' to '{}'), and with {} the ridge holds back those of small scale",
             significant(ratio, 3),
             clip(&names[least], 32),
             clip(&names[most], 32),
-            face.standardize()
+            face.unstandardized()
         )
     })
 }

@@ -19,6 +19,7 @@
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
 //! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
+//! | [`huber_delta`] | where Huber's loss turns linear, from the data |
 //! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many searches whose checkpoints are kept together |
@@ -36,6 +37,7 @@ mod prices;
 pub mod problem;
 pub mod relaxation;
 pub mod restricted;
+mod robust;
 pub mod search;
 pub mod settings;
 mod solve;
@@ -45,6 +47,7 @@ pub use error::{Error, Result};
 pub use path::{PathCheckpoint, PathRun};
 pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};
+pub use robust::{huber_delta, loss_for};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
 pub use solve::{Run, solve, solve_observed};

@@ -109,7 +109,10 @@ fn wide(loss: &str) -> Problem {
         .map(|i| 4.0 * column(10)[i] - 3.0 * column(2000)[i] + 0.1 * random.normal())
         .collect();
     let design = Design::dense(rows, columns, values.clone()).unwrap();
-    let builder = Problem::builder(design, response).k(2).ridge(0.5);
+    let builder = Problem::builder(design, response)
+        .standardize(false)
+        .k(2)
+        .ridge(0.5);
     let loss = loss::by_name(loss, 1.0).unwrap();
     builder.loss(loss).intercept(true).build().unwrap()
 }
@@ -294,6 +297,7 @@ fn another_search_is_refused_by_name() {
             .map(|i| random.normal() + shift * f64::from(i))
             .collect();
         Problem::builder(Design::dense(12, 5, columns).unwrap(), b)
+            .standardize(false)
             .loss(loss::by_name("huber", delta).unwrap())
             .ridge(ridge)
             .k(k)

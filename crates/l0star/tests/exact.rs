@@ -224,7 +224,11 @@ fn an_overflow_never_becomes_a_bound() {
         let columns = (0..2 * n).map(|i| sign(i / 2 + i)).collect();
         let design = Design::dense(n, 2, columns).unwrap();
         let b = (0..n).map(|i| 9e153 * sign(i)).collect();
-        let problem = Problem::builder(design, b).intercept(true).build().unwrap();
+        let problem = Problem::builder(design, b)
+            .standardize(false)
+            .intercept(true)
+            .build()
+            .unwrap();
         check_claims(&problem, 1e-12, 1e-9);
     }
 }
@@ -238,6 +242,7 @@ fn nearly_dependent_columns_still_count_as_k_features() {
     let design = Design::dense(5, 2, columns).unwrap();
     let b: Vec<f64> = tiny.iter().map(|t| 1.0 + 1e7 * t).collect();
     let problem = Problem::builder(design, b)
+        .standardize(false)
         .ridge(1e-16)
         .k(2)
         .build()
@@ -257,7 +262,10 @@ fn a_response_far_from_zero_costs_no_digits() {
     let objective = |shift: f64| {
         let design = Design::dense(n, 3, columns.clone()).unwrap();
         let b = r.iter().map(|r| r + shift).collect();
-        let builder = Problem::builder(design, b).intercept(true).k(2);
+        let builder = Problem::builder(design, b)
+            .standardize(false)
+            .intercept(true)
+            .k(2);
         solve(&builder.build().unwrap(), &Settings::default())
             .unwrap()
             .objective
@@ -286,7 +294,10 @@ fn a_good_fit_of_the_huber_loss_closes_like_that_of_the_quadratic() {
             }
             let solved = |name: &str| {
                 let design = Design::dense(n, d, data.clone()).unwrap();
-                let builder = Problem::builder(design, response.clone()).k(k).ridge(ridge);
+                let builder = Problem::builder(design, response.clone())
+                    .standardize(false)
+                    .k(k)
+                    .ridge(ridge);
                 let loss = loss::by_name(name, 1e3).unwrap();
                 let settings = Settings {
                     node_limit: Some(2000),
@@ -320,7 +331,10 @@ fn the_units_of_the_response_do_not_matter() {
             let solved = |unit: f64, gram: bool, kind: &str| {
                 let design = Design::dense(n, d, data.clone()).unwrap();
                 let response = response.iter().map(|b| b * unit).collect();
-                let builder = Problem::builder(design, response).k(k).ridge(ridge);
+                let builder = Problem::builder(design, response)
+                    .standardize(false)
+                    .k(k)
+                    .ridge(ridge);
                 let builder = match kind {
                     "intercept" => builder.intercept(true),
                     "groups" => builder.groups(vec![vec![0, 1], vec![5, 9]]),

@@ -307,6 +307,7 @@ fn orthogonal(seed: u64, name: &str, ratio: f64, ridge: f64) -> (Problem, Vec<us
         .flat_map(|j| (0..n).map(move |i| entry(i, j + 1)))
         .collect();
     let problem = Problem::builder(Design::dense(n, d, columns).unwrap(), b)
+        .standardize(false)
         .loss(loss::by_name(name, 1e6).unwrap())
         .ridge(ridge)
         .k(k)
@@ -381,6 +382,7 @@ fn swaps_improve_the_first_model_of_every_smooth_loss() {
             });
             let response: Vec<f64> = response.collect();
             let problem = Problem::builder(Design::dense(n, d, data).unwrap(), response)
+                .standardize(false)
                 .loss(loss::by_name(name, 1.0).unwrap())
                 .k(k)
                 .build()

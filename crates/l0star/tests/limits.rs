@@ -270,6 +270,7 @@ fn wide(d: usize, k: usize) -> Problem {
     let values = (0..n * d).map(|_| random.normal()).collect();
     let b = (0..n).map(|_| random.normal()).collect();
     Problem::builder(Design::dense(n, d, values).unwrap(), b)
+        .standardize(false)
         .k(k)
         .build()
         .unwrap()

@@ -227,6 +227,7 @@ fn ties_are_all_in_the_list() {
     let column = [1.0, -2.0, 0.5, 3.0];
     let design = l0star::Design::dense(4, 3, column.repeat(3)).unwrap();
     let problem = Problem::builder(design, vec![1.0, -1.5, 0.2, 2.0])
+        .standardize(false)
         .k(1)
         .build()
         .unwrap();

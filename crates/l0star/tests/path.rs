@@ -203,6 +203,7 @@ fn criteria_are_those_of_the_textbook() {
     let design = Design::dense(5, 2, columns.clone()).unwrap();
     let response = vec![1.2, -0.8, 2.5, 0.1, 0.4];
     let problem = Problem::builder(design, response.clone())
+        .standardize(false)
         .ridge(1e-3)
         .intercept(true)
         .build()

@@ -218,7 +218,10 @@ fn other_data_are_refused() {
     let problem = random_case(3, "quadratic").problem;
     let design = problem.design().clone();
     let response = vec![1.5; problem.rows()];
-    let other = Problem::builder(design, response).build().unwrap();
+    let other = Problem::builder(design, response)
+        .standardize(false)
+        .build()
+        .unwrap();
     let error = refusal(&other, &Settings::default(), 0..=2, &saved).to_string();
     assert!(error.contains("it belongs to other data"), "{error}");
 }

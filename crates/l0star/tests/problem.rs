@@ -14,7 +14,9 @@ const LABELS: &[&str] = &["logistic", "squared-hinge"];
 /// Three rows, two columns called `age` and `height`.
 fn small(response: &[f64]) -> Builder {
     let design = Design::dense(3, 2, vec![1.0, 2.0, 4.0, -1.0, 0.5, 2.0]).unwrap();
-    Problem::builder(design, response.to_vec()).names(vec!["age".to_owned(), "height".to_owned()])
+    Problem::builder(design, response.to_vec())
+        .standardize(false)
+        .names(vec!["age".to_owned(), "height".to_owned()])
 }
 
 fn labelled(response: &[f64], name: &str) -> Builder {
@@ -65,6 +67,7 @@ impl Data {
     fn builder(&self) -> Builder {
         let design = Design::dense(self.rows(), self.columns.len(), self.columns.concat()).unwrap();
         Problem::builder(design, self.b.clone())
+            .standardize(false)
             .loss(loss::by_name(self.loss, 0.7).unwrap())
             .ridge(0.01)
             .k(3)
@@ -126,6 +129,7 @@ fn a_design_that_is_not_finite_names_row_column_and_value() {
     ] {
         let design = Design::dense(3, 2, vec![1.0, 2.0, 4.0, -1.0, value, 2.0]).unwrap();
         let named = Problem::builder(design.clone(), vec![1.0; 3])
+            .standardize(false)
             .names(vec!["age".to_owned(), "height".to_owned()]);
         let error = refused(
             named,
@@ -136,7 +140,7 @@ fn a_design_that_is_not_finite_names_row_column_and_value() {
         };
         assert_eq!((row, column.as_str()), (2, "height"));
         refused(
-            Problem::builder(design, vec![1.0; 3]),
+            Problem::builder(design, vec![1.0; 3]).standardize(false),
             &["row 2", "column 'x2'"],
         );
     }
@@ -176,7 +180,9 @@ fn data_without_rows_or_columns_are_refused() {
     assert!(message.contains("no rows"), "{message}");
     let design = Design::dense(3, 0, vec![]).unwrap();
     refused(
-        Problem::builder(design, vec![1.0; 3]).intercept(true),
+        Problem::builder(design, vec![1.0; 3])
+            .standardize(false)
+            .intercept(true),
         &["no columns"],
     );
 }
@@ -311,7 +317,9 @@ fn dependent_free_columns_are_refused_by_name() {
     for name in REAL {
         let builder = |columns: Vec<f64>| {
             let design = Design::dense(3, 3, columns).unwrap();
-            Problem::builder(design, vec![1.0, 2.0, 3.0]).loss(loss::by_name(name, 1.0).unwrap())
+            Problem::builder(design, vec![1.0, 2.0, 3.0])
+                .standardize(false)
+                .loss(loss::by_name(name, 1.0).unwrap())
         };
         let twice = builder(vec![1.0, 2.0, 4.0, -2.0, -4.0, -8.0, 1.0, 0.0, 0.0]);
         let words = ["'x1', 'x2'", "linearly dependent", "ridge > 0"];
@@ -335,6 +343,7 @@ fn dependent_free_columns_are_refused_by_name() {
 fn more_free_columns_than_rows_are_refused() {
     let design = Design::dense(2, 3, vec![1.0, 2.0, 3.0, 5.0, -1.0, 1.0]).unwrap();
     let builder = Problem::builder(design, vec![1.0, 2.0])
+        .standardize(false)
         .always_in(0, 0.0)
         .always_in(1, 0.0)
         .always_in(2, 0.0);
@@ -345,13 +354,13 @@ fn more_free_columns_than_rows_are_refused() {
 fn numbers_too_large_to_square_are_refused() {
     let design = Design::dense(2, 1, vec![1e200, 1.0]).unwrap();
     refused(
-        Problem::builder(design, vec![1.0, 2.0]),
+        Problem::builder(design, vec![1.0, 2.0]).standardize(false),
         &["overflow", "norm of a column", "rescale"],
     );
     // Each square is finite, their sum is not.
     let design = Design::dense(2, 1, vec![1.2e154, 1.2e154]).unwrap();
     refused(
-        Problem::builder(design, vec![1.0, 2.0]),
+        Problem::builder(design, vec![1.0, 2.0]).standardize(false),
         &["overflow", "norm of a column"],
     );
     refused(

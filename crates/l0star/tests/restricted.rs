@@ -66,6 +66,7 @@ impl Case {
         let (mut weights, mut offset) = (vec![1.0; n], vec![0.0; n]);
         let design = Design::dense(n, d, columns.concat()).unwrap();
         let mut builder = Problem::builder(design, b.clone())
+            .standardize(false)
             .loss(loss::by_name(name, delta).unwrap())
             .ridge(draw.ridge)
             .k(d)
@@ -356,6 +357,7 @@ fn a_quadratic_fit_of_one_column_is_the_textbook_formula() {
     let (a, b) = ([1.0, -2.0, 0.5, 3.0], [0.7, 1.0, -0.4, 2.0]);
     let design = Design::dense(4, 1, a.to_vec()).unwrap();
     let problem = Problem::builder(design, b.to_vec())
+        .standardize(false)
         .ridge(0.3)
         .build()
         .unwrap();

@@ -79,6 +79,7 @@ fn coefficients_belong_to_the_view() {
     let design = Design::sparse(4, 1, vec![0, 4], vec![0, 1, 2, 3], vec![11., 12., 13., 14.]);
     let design = design.unwrap().with_view(vec![10.0], vec![2.0]).unwrap();
     let problem = Problem::builder(design, vec![2.0, 4.0, 6.0, 8.0])
+        .standardize(false)
         .ridge(1e-12)
         .build()
         .unwrap();
@@ -132,6 +133,7 @@ fn sparse_columns_far_from_zero_keep_their_bounds_valid() {
         for intercept in [false, true] {
             let build = |design: Design| {
                 Problem::builder(design, b.clone())
+                    .standardize(false)
                     .loss(loss::by_name(name, 1.0).unwrap())
                     .intercept(intercept)
                     .k(2)
@@ -172,6 +174,7 @@ fn columns_without_a_ridge_may_be_sparse_or_views() {
             for form in Form::ALL {
                 let build = |design: Design| {
                     Problem::builder(design, b.clone())
+                        .standardize(false)
                         .loss(loss::by_name(name, 1.0).unwrap())
                         .intercept(intercept)
                         .always_in(0, 0.0)
@@ -232,7 +235,9 @@ fn malformed_columns_are_refused_by_place() {
         Err(Error::Empty { what: "rows" })
     ));
     let design = sparse(&[0, 1, 3], &[2, 0, 2], &[1.0, 2.0, f64::NAN]).unwrap();
-    let refused = Problem::builder(design, vec![1.0; 3]).build();
+    let refused = Problem::builder(design, vec![1.0; 3])
+        .standardize(false)
+        .build();
     assert_eq!(
         refused.unwrap_err().to_string(),
         "row 3, column 'x2' is NaN: every entry must be a finite number"
@@ -257,7 +262,9 @@ fn malformed_views_are_refused_by_place() {
     );
     // Finite numbers whose column is not.
     let huge = design.with_view(vec![0.0; 2], vec![1e200; 2]).unwrap();
-    let refused = Problem::builder(huge, vec![1.0; 2]).build();
+    let refused = Problem::builder(huge, vec![1.0; 2])
+        .standardize(false)
+        .build();
     assert!(matches!(refused, Err(Error::Overflow { .. })));
 }
 
@@ -294,6 +301,7 @@ fn fifty_thousand_sparse_columns_are_solved() {
     let (design, b) = wide(n, d, 20);
     for (name, intercept) in [("quadratic", false), ("quadratic", true), ("huber", false)] {
         let problem = Problem::builder(design.clone(), b.clone())
+            .standardize(false)
             .loss(loss::by_name(name, 1.0).unwrap())
             .intercept(intercept)
             .ridge(1e-3)
@@ -326,6 +334,7 @@ fn nothing_of_the_size_of_a_dense_matrix_is_made() {
     ] {
         let response = if name == "logistic" { &labels } else { &b };
         let problem = Problem::builder(design, response.clone())
+            .standardize(false)
             .loss(loss::by_name(name, 1.0).unwrap())
             .intercept(true)
             .ridge(1e-3)
@@ -349,6 +358,7 @@ fn threads_change_nothing_of_a_result() {
     let (design, b) = wide(600, 280, 60);
     for design in [written_out(&design), design] {
         let problem = Problem::builder(design, b.clone())
+            .standardize(false)
             .intercept(true)
             .k(3)
             .build()

@@ -142,6 +142,7 @@ impl Case {
         let columns = columns.map(|(column, by)| column.iter().map(|v| v * by).collect());
         let design = self.form.design(&columns.collect::<Vec<Vec<f64>>>(), 1);
         let mut builder = Problem::builder(design, self.response.clone())
+            .standardize(false)
             .loss(loss::by_name(self.loss, 1.0).unwrap())
             .ridge(self.ridge)
             .k(self.k)
@@ -166,7 +167,7 @@ impl Case {
         self.plain().standardize(true).build().unwrap()
     }
 
-    /// The textbook's standard deviation of each column by weight; 1 for a constant.
+    /// The textbook's standard deviation of each column by weight; of a constant its size, 1 for zeros.
     fn deviations(&self) -> Vec<f64> {
         let total: f64 = self.weights.iter().sum();
         let mean = |values: &mut dyn Iterator<Item = f64>| {
@@ -179,7 +180,11 @@ impl Case {
             let counted = column.iter().zip(&self.weights).filter(|(_, w)| **w > 0.0);
             let (mut counted, first) = (counted.clone(), counted.clone().next().unwrap());
             let constant = counted.all(|(v, _)| v == first.0);
-            if constant { 1.0 } else { sd }
+            match constant {
+                false => sd,
+                true if *first.0 == 0.0 => 1.0,
+                true => first.0.abs(),
+            }
         };
         self.columns.iter().map(deviation).collect()
     }
@@ -359,7 +364,8 @@ fn a_checkpoint_knows_deviations_of_one() {
     let builder = Problem::builder(
         Design::dense(4, 2, columns).unwrap(),
         vec![1.1, 1.9, 3.2, 3.9],
-    );
+    )
+    .standardize(false);
     let plain = builder.clone().build().unwrap();
     let problem = builder.standardize(true).build().unwrap();
     assert_eq!(problem.scales(), Some(&[1.0, 1.0][..]));
@@ -376,6 +382,7 @@ fn a_view_is_standardized_as_it_is_seen() {
     let values = vec![11.0, 12.0, 13.0, 17.0];
     let problem = |design: Design| {
         Problem::builder(design, vec![2.0, 4.0, 6.0, 15.0])
+            .standardize(false)
             .ridge(0.1)
             .standardize(true)
             .build()
@@ -399,6 +406,7 @@ fn a_view_is_standardized_as_it_is_seen() {
 fn bounds_and_scales_are_those_of_the_data() {
     let design = Design::dense(4, 2, vec![1e5, 2e5, 4e5, 3e5, 7.0, 7.0, 7.0, 7.0]).unwrap();
     let builder = Problem::builder(design, vec![1.0, 2.0, 4.0, 3.0])
+        .standardize(false)
         .k(2)
         .ridge(1e-3)
         .bounds(0, 0.0, 0.3e-5);
@@ -420,7 +428,7 @@ fn columns_that_are_too_large_or_too_small_to_divide_are_refused() {
     let build = |size: f64| {
         let column = [1.0, 2.0, 4.0].map(|v| v * size).to_vec();
         let design = Design::dense(3, 1, column).unwrap();
-        let builder = Problem::builder(design, vec![1.0, 2.0, 3.0]);
+        let builder = Problem::builder(design, vec![1.0, 2.0, 3.0]).standardize(false);
         builder.ridge(0.1).standardize(true).build()
     };
     for size in [1e200, 1e307, 1e-310] {

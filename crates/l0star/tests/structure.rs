@@ -273,6 +273,7 @@ fn a_fit_with_bounds_meets_the_conditions_of_a_minimum() {
             let (ridge, intercept) = (10f64.powf(-4.0 * random.uniform()), random.chance(0.5));
             let design = Design::dense(n, d, columns.concat()).unwrap();
             let mut builder = Problem::builder(design, b.clone())
+                .standardize(false)
                 .loss(loss::by_name(name, 1.0).unwrap())
                 .ridge(ridge)
                 .intercept(intercept)
@@ -324,6 +325,7 @@ fn small() -> l0star::problem::Builder {
         Design::dense(5, 4, columns).unwrap(),
         vec![1.0, 2.0, 0.0, 1.0, 3.0],
     )
+    .standardize(false)
     .names(names)
     .k(2)
 }

@@ -22,7 +22,10 @@ fn wide(name: &str) -> Problem {
     let response = response.map(|b| if name == "logistic" { b.signum() } else { b });
     let response: Vec<f64> = response.collect();
     let design = Design::dense(ROWS, COLUMNS, values.clone()).unwrap();
-    let builder = Problem::builder(design, response).k(2).ridge(0.5);
+    let builder = Problem::builder(design, response)
+        .standardize(false)
+        .k(2)
+        .ridge(0.5);
     let loss = loss::by_name(name, 1.0).unwrap();
     builder.loss(loss).build().unwrap()
 }

@@ -87,6 +87,7 @@ fn framed(table: &Table, loss: &str, ridge: f64, k: usize) -> Result<Builder, St
     let design = Design::dense(table.rows(), table.columns() - 1, design.to_vec()).map_err(text)?;
     Ok(Problem::builder(design, response.to_vec())
         .loss(loss::by_name(loss, 1.0).map_err(text)?)
+        .standardize(false)
         .ridge(ridge)
         .k(k))
 }

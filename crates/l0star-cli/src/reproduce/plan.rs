@@ -163,6 +163,7 @@ impl Source {
         let problem = Problem::builder(design, response)
             .names(names)
             .loss(loss::by_name(loss, 1.0)?)
+            .standardize(false)
             .ridge(ridge)
             .k(k)
             .build()?;

@@ -52,8 +52,6 @@ pub struct Model {
     pub weights: Option<String>,
     /// The column that is added to every prediction.
     pub offset: Option<String>,
-    /// Where Huber's loss becomes linear.
-    pub huber_delta: Option<f64>,
     /// Whether an intercept was fitted.
     pub fit_intercept: bool,
     /// Whether the columns were divided by their standard deviations for the fit. The coefficients
@@ -362,6 +360,7 @@ mod tests {
                 relative_gap: Some(1.0),
                 k: names.len(),
                 loss: "logistic".into(),
+                huber_delta: None,
                 ridge: 1e-3,
                 intercept: -0.0,
                 support: names.clone(),
@@ -385,7 +384,6 @@ mod tests {
             labels: Some(["0".into(), "1".into()]),
             weights: None,
             offset: None,
-            huber_delta: None,
             fit_intercept: true,
             standardize: true,
             scales: ByName(vec![("a".into(), 1.0 / 3.0)]),

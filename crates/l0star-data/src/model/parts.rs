@@ -66,6 +66,9 @@ pub struct Fitted {
     pub k: usize,
     /// The loss.
     pub loss: String,
+    /// Where Huber's loss becomes linear, of that loss.
+    #[serde(default)]
+    pub huber_delta: Option<f64>,
     /// The weight of the ridge.
     pub ridge: f64,
     /// The intercept, 0 when there is none.

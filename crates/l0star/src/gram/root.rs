@@ -365,7 +365,10 @@ mod tests {
             (true, true, false),
         ] {
             let design = Design::dense(n, d, values.clone()).unwrap();
-            let mut builder = Problem::builder(design, response.clone()).k(3).ridge(0.1);
+            let mut builder = Problem::builder(design, response.clone())
+                .standardize(false)
+                .k(3)
+                .ridge(0.1);
             builder = builder.intercept(intercept).standardize(standardize);
             if weighted {
                 builder = builder.weights((0..n).map(|i| 1.0 + (i % 3) as f64).collect());

@@ -31,6 +31,10 @@ impl Loss for Huber {
         "huber"
     }
 
+    fn huber_delta(&self) -> Option<f64> {
+        Some(self.delta)
+    }
+
     fn response(&self) -> ResponseKind {
         ResponseKind::Real
     }

@@ -100,6 +100,11 @@ pub trait Loss: Debug + Send + Sync {
         3.0
     }
 
+    /// δ of Huber's loss.
+    fn huber_delta(&self) -> Option<f64> {
+        None
+    }
+
     /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.
     fn is_quadratic(&self) -> bool {
         false

@@ -23,7 +23,7 @@ const NEGLIGIBLE_WEIGHT: f64 = 1e-150;
 /// | `weights` | 1 for every row |
 /// | `offset` | 0 |
 /// | `intercept` | off |
-/// | `standardize` | off |
+/// | `standardize` | on |
 /// | `include`, `include_free`, `exclude` | no column |
 /// | `ridge_factor` | 1 for every column |
 /// | `groups` | every column is a feature of its own |
@@ -63,7 +63,7 @@ impl Builder {
             weights: None,
             offset: None,
             intercept: false,
-            standardize: false,
+            standardize: true,
             always_in: Vec::new(),
             included: Vec::new(),
             excluded: Vec::new(),
@@ -116,12 +116,14 @@ impl Builder {
         self
     }
 
-    /// Whether columns are divided by their (weighted) standard deviations for the fit, constants excepted; without
-    /// centring, which is the intercept's affair, so that sparse columns stay sparse.
+    /// Whether the ridge acts on standardised columns (on by default): every column is divided by its (weighted) standard
+    /// deviation for the fit, constants excepted. Columns are not centred for it, so that sparse ones stay sparse; the
+    /// intercept takes care of means.
     ///
-    /// The ridge, and what multiplies it, then holds for the coefficients of the divided columns: `½ Σ λ_j (s_j x_j)²`, `s_j`
-    /// the deviations ([`Problem::scales`]), and objectives and bounds of them are those of this problem. Everything else
-    /// stays that of the data: bounds of coefficients that are asked for, coefficients and intercepts that come back.
+    /// The penalty is then `½ Σ λ_j (s_j x_j)²`, with `s_j` the standard deviations ([`Problem::scales`]): a ridge of 0.001
+    /// shrinks coefficients by about a thousandth, whatever the units of the columns. Objectives and bounds are those of
+    /// this problem. Everything else refers to the data as given: bounds on coefficients, coefficients and intercepts.
+    /// Switched off, the penalty is the paper's, `½ Σ λ_j x_j²`.
     ///
     /// ```
     /// use l0star::{Design, Problem, Settings, solve};
@@ -130,7 +132,7 @@ impl Builder {
     /// let metres = kilometres.iter().map(|v| 1000.0 * v).collect();
     /// let fit = |column: Vec<f64>| {
     ///     let builder = Problem::builder(Design::dense(4, 1, column)?, vec![1.1, 1.9, 3.2, 4.9]);
-    ///     let problem = builder.ridge(0.1).intercept(true).standardize(true).build()?;
+    ///     let problem = builder.ridge(0.1).intercept(true).build()?;
     ///     solve(&problem, &Settings::default())
     /// };
     /// let (a, b) = (fit(kilometres)?, fit(metres)?);

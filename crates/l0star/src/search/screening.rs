@@ -218,7 +218,10 @@ mod tests {
             .map(|i| 3.0 * wave(i, 5) - 2.0 * wave(i, 100) + wave(i, 300) + 0.05 * (i as f64).cos())
             .collect();
         let design = Design::dense(rows, columns, values).unwrap();
-        let builder = Problem::builder(design, response).k(3).ridge(0.05);
+        let builder = Problem::builder(design, response)
+            .standardize(false)
+            .k(3)
+            .ridge(0.05);
         builder.intercept(true).build().unwrap()
     }
 
@@ -294,7 +297,10 @@ mod tests {
         for loss in ["quadratic", "huber"] {
             let wide = problem();
             let (design, response) = (wide.design().clone(), wide.b.clone());
-            let builder = Problem::builder(design, response).k(3).ridge(0.05);
+            let builder = Problem::builder(design, response)
+                .standardize(false)
+                .k(3)
+                .ridge(0.05);
             let loss = crate::loss::by_name(loss, 1.0).unwrap();
             let problem = builder.loss(loss).intercept(true).build().unwrap();
             let plain = Settings {

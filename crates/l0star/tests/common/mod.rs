@@ -267,6 +267,7 @@ fn draft_with(
     }
     let design = design(&columns);
     let mut builder = Problem::builder(design, b)
+        .standardize(false)
         .loss(loss::by_name(loss, delta).unwrap())
         .ridge(ridge)
         .k(k)
@@ -534,6 +535,7 @@ pub fn hard_draft(name: &str) -> Builder {
     }
     let design = Design::dense(n, d, columns.concat()).unwrap();
     Problem::builder(design, b)
+        .standardize(false)
         .loss(loss::by_name(name, 1.0).unwrap())
         .ridge(if labels { 0.02 } else { 0.01 })
         .k(5)

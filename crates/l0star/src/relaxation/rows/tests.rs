@@ -52,6 +52,7 @@ fn problem(seed: u64, word: &str, structured: bool) -> Problem {
     let b: Vec<f64> = signal.iter().enumerate().map(response).collect();
     let design = Design::dense(n, d, values).unwrap();
     let mut builder = Problem::builder(design, b)
+        .standardize(false)
         .loss(loss::by_name(word, 1.0).unwrap())
         .ridge(10f64.powi(-1 - (seed % 4) as i32))
         .k(1 + (seed % 2) as usize)

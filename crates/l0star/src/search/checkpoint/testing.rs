@@ -29,7 +29,7 @@ pub(crate) fn problem(
         "logistic" => sum(i).signum(),
         _ => sum(i),
     });
-    let builder = Problem::builder(design, response.collect());
+    let builder = Problem::builder(design, response.collect()).standardize(false);
     builder.loss(loss::by_name(loss, 1.0).unwrap())
 }
 
