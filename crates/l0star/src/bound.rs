@@ -20,6 +20,7 @@ use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
 use crate::linalg::select::top_sum;
 use crate::problem::{Problem, Structure};
+use crate::settings::Solution;
 
 /// Covers underflow in the few thousand products that a bound adds up.
 const TINY: f64 = 1e-290;
@@ -70,6 +71,11 @@ impl Certified {
     /// A bound that was certified by an earlier run of the same search, whose checkpoint was found whole.
     pub(crate) fn restored(value: f64) -> Self {
         Self::new(value)
+    }
+
+    /// The bound that a search of this run came to.
+    pub(crate) fn of(found: &Solution) -> Self {
+        found.lower_bound.map_or(Self::TRIVIAL, Self::new)
     }
 
     /// NaN and infinities (overflow on the way) say nothing. Negative numbers are kept: an ascent wants to see them.

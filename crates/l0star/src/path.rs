@@ -10,6 +10,7 @@ mod checkpoint;
 mod tests;
 
 use std::ops::RangeInclusive;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -266,7 +267,10 @@ impl<'p> PathRun<'p> {
             let threads = 1..self.settings.thread_count().min(problems.len());
             let others: Vec<_> = threads.map(|_| scope.spawn(work)).collect();
             let own = work();
-            let others = others.into_iter().filter_map(|other| other.join().ok());
+            // The panic of a worker is one of the whole path.
+            let others = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             others.fold(own, |first, other| first.and(other))
         })
     }

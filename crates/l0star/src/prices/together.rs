@@ -68,7 +68,7 @@ pub(super) fn solve<'p>(
     let mut base = Certified::TRIVIAL;
     if without.len() == chosen.len() && chosen.len() == problem.support_size() {
         let bounds = without.iter().filter_map(|at| found[*at].as_ref());
-        let bounds = bounds.map(|found| Certified::restored(found.lower_bound.unwrap_or(0.0)));
+        let bounds = bounds.map(|found| Certified::of(found));
         base = bounds.reduce(Certified::and).unwrap_or(base);
     }
     if let [at] = others[..] {
@@ -406,7 +406,7 @@ impl<'p> Pricing<'p> {
             return;
         }
         let mut context = self.decided(at, self.settings);
-        let bound = Certified::restored(found.lower_bound.unwrap_or(0.0));
+        let bound = Certified::of(found);
         let better = context.solution(self.settings, Some(found.status), Some(bound));
         if better.objective < found.objective {
             *found = Solution {

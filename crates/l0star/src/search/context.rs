@@ -333,10 +333,15 @@ impl<'p> Context<'p> {
             ledger.note(support, objective);
         }
         if objective <= best && self.shared.offer(support, fit) {
-            let support = &solution::shown(self.problem, support);
-            self.announce(News::Incumbent { support });
+            self.announce_incumbent(support);
         }
         objective
+    }
+
+    /// Tells the observer of the columns of a new incumbent, given by its features.
+    pub(super) fn announce_incumbent(&mut self, features: &[usize]) {
+        let support = &solution::shown(self.problem, features);
+        self.announce(News::Incumbent { support });
     }
 
     /// The same for a support that a relaxation proposes: one that is known already is not fitted again, and one that

@@ -29,7 +29,7 @@ pub enum News<'a> {
     Phase,
     /// A better model was found.
     Incumbent {
-        /// Its support.
+        /// Its columns, those of whole groups and of included features too, as in [`Solution::support`](crate::Solution::support).
         support: &'a [usize],
     },
     /// The lower bound rose.

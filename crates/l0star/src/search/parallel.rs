@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use super::checkpoint::Draft;
 use super::context::{Context, TICK};
-use super::event::News;
 use super::frontier::{Frontier, Next};
 use super::{Phase, Progress, Search, Tree};
 use crate::bound::Certified;
@@ -135,8 +134,7 @@ fn announce_incumbent(context: &mut Context, best: &mut f64) {
         && let Some(incumbent) = context.incumbent()
     {
         *best = incumbent.fit.objective;
-        let support = &incumbent.support;
-        context.announce(News::Incumbent { support });
+        context.announce_incumbent(&incumbent.support);
     }
 }
 
@@ -167,5 +165,34 @@ fn listen<T: Tree>(context: &mut Context, tree: &T, pool: &Pool<T::Node>, best: 
         let bound = context.lower_bound(bound);
         context.announce_progress(open, nodes, Some(bound));
         state = pool.lock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::problem::{Design, Problem};
+    use crate::search::{Event, News};
+    use crate::settings::Settings;
+
+    /// On one thread an event names the columns of a model; on several it named its features.
+    #[test]
+    fn the_incumbent_of_another_thread_is_told_by_its_columns() {
+        let values = vec![1.0, 2.0, 0.5, 4.0, 0.5, 1.0, 2.0, -1.0, 0.0, 1.0, 0.0, 1.0];
+        let design = Design::dense(4, 3, values).unwrap();
+        let builder = Problem::builder(design, vec![1.0, 2.1, 0.4, 3.9]).k(1);
+        let problem = builder.groups(vec![vec![0, 1]]).build().unwrap();
+        let told = RefCell::new(Vec::new());
+        let mut context = Context::new(&problem, &Settings::default());
+        context.observe(Box::new(|event: &Event| {
+            if let News::Incumbent { support } = event.news {
+                told.borrow_mut().push(support.to_vec());
+            }
+        }));
+        context.seed().context().try_support(&[0]);
+        announce_incumbent(&mut context, &mut f64::INFINITY);
+        assert_eq!(*told.borrow(), [[0, 1]]);
     }
 }
