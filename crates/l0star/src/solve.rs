@@ -1,5 +1,7 @@
 //! One call from a problem to a solution.
 
+mod twins;
+
 use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
@@ -136,6 +138,15 @@ impl<'p> Run<'p> {
     /// The same after runs on problems that differ in k alone, with what they have in common; `known`: the best model of
     /// a smaller k.
     pub(crate) fn solve_next(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
+        let is_plain = self.settings.method == Method::BestFirst && !self.settings.wants_list();
+        match self.problem.leading()?.filter(|_| is_plain) {
+            Some(leading) => twins::solve(self, &leading, common, known),
+            None => self.solve_whole(common, known),
+        }
+    }
+
+    /// Solves the problem as it is, twins included.
+    fn solve_whole(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
         let (problem, settings) = (self.problem, &self.settings);
         settings.check()?;
         let exact = matches!(settings.method, Method::BestFirst | Method::Exhaustive);

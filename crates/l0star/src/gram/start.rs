@@ -42,6 +42,8 @@ pub(crate) struct Common {
     pub kept: Option<Arc<Triangle>>,
     /// Whether there is one run alone, which need not be about all columns.
     is_single: bool,
+    /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
+    twins: Option<Box<[Common; 2]>>,
 }
 
 impl Common {
@@ -51,6 +53,17 @@ impl Common {
             is_single: true,
             ..Self::default()
         }
+    }
+
+    /// What runs on other columns of the same problems have in common: on the leaders of twins, and on those that bound
+    /// models that use a class twice.
+    pub(crate) fn of_twins(&mut self) -> &mut [Self; 2] {
+        let is_single = self.is_single;
+        let new = || Self {
+            is_single,
+            ..Self::default()
+        };
+        self.twins.get_or_insert_with(|| Box::new([new(), new()]))
     }
 
     /// The relaxation of a wide problem by working sets, where it applies.

@@ -4,6 +4,7 @@ mod roles;
 
 use std::sync::Arc;
 
+use super::twins::{Columns, Twins};
 use super::{Design, Moments, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, Quadratic, ResponseKind};
@@ -283,6 +284,16 @@ impl Builder {
                 what: "the squared norm of a column",
             });
         }
+        let twins = Twins::find(&Columns {
+            design: &design,
+            p: &p,
+            ridge: &ridge,
+            selectable: &selectable,
+            structure: &structure,
+            norms: &norms,
+            loss: &*self.loss,
+            centred: self.intercept,
+        });
         let origin = if offset.is_empty() {
             vec![0.0; b.len()]
         } else {
@@ -307,6 +318,7 @@ impl Builder {
             penalised,
             included,
             structure: structure.is_needed().then(|| Arc::new(structure)),
+            twins: Arc::new(twins),
             unpenalised: Unpenalised::default(),
             norms,
             sizes,
@@ -371,10 +383,18 @@ impl Builder {
     }
 }
 
-/// What columns are divided by; the intercept's is a constant, and stays as it is.
+/// What columns are divided by: their standard deviations. A constant is divided by its size, so that its unit does not
+/// matter either; where a view has centred it there is only rounding left, which stays as it is.
 fn scales(design: &Design, p: &[f64]) -> Result<Vec<f64>> {
-    let moments = Moments::of(design, Some(p));
-    let scales: Vec<f64> = moments.iter().map(Moments::scale).collect();
+    let moments = Moments::of(design, Some(p)).into_iter().enumerate();
+    let scale = |(j, moments): (usize, Moments)| {
+        let is_centred = design.view(j).0 != 0.0;
+        match moments.is_constant && moments.mean != 0.0 && !is_centred {
+            true => moments.mean.abs(),
+            false => moments.scale(),
+        }
+    };
+    let scales: Vec<f64> = moments.map(scale).collect();
     if scales
         .iter()
         .all(|scale| scale.is_finite() && (1.0 / scale).is_finite())

@@ -10,6 +10,7 @@ mod design;
 mod moments;
 mod standard;
 mod structure;
+mod twins;
 mod unpenalised;
 mod verbs;
 
@@ -21,6 +22,7 @@ pub(crate) use design::Stored;
 pub use moments::Moments;
 use standard::Standard;
 pub(crate) use structure::Structure;
+use twins::Twins;
 pub(crate) use unpenalised::Unpenalised;
 
 use crate::error::{Error, Result};
@@ -56,6 +58,8 @@ pub struct Problem {
     pub(crate) included: Vec<Box<[usize]>>,
     /// Groups, bounds and heredity, where there are any.
     pub(crate) structure: Option<Arc<Structure>>,
+    /// Columns that say the same.
+    twins: Arc<Twins>,
     /// Always-in columns with λ = 0, and what makes bounds with them valid.
     pub(crate) unpenalised: Unpenalised,
     /// Upper bounds of the column norms |a_j|₂.
@@ -190,6 +194,7 @@ impl Problem {
             *j == leader || needs.is_some_and(|s| s.ancestors[*j].contains(&leader))
         };
         problem.selectable.retain(|j| !out(j));
+        problem.twins = Arc::default();
         problem.checked()
     }
 
@@ -201,6 +206,7 @@ impl Problem {
             |j: &usize| *j == leader || needs.is_some_and(|s| s.ancestors[leader].contains(j));
         let new: Vec<usize> = self.selectable.iter().copied().filter(inside).collect();
         problem.selectable.retain(|j| !inside(j));
+        problem.twins = Arc::default();
         self.expand_into(&new, &mut problem.penalised);
         problem.penalised.sort_unstable();
         let columns = new.iter().map(|j| self.members(*j).into());

@@ -88,13 +88,9 @@ impl Moments {
         in_unit(2f64.powi(-exponent)).0
     }
 
-    /// What the column is divided by: its standard deviation, the absolute value of a constant, 1 for a column of zeros.
+    /// The standard deviation, or 1 for a constant: what a column can be divided by.
     pub fn scale(&self) -> f64 {
-        match self.is_constant {
-            false => self.sd,
-            true if self.mean == 0.0 => 1.0,
-            true => self.mean.abs(),
-        }
+        if self.is_constant { 1.0 } else { self.sd }
     }
 }
 
@@ -123,10 +119,10 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_is_divided_by_its_size() {
-        let design = Design::dense(3, 3, vec![-0.5, -0.5, -0.5, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
+    fn a_constant_has_the_scale_one() {
+        let design = Design::dense(3, 3, vec![0.1, 0.1, 0.1, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
         let moments = Moments::of(&design.unwrap(), None);
-        assert_eq!(moments[0].scale(), 0.5);
+        assert_eq!(moments[0].scale(), 1.0);
         assert!(moments[1].scale() < 1.0);
         assert_eq!(moments[2].scale(), 1.0);
     }

@@ -1,0 +1,220 @@
+//! Problems with columns that say the same: searched without the copies.
+//!
+//! Copies leave no curvature between them, so that nothing can be lifted, and they double every branch of a tree. Members of
+//! a class are interchangeable, so the search is about their leaders. What is left are models that use a class twice;
+//! another problem bounds all of them ([`Problem::doubling`]). It has one feature less, and its root is mostly enough. Where
+//! its optimum is below the best model found, the problem is searched as it is.
+//!
+//! Checkpoints are those of the search of the leaders; the bound of the others is made anew by a resumed run.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::Run;
+use crate::error::Result;
+use crate::gram::start::Common;
+use crate::problem::Problem;
+use crate::search::checkpoint::Stamp;
+use crate::search::context::{PROMISE, WORKING};
+use crate::search::{Event, Observer};
+use crate::settings::{Model, Settings, Solution, Status};
+
+/// What the searches so far have used up.
+struct Spent {
+    begun: Instant,
+    nodes: u64,
+    calls: u64,
+    seconds: f64,
+}
+
+impl Spent {
+    /// The settings with what is left of their limits.
+    fn left(&self, settings: &Settings) -> Settings {
+        let elapsed = self.begun.elapsed();
+        Settings {
+            time_limit: settings
+                .time_limit
+                .map(|limit| limit.saturating_sub(elapsed)),
+            node_limit: settings
+                .node_limit
+                .map(|limit| limit.saturating_sub(self.nodes)),
+            ..settings.clone()
+        }
+    }
+
+    fn count(&mut self, found: &Solution) {
+        self.nodes += found.nodes;
+        self.calls += found.solver_calls;
+        self.seconds += found.seconds;
+    }
+
+    fn total(&self, found: Solution) -> Solution {
+        Solution {
+            nodes: self.nodes,
+            solver_calls: self.calls,
+            seconds: self.seconds,
+            ..found
+        }
+    }
+}
+
+/// Solves a problem by its leaders.
+pub(super) fn solve<'p>(
+    mut run: Run<'p>,
+    leading: &Problem,
+    common: &mut Common,
+    known: Option<&Model>,
+) -> Result<Solution> {
+    let (whole, settings) = (run.problem, run.settings.clone());
+    let [common, others] = common.of_twins();
+    let mut spent = Spent {
+        begun: Instant::now(),
+        nodes: 0,
+        calls: 0,
+        seconds: 0.0,
+    };
+    // Checkpoints belong to the problem as it was asked.
+    if run.stamp.is_none() && (run.sink.is_some() || run.resume.is_some()) {
+        run.stamp = Some((Stamp::new(whole, &settings)?, spent.begun));
+    }
+    for set in &mut run.start {
+        set.iter_mut().for_each(|j| *j = whole.leader(*j));
+    }
+    let doubling = whole.doubling(leading)?;
+    let mut doubled = None;
+    if let Some(problem) = &doubling {
+        let root = Settings {
+            node_limit: Some(settings.node_limit.unwrap_or(1).min(1)),
+            ..exact(&settings)
+        };
+        let found = Run::new(problem, &root).solve_whole(others, None)?;
+        spent.count(&found);
+        doubled = Some(found);
+    }
+    let bound = doubled.as_ref().map_or(f64::INFINITY, proved);
+    let observer = run.observer.take().map(|own| Rc::new(RefCell::new(own)));
+    // A model of a smaller size that uses followers is not one of this problem.
+    let is_leading = |j: &usize| whole.leader(*j) == *j;
+    let known = known.filter(|model| model.support.iter().all(is_leading));
+    let found = Run {
+        problem: leading,
+        settings: spent.left(&settings),
+        observer: observer.as_ref().map(|own| below(own, bound)),
+        ..run
+    }
+    .solve_whole(common, known)?;
+    spent.count(&found);
+    if found.status.stopped_early() {
+        return Ok(concluded(whole, spent.total(found), bound));
+    }
+
+    let allowed = settings.gap.max(settings.relative_gap * found.objective);
+    let enough = found.objective - allowed.max(WORKING * found.objective);
+    let mut bound = bound;
+    let mut stopped = None;
+    if let (Some(problem), Some(root)) = (&doubling, &doubled)
+        && bound < enough
+        && root.objective >= enough
+    {
+        let more = until(problem, &spent.left(&settings), enough, others)?;
+        spent.count(&more);
+        bound = bound.max(proved(&more));
+        let is_interrupted = settings.interrupt.as_ref();
+        let is_interrupted = is_interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        stopped = match more.status {
+            _ if bound >= enough || more.objective < enough => None,
+            Status::Interrupted if !is_interrupted => None,
+            status => status.stopped_early().then_some(status),
+        };
+        doubled = Some(more);
+    }
+    if bound >= enough || stopped.is_some() {
+        let status = stopped.unwrap_or(found.status);
+        let found = Solution { status, ..found };
+        return Ok(concluded(whole, spent.total(found), bound));
+    }
+    // A second member may be worth more than another feature: the whole problem tells.
+    let sets = [Some(&found), doubled.as_ref()];
+    let sets = sets
+        .into_iter()
+        .flatten()
+        .map(|found| found.support.clone());
+    let settings = spent.left(&settings);
+    let mut run = Run::new(whole, &settings).start(sets.collect());
+    run.observer = observer.as_ref().map(|own| below(own, f64::INFINITY));
+    let found = run.solve_whole(&mut Common::single(), None)?;
+    spent.count(&found);
+    Ok(spent.total(found))
+}
+
+/// Without an allowed gap, and silent.
+fn exact(settings: &Settings) -> Settings {
+    Settings {
+        gap: 0.0,
+        relative_gap: 0.0,
+        ..settings.clone()
+    }
+}
+
+/// Searches until the bound, or the best model, says enough.
+fn until(
+    problem: &Problem,
+    settings: &Settings,
+    enough: f64,
+    common: &mut Common,
+) -> Result<Solution> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let own = Settings {
+        interrupt: Some(Arc::clone(&flag)),
+        ..exact(settings)
+    };
+    let user = settings.interrupt.clone();
+    let watch = move |event: &Event| {
+        let is_interrupted = user
+            .as_ref()
+            .is_some_and(|user| user.load(Ordering::Relaxed));
+        if is_interrupted || event.lower_bound >= enough || event.objective < enough {
+            flag.store(true, Ordering::Relaxed);
+        }
+    };
+    let run = Run::new(problem, &own).observe(Box::new(watch));
+    run.solve_whole(common, None)
+}
+
+/// An observer that is told of bounds of the whole problem.
+fn below<'o>(observer: &Rc<RefCell<Observer<'o>>>, bound: f64) -> Observer<'o> {
+    let observer = Rc::clone(observer);
+    Box::new(move |event: &Event| {
+        let lower_bound = event.lower_bound.min(bound);
+        let event = Event {
+            lower_bound,
+            ..*event
+        };
+        (observer.borrow_mut())(&event);
+    })
+}
+
+/// What a search has proved.
+fn proved(found: &Solution) -> f64 {
+    found.lower_bound.unwrap_or(0.0)
+}
+
+/// The solution of the leaders as one of the whole problem; `bound`: of the models that use a class twice.
+fn concluded(whole: &Problem, mut found: Solution, bound: f64) -> Solution {
+    // Subtracted outwards.
+    let lost = whole.twin_loss() * found.objective * (1.0 + 1e-12);
+    let own = proved(&found).min(bound);
+    let least = if lost == 0.0 {
+        own
+    } else {
+        (own - lost).next_down().max(0.0)
+    };
+    found.lower_bound = Some(least);
+    if found.status == Status::Optimal && found.objective - least > PROMISE * found.objective {
+        found.status = Status::GapReached;
+    }
+    found
+}
