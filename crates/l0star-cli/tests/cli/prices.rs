@@ -152,7 +152,7 @@ fn a_time_limit_leaves_intervals_that_hold_the_truth() {
     let said = sandbox.run(&format!("{fit} --time-limit 0"));
     assert_eq!(said.code, Some(4), "{said:?}");
     assert!(
-        said.stdout.contains("stopped before it was proved"),
+        said.stdout.contains(", stopped at the "),
         "{said:?}"
     );
     assert!(
