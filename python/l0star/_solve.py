@@ -251,10 +251,10 @@ class Job:
             _raise(stopped_by, results)
         short = [result for result in results if _falls_short(result.status)]
         if short:
-            sizes = _core.counted(len(results), "size")
+            one, sizes = short[0], _core.counted(len(results), "size")
             warn(
-                f"The proof is not complete for {len(short)} of {sizes}, the first k={short[0].k}: {short[0].headline}; "
-                f"{_core.advice(short[0].status)}.",
+                f"The proof is not complete for {len(short)} of {sizes}, the first k={one.k}: {one.headline}; "
+                f"{_core.advice(one.status)}.",
                 ConvergenceWarning,
             )
         _warn_of_prices(results)

@@ -143,7 +143,9 @@ def test_path_has_information_criteria(diabetes):
 def test_a_time_limit_is_for_the_whole_path():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 300)), rng.normal(size=120)
-    with pytest.warns(ConvergenceWarning, match=r"not complete for \d+ of 13 sizes, the first k=\d+: stopped at") as said:
+    with pytest.warns(
+        ConvergenceWarning, match=r"not complete for \d+ of 13 sizes, the first k=\d+: stopped at"
+    ) as said:
         path = sparse_path(X, y, k_max=12, time_limit=0.0)
     assert len(said) == 1
     assert path.ks.tolist() == list(range(13))

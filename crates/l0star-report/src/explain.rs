@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use l0star_data::Model;
-use l0star_data::{counted, plural};
 use l0star_data::indicators::{MISSING, OTHER};
 use l0star_data::model::{Constraints, Group};
+use l0star_data::{counted, plural};
 
 use crate::face::Face;
 use crate::proof::Proof;

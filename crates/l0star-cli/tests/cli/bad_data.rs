@@ -50,7 +50,11 @@ fn two_labels_where_numbers_are_needed() {
         "use --loss logistic",
     ];
     let sandbox = Sandbox::with("d.csv", labels);
-    for command in ["fit d.csv --target y -k 1", "path d.csv --target y", "cv d.csv --target y"] {
+    for command in [
+        "fit d.csv --target y -k 1",
+        "path d.csv --target y",
+        "cv d.csv --target y",
+    ] {
         sandbox.refuses(command, 3, &words);
     }
     sandbox.refuses(

@@ -60,7 +60,12 @@ fn a_limit_is_no_proof() {
 
 /// The tests of `l0star-report` go through all statuses; here the command is asked.
 fn claims_nothing(text: &str) {
-    for claim in ["no choice is better", "is better.", "to prove that", "How it was proved"] {
+    for claim in [
+        "no choice is better",
+        "is better.",
+        "to prove that",
+        "How it was proved",
+    ] {
         assert!(!text.contains(claim), "{claim:?} in {text}");
     }
 }
