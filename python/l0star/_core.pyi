@@ -11,12 +11,18 @@ __all__ = [
     "METHODS",
     "REAL_LOSSES",
     "RELAXATIONS",
+    "STATUSES",
     "VERSION",
     "CheckpointError",
     "Price",
     "Problem",
     "Solution",
     "Stop",
+    "advice",
+    "counted",
+    "gap",
+    "headline",
+    "percent",
     "report",
 ]
 
@@ -25,6 +31,7 @@ REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
+STATUSES: tuple[str, ...]
 
 class CheckpointError(ValueError):
     """Bytes that are no checkpoint of this search; whoever knows the file names it."""
@@ -167,5 +174,10 @@ def report(
     *,
     rows: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | None] | None = None,
     trace: npt.NDArray[np.float64] | None = None,
-    path: tuple[str, int, Sequence[tuple[int, float, float | None, float | None, Sequence[str]]]] | None = None,
+    path: tuple[str, int, Sequence[tuple[int, str, float, float | None, float | None, Sequence[str]]]] | None = None,
 ) -> None: ...
+def headline(status: str, k: int, objective: float, lower_bound: float | None, method: str) -> str: ...
+def advice(status: str) -> str | None: ...
+def gap(objective: float, lower_bound: float | None) -> str | None: ...
+def percent(share: float) -> str: ...
+def counted(count: int, noun: str) -> str: ...

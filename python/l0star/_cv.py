@@ -88,7 +88,10 @@ class _CrossValidated(_SparseModel):
             check_count(name, "ks", self.ks)
             sizes = list(range(included, min(int(self.ks), asked.n_features) + 1))
             if not sizes:
-                raise ValueError(f"{included} features are included, more than ks={self.ks} allows.")
+                raise ValueError(
+                    f"{_core.counted(included, 'feature')} {'is' if included == 1 else 'are'} included, more than "
+                    f"ks={self.ks} allows."
+                )
             return sizes
         if isinstance(self.ks, str) or not isinstance(self.ks, Iterable):
             raise ValueError(f"The 'ks' parameter of {name} must be an int or a list of ints. Got {self.ks!r} instead.")

@@ -78,7 +78,7 @@ resume : str or path, default=None
     other file. Limits are those of this run.
 time_limit : float, default=None
     Seconds, for the search; and as many again for all prices together. A limit that ends the search gives a
-    ConvergenceWarning and the best model so far.
+    ConvergenceWarning and the best model so far; so does the limit of double precision.
 node_limit : int, default=None
     Nodes of the search tree.
 memory_limit : int, default=None
@@ -132,7 +132,7 @@ lower_bound_ : float or None
 gap_ : float or None
     ``objective_ - lower_bound_``.
 status_ : str
-    "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
+    "optimal", "gap_reached", "precision", "time_limit", "node_limit", "memory_limit", "interrupted" or "heuristic".
 solutions_ : list of Model
     The best models, best first: one, or with ``top`` or ``within`` more.
 n_nodes_ : int

@@ -16,7 +16,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star._core import LABEL_LOSSES, REAL_LOSSES
 from l0star._docs import documented
-from l0star._input import FLOATS, SPARSE_FORMATS, Data, complete, feature_names, signs, target_name, unnamed
+from l0star._input import (
+    FLOATS,
+    SPARSE_FORMATS,
+    Data,
+    complete,
+    feature_names,
+    refuse_labels,
+    signs,
+    target_name,
+    unnamed,
+)
 from l0star._options import LOSSES, Options, check_count
 from l0star._progress import Progress
 from l0star._result import Result
@@ -70,6 +80,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         labels = self._losses == LABEL_LOSSES
         # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
         names, target = feature_names(X), target_name(y)
+        if not labels:
+            refuse_labels(y, "use SparseClassifier")
         X, y = validate_data(
             self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=False
         )

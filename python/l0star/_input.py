@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from l0star import _core
+
 Vector = npt.NDArray[np.float64]
 
 #: Kept as they are; everything else becomes float64.
@@ -45,6 +47,7 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
         assert_all_finite(y, input_name="y")
         classes, y = signs(y)
     else:
+        refuse_labels(y, 'use loss="logistic"')
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
         y = column_or_1d(y)
     names = names if names is not None else unnamed(X.shape[1])
@@ -104,6 +107,24 @@ def signs(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
     return classes, np.where(codes == 1, 1.0, -1.0)
 
 
+def refuse_labels(y: Any, advice: str) -> None:
+    """Refuse two labels that are texts where numbers are needed, and say what they are for."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "OUST" or not all(isinstance(label, str) for label in labels.flat):
+        return
+    distinct = sorted(set(labels.flat))
+    if len(distinct) == 2 and not any(map(_is_number, distinct)):
+        raise ValueError(f"y has two labels, {distinct[0]!r} and {distinct[1]!r}, where numbers are needed: {advice}.")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def sample_weights(values: Any, rows: int) -> Vector | None:
     """Weights of the rows, one of them at least above zero."""
     weights = row_vector(values, rows, "sample_weight")
@@ -125,7 +146,8 @@ def row_vector(values: Any, rows: int, name: str) -> Vector | None:
     if vector.ndim != 1:
         raise ValueError(f"{name} must be a 1D array or a scalar; got an array of shape {vector.shape}.")
     if len(vector) != rows:
-        raise ValueError(f"{name} has {len(vector)} entries, but X has {rows} rows.")
+        entries, count = _core.counted(len(vector), "entry"), _core.counted(rows, "row")
+        raise ValueError(f"{name} has {entries}, but X has {count}.")
     return np.asarray(vector, dtype=np.float64)
 
 

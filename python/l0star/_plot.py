@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from l0star import _core
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -69,7 +71,7 @@ def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
     step = -(-len(models) // 10)
     best = max(models[0].objective, 1e-300)
     ticks = range(0, len(models), step)
-    ax.set_xticks(ticks, [f"{at + 1}\n+{100 * (models[at].objective / best - 1):.2g} %" for at in ticks])
+    ax.set_xticks(ticks, [f"{at + 1}\n+{_core.percent(models[at].objective / best - 1)} %" for at in ticks])
     ax.set(xlabel="model, and how much its objective is above the best", title="blue: positive, red: negative")
     return ax
 

@@ -60,7 +60,10 @@ def write(file: str | os.PathLike[str], result: Result, path: tuple[str, Sequenc
     if path is not None:
         criterion, results = path
         call = f"l0star.sparse_path(X, y, k_max={results[-1].k}{origin.arguments})"
-        points = [(one.k, one.objective, one.lower_bound, getattr(one, criterion), one.features) for one in results]
+        points = [
+            (one.k, one.status, one.objective, one.lower_bound, getattr(one, criterion), one.features)
+            for one in results
+        ]
         chart = (criterion.upper(), result.k, points)
     _core.report(
         os.fspath(file),

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from l0star import _plot
+from l0star import _core, _plot
 from l0star._docs import drawing
 from l0star._report import Origin, Rows, finite, write
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-    from l0star import _core
 
 _BAR = 30
 
@@ -139,8 +137,9 @@ class Result(Model):
     Attributes
     ----------
     status : str
-        "optimal", "gap_reached", "time_limit", "node_limit", "memory_limit", "interrupted", or "heuristic" (an inexact
-        method finished; nothing is proved).
+        "optimal"; "gap_reached" (the gap is within the error allowed); "precision" (double precision cannot prove what
+        was asked); "time_limit", "node_limit", "memory_limit", "interrupted"; or "heuristic" (an inexact method
+        finished; nothing is proved).
     objective : float
         Of the model.
     lower_bound : float or None
@@ -224,23 +223,13 @@ class Result(Model):
 
     @property
     def relative_gap(self) -> float | None:
-        """The gap divided by the objective."""
+        """The gap divided by the objective, as solvers of mixed-integer programs define it."""
         return None if self.gap is None else self.gap / max(self.objective, 1e-12)
 
     @property
     def headline(self) -> str:
         """What is proved, in one sentence."""
-        models = f"no model with at most {self.k} features"
-        reason = self.status.replace("_", " ")
-        if self.status == "heuristic":
-            return f"found by {self.method}; nothing is proved"
-        if self.gap is None:
-            return f"stopped ({reason}); nothing is proved"
-        if self.status == "optimal":
-            return f"proved optimal: {models} is better"
-        if self.status == "gap_reached":
-            return f"gap reached: {models} is better by more than {self.gap:.3g}"
-        return f"stopped ({reason}): {models} is better by more than {self.gap:.3g}"
+        return _core.headline(self.status, self.k, self.objective, self.lower_bound, self.method)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields of the command's ``--json``, as plain Python objects."""
@@ -352,7 +341,7 @@ class Result(Model):
 
     def _facts(self) -> list[tuple[str, str]]:
         bound = "none" if self.lower_bound is None else f"{self.lower_bound:.10g}"
-        gap = "none" if self.gap is None else f"{self.gap:.3g} ({100 * (self.relative_gap or 0.0):.2g} %)"
+        gap = _core.gap(self.objective, self.lower_bound) or "none"
         others = "there is no other" if self.rest_bound is None else f"no other is below {self.rest_bound:.10g}"
         models = [("models", f"{len(self.solutions)} listed; {others}")] if self._is_list else []
         return [
@@ -360,7 +349,7 @@ class Result(Model):
             ("lower bound", bound),
             ("gap", gap),
             *models,
-            ("k", f"{self.k} ({len(self.names)} columns)"),
+            ("k", f"{self.k} ({_core.counted(len(self.names), 'column')})"),
             ("nodes", f"{self.nodes} ({self.peak_open_nodes} open at most)"),
             ("seconds", f"{self.seconds:.3g}"),
             ("method", self.method),

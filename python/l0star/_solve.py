@@ -108,7 +108,8 @@ def solve(
     L0starWarning
         When the model should not be trusted without a second look at the data.
     ConvergenceWarning
-        When a limit ended the search; the result is valid, and its gap says how good it is at least.
+        When the search proved less than was asked: it stopped at a limit, or at that of double precision. The result
+        is valid, and its gap is certified.
 
     Examples
     --------
@@ -202,8 +203,8 @@ class Job:
             )
         result = self._result(solution, priced)
         _raise(stopped_by, [result])
-        if result.status.endswith("_limit"):
-            warn(f"{result.headline}; raise the limit or the gap.", ConvergenceWarning)
+        if _falls_short(result.status):
+            warn(f"{result.headline}; {_core.advice(result.status)}.", ConvergenceWarning)
         _warn_of_prices([result])
         return result
 
@@ -248,11 +249,12 @@ class Job:
                     priced, stopped_by = self._problem.prices(solution, self._options.settings(), stop=stop)
                 results.append(self._result(solution, priced))
             _raise(stopped_by, results)
-        stopped = [result for result in results if result.status.endswith("_limit")]
-        if stopped:
+        short = [result for result in results if _falls_short(result.status)]
+        if short:
+            one, sizes = short[0], _core.counted(len(results), "size")
             warn(
-                f"{len(stopped)} of {len(results)} sizes were stopped at a limit, the first at k={stopped[0].k}; raise "
-                "the limit or the gap.",
+                f"The proof is not complete for {len(short)} of {sizes}, the first k={one.k}: {one.headline}; "
+                f"{_core.advice(one.status)}.",
                 ConvergenceWarning,
             )
         _warn_of_prices(results)
@@ -300,9 +302,15 @@ class Job:
 
 
 def _warn_of_prices(results: Sequence[Result]) -> None:
-    stopped = sum(price.status.endswith("_limit") for result in results for price in result.priced or [])
-    if stopped:
-        warn(f"{stopped} prices were stopped at a limit; their bounds are valid.", ConvergenceWarning)
+    short = sum(_falls_short(price.status) for result in results for price in result.priced or [])
+    if short:
+        prices = _core.counted(short, "price")
+        warn(f"The proof is not complete for {prices}; the bounds of the cost are valid.", ConvergenceWarning)
+
+
+def _falls_short(status: str) -> bool:
+    """Whether a search proved less than was asked; one that was interrupted is told by an exception."""
+    return status == "precision" or status.endswith("_limit")
 
 
 def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:

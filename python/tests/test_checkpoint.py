@@ -22,7 +22,7 @@ def stopped(data, **options):
 
 
 def stopped_path(data, **options):
-    with pytest.warns(ConvergenceWarning, match="sizes were stopped at a limit"):
+    with pytest.warns(ConvergenceWarning, match="The proof is not complete for"):
         return sparse_path(*data, k_max=8, node_limit=5, **options)
 
 
@@ -263,7 +263,7 @@ def test_a_path_goes_on_where_node_limits_stopped_it(data, tmp_path, n_jobs):
 
 def test_a_path_goes_on_where_time_limits_stopped_it(data, tmp_path):
     file, limit = tmp_path / "path", 1e-3
-    with pytest.warns(ConvergenceWarning, match="9 of 9 sizes were stopped at a limit"):
+    with pytest.warns(ConvergenceWarning, match="not complete for 9 of 9 sizes"):
         path = sparse_path(*data, k_max=8, time_limit=0.0, checkpoint=file)
     while any(result.status == "time_limit" for result in path):
         with warnings.catch_warnings():

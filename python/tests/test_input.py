@@ -235,6 +235,15 @@ BAD_INPUT = {
         lambda X, y: solve(X, y > 0, 2, loss="logistic", sample_weight=(y > 0).astype(float)),
         "Only one class has a sample weight above zero",
     ),
+    "texts": (
+        lambda X, y: solve(X, np.where(y > 0, "malignant", "benign"), 2),
+        "y has two labels, 'benign' and 'malignant', where numbers are needed: use loss=\"logistic\"",
+    ),
+    "texts for a regressor": (
+        lambda X, y: SparseRegressor(k=2).fit(X, pd.Series(np.where(y > 0, "malignant", "benign"))),
+        "'benign' and 'malignant', where numbers are needed: use SparseClassifier",
+    ),
+    "three texts": (lambda X, y: solve(X, np.array(["a", "b", "c"])[np.arange(60) % 3], 2), "could not convert string"),
     "supports": (lambda X, y: solve(np.ones((9, 99)), y[:9], 9, method="exhaustive"), "supports are too many"),
 }
 

@@ -39,7 +39,7 @@ def test_a_regression_shows_its_model_its_proof_and_its_residuals(diabetes, page
         "Of all linear models of &#39;target&#39; with at most 3 of 10 features",
         "<code>l0star.solve(X, y, k=3, time_limit=1000)</code>",
         "Data: X, 442 rows and 10 features.",
-        "With n_jobs=1 a run repeats itself",
+        "With n_jobs=1 the result is the same bit for bit",
         "(cross-validation tells how much)",
     ):
         assert words in html, words
@@ -93,7 +93,7 @@ def test_lists_prices_and_constraints(diabetes, page):
         "The 2 columns of &#39;s1&#39; are in or out together",
         "In every model, and counted: &#39;age&#39;.",
         "In every model, and not counted: &#39;sex&#39;.",
-        "The coefficients of these may not be negative: &#39;bp&#39;.",
+        "The coefficients of these features may not be negative: &#39;bp&#39;.",
         "The coefficient of &#39;bmi&#39; has to be at most 300.",
         "The ridge of &#39;s3&#39; is multiplied by 2.",
         "&#39;s4&#39; may be in only together with &#39;s5&#39;.",
@@ -145,7 +145,7 @@ def test_training_data_stay_at_home(diabetes, page):
 
 def test_inexact_and_stopped_results_do_not_claim_more(diabetes, page):
     html, _ = page(solve(*diabetes, 3, method="omp"))
-    assert "heuristic: nothing proved" in html
+    assert "found by omp: nothing is proved" in html
     assert "Use method=&quot;best-first&quot; for a proof" in html
 
 

@@ -1,6 +1,7 @@
 """What one can look at."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
-from l0star import SparseClassifier, solve, sparse_path
+from l0star import SparseClassifier, _core, solve, sparse_path
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,47 @@ def test_repr_and_str_say_what_is_proved(result):
     assert "(intercept)" in text
 
 
+#: What is said of the objective 1 with the bound 0.98.
+HEADLINES = {
+    "optimal": "proved optimal: no model with at most 1 feature is better",
+    "gap_reached": "within the allowed gap: at most 2.1 % above the optimum",
+    "precision": "stopped at the limit of double precision: at most 2.1 % above the optimum",
+    "time_limit": "stopped at the time limit: at most 2.1 % above the optimum",
+    "node_limit": "stopped at the node limit: at most 2.1 % above the optimum",
+    "memory_limit": "stopped at the memory limit: at most 2.1 % above the optimum",
+    "interrupted": "interrupted: at most 2.1 % above the optimum",
+    "heuristic": "found by omp: nothing is proved",
+}
+
+
+@pytest.mark.parametrize("status", _core.STATUSES)
+def test_every_status_claims_what_it_has_proved(diabetes, status, tmp_path):
+    inexact = status == "heuristic"
+    result = replace(
+        solve(*diabetes, 1),
+        status=status,
+        objective=1.0,
+        lower_bound=None if inexact else 0.98,
+        method="omp" if inexact else "best-first",
+    )
+    result.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert repr(result).startswith(f"Result(status='{status}', objective=1, gap=")
+    for text in (str(result), result._repr_html_(), page):
+        assert HEADLINES[status] in text
+        assert ("is better" in text.replace("is better by more", "")) == (status == "optimal")
+        assert "1 features" not in text
+    assert ("0.0200 (2.0 % of the objective)" in str(result)) == (not inexact)
+
+
+def test_a_small_bound_is_told_as_a_share_of_the_objective(diabetes):
+    result = replace(solve(*diabetes, 1), status="time_limit", objective=0.343, lower_bound=0.0119)
+    assert result.headline == "stopped at the time limit: the lower bound has reached 3.4 % of the objective"
+    assert result.relative_gap == pytest.approx(0.9653, abs=1e-4)
+    assert "0.331 (97 % of the objective)" in str(result)
+    assert "e+" not in str(replace(result, lower_bound=0.0))
+
+
 def test_html_is_escaped(diabetes):
     X, y = diabetes
     page = solve(X.rename(columns={"bmi": "<b>bmi</b>"}), y, 1)._repr_html_()
@@ -101,7 +143,9 @@ def test_path_has_information_criteria(diabetes):
 def test_a_time_limit_is_for_the_whole_path():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 300)), rng.normal(size=120)
-    with pytest.warns(ConvergenceWarning, match=r"of 13 sizes were stopped at a limit, the first at k=") as said:
+    with pytest.warns(
+        ConvergenceWarning, match=r"not complete for \d+ of 13 sizes, the first k=\d+: stopped at"
+    ) as said:
         path = sparse_path(X, y, k_max=12, time_limit=0.0)
     assert len(said) == 1
     assert path.ks.tolist() == list(range(13))
@@ -188,14 +232,14 @@ def test_plots(diabetes, result):
 def test_a_limit_warns_and_keeps_a_valid_bound():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(50, 40)), rng.normal(size=50)
-    with pytest.warns(ConvergenceWarning, match=r"stopped \(node limit\): no model .* better by more than"):
+    with pytest.warns(ConvergenceWarning, match=r"stopped at the node limit: .* % .*; raise the limit"):
         stopped = solve(X, y, 8, node_limit=3)
     assert stopped.status == "node_limit"
     assert stopped.nodes == 3
     assert stopped.lower_bound <= solve(X, y, 8).objective <= stopped.objective
     with pytest.warns(ConvergenceWarning) as said:
         priced = solve(X, y, 8, node_limit=3, prices=True)
-    assert ["prices were stopped at a limit" in str(warning.message) for warning in said] == [False, True]
+    assert ["prices; the bounds of the cost" in str(warning.message) for warning in said] == [False, True]
     price = next(price for price in priced.prices() if price.status == "node_limit")
     assert price.cost_bounds[0] <= price.cost <= price.cost_bounds[1]
     with pytest.warns(ConvergenceWarning, match="time limit"):

@@ -64,7 +64,7 @@ def test_rows_without_weight_do_not_count(data):
 def test_more_features_than_there_are_or_than_rows_can_tell_apart(data):
     X, y = data
     _, found = told(lambda: solve(X, y, 5))
-    assert found == ["k is 5, but there are 4 features: all of them may be in the model"]
+    assert found == ["k is 5, more than the number of features (4): all of them may be in the model"]
     _, found = told(lambda: solve(X, y, 3, groups=[[0, 1, 2]]))
     assert "there are 2 features" in found[0]
     _, found = told(lambda: SparseRegressor(k=3).fit(X[:3], y[:3]))

@@ -310,7 +310,7 @@ fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
                 return Err(format!("column {j}: bound {bound:e} above {optimum:e}"));
             }
             let error = own.objective - optimum;
-            let proved = node_limit.is_none() || !own.status.stopped_early();
+            let proved = node_limit.is_none() || !own.status.falls_short();
             if error.is_nan()
                 || error < -refit(optimum, slack)
                 || (proved && error > 1e-9 * optimum.max(1e-12))

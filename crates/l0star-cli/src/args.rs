@@ -28,7 +28,8 @@ Examples:
   l0star generate huber -d 200 --seed 7 --out huber.csv
 
 Exit codes: 0 solved to the requested gap (or a heuristic finished), 2 wrong usage,
-3 bad data, 4 stopped at a limit, 130 interrupted (4 and 130 write the best model found).";
+3 bad data, 4 stopped at a limit (that of double precision included), 130 interrupted
+(4 and 130 write the best model found).";
 
 const FIT_EXAMPLES: &str = "\
 Examples:

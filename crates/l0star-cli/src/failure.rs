@@ -3,14 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use l0star::Status;
 use l0star_data::DataError;
 
 /// Solved to the requested gap, or a heuristic finished.
 pub const SOLVED: u8 = 0;
-/// Stopped at a limit; the best model is written.
+/// Stopped at a limit, or at that of double precision; the best model is written.
 pub const LIMIT: u8 = 4;
 /// Stopped from outside; the best model is written.
 pub const INTERRUPTED: u8 = 130;
+
+/// The exit code of a run whose searches ended like this.
+pub fn code(statuses: impl IntoIterator<Item = Status>) -> u8 {
+    statuses.into_iter().fold(SOLVED, |code, status| {
+        code.max(match status {
+            Status::Interrupted => INTERRUPTED,
+            status if status.falls_short() => LIMIT,
+            _ => SOLVED,
+        })
+    })
+}
 
 const USAGE: u8 = 2;
 const BAD_DATA: u8 = 3;

@@ -9,7 +9,7 @@ use l0star_report::page::{self, Page, Trace};
 
 use crate::args::FitArgs;
 use crate::checkpoint::Checkpoints;
-use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
+use crate::failure::{self, Failure};
 use crate::output;
 use crate::progress::Listener;
 use crate::ready::Job;
@@ -32,14 +32,12 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let (solution, last) = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
     let mut fitted = saved::of_job(&job, &solution);
-    let mut status = solution.status;
-    // Whoever has stopped the search wants to wait no longer.
-    if args.prices && status != Status::Interrupted {
-        let (prices, known) = prices::find(&job, &solution, last, &mut checkpoints)?;
-        fitted.prices = Some(prices);
-        if !status.stopped_early() && known.stopped_early() {
-            status = known;
-        }
+    let mut statuses = vec![solution.status];
+    // An interrupted run ends without prices.
+    if args.prices && solution.status != Status::Interrupted {
+        let prices = prices::find(&job, &solution, last, &mut checkpoints)?;
+        statuses.extend(prices.iter().map(|price| price.status));
+        fitted.prices = Some(prices::named(&job, &prices));
     }
     if args.out.is_some() || args.report.is_some() {
         let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
@@ -70,11 +68,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         }
         output::print(&text)?;
     }
-    Ok(ExitCode::from(match status {
-        Status::Optimal | Status::GapReached | Status::Heuristic => SOLVED,
-        Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit => LIMIT,
-        Status::Interrupted => INTERRUPTED,
-    }))
+    Ok(ExitCode::from(failure::code(statuses)))
 }
 
 /// The solution, and the last checkpoint of its search if prices come `after` it.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use l0star_data::generate::{self, default_k, default_n};
-use l0star_data::{Instance, RealData, real_instance, save};
+use l0star_data::{Instance, RealData, counted, real_instance, save};
 
 use crate::args::{Family, GenerateArgs};
 use crate::failure::{Failure, SOLVED};
@@ -25,10 +25,10 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     save(&args.out, &table)?;
     if !args.quiet {
         let mut line = format!(
-            "wrote {}: {} rows, {} features and the target 'b'",
+            "wrote {}: {}, {} and the target 'b'",
             args.out.display(),
-            table.rows(),
-            table.columns() - 1
+            counted(table.rows(), "row"),
+            counted(table.columns() - 1, "feature")
         );
         if let Some(support) = support {
             let names: Vec<&str> = support.iter().map(|j| table.names()[*j].as_str()).collect();

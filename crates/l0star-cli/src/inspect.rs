@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
-use l0star_data::{Format, RawTable};
+use l0star_data::{Format, RawTable, counted};
 use l0star_report::moments::{FAR_APART, named};
 use l0star_report::text::{clip, significant};
 use serde::Serialize;
@@ -180,7 +180,7 @@ impl View<'_> {
     /// What the file is, and how many columns are of each kind.
     fn head(&self, screen: &Screen) -> String {
         let kinds = [Kind::Number, Kind::Integer, Kind::Boolean, Kind::Text];
-        let counted: Vec<String> = kinds
+        let kinds: Vec<String> = kinds
             .iter()
             .filter_map(|kind| {
                 let of_kind = |column: &&ColumnSummary| column.kind == *kind;
@@ -192,12 +192,12 @@ impl View<'_> {
             .collect();
         let name = self.table.file().display().to_string();
         format!(
-            "{}: {}, {} rows, {} columns ({}), {} in memory\n",
+            "{}: {}, {}, {} ({}), {} in memory\n",
             screen.bold(&name),
             format_name(self.table.format()),
-            self.table.rows(),
-            self.summary.columns.len(),
-            counted.join(", "),
+            counted(self.table.rows(), "row"),
+            counted(self.summary.columns.len(), "column"),
+            kinds.join(", "),
             bytes(self.table.bytes())
         )
     }
@@ -421,7 +421,7 @@ fn bytes(count: usize) -> String {
         unit = larger;
     }
     match unit {
-        "bytes" => format!("{count} bytes"),
+        "bytes" => counted(count, "byte"),
         _ => format!("{shown:.1} {unit}"),
     }
 }

@@ -8,16 +8,16 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::path::{Criteria, Point};
 use l0star::search::Event;
-use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings, Status};
+use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings};
 use l0star_data::model::{Constraints, Fitted};
-use l0star_report::Face;
 use l0star_report::page::{self, Page, PathChart, PathPoint};
-use l0star_report::text::{clip, percent_above, significant};
+use l0star_report::text::{clip, percent_up, significant};
+use l0star_report::{Face, Proof, proof};
 use serde::Serialize;
 
 use crate::args::{count, positive};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
-use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
+use crate::failure::{self, Failure};
 use crate::progress::Listener;
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
@@ -206,13 +206,8 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     } else if !args.quiet {
         output::print(&render(&output, chosen, &Screen::of_stdout()))?;
     }
-    let statuses = || points.iter().map(|point| point.solution.status);
-    let code = match statuses().find(|status| status.stopped_early()) {
-        _ if statuses().any(|status| status == Status::Interrupted) => INTERRUPTED,
-        Some(_) => LIMIT,
-        None => SOLVED,
-    };
-    Ok(ExitCode::from(code))
+    let statuses = points.iter().map(|point| point.solution.status);
+    Ok(ExitCode::from(failure::code(statuses)))
 }
 
 fn settings(args: &PathArgs) -> Result<Settings, Failure> {
@@ -317,6 +312,7 @@ fn chart(rows: &[Row], criterion: Criterion, chosen: usize) -> PathChart<'_> {
         PathPoint {
             k: fitted.k,
             objective: fitted.objective,
+            status: &fitted.status,
             lower_bound: fitted.lower_bound,
             criterion: match criterion {
                 Criterion::Aic => *aic,
@@ -333,15 +329,10 @@ fn chart(rows: &[Row], criterion: Criterion, chosen: usize) -> PathChart<'_> {
     }
 }
 
-/// The path for a reader: a line a size.
+/// The path for a reader, one line per size.
 fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
     let path = &output.path;
-    let proved = |row: &&Row| row.fitted.status == "optimal";
-    let count = path.iter().filter(proved).count();
-    let title = match count {
-        _ if count == path.len() => "the best model of every size, each proved optimal".to_owned(),
-        _ => format!("models of {} sizes, {count} proved optimal", path.len()),
-    };
+    let title = proof::path(path.iter().map(|row| Proof::of(&row.fitted)));
     let mut text = screen.bold(&title) + "\n\n";
     let mut line = |cells: [&str; 7], features: &str| {
         let [mark, k, objective, gap, aic, bic, ebic] = cells;
@@ -357,9 +348,9 @@ fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
     );
     for (at, row) in path.iter().enumerate() {
         let fitted = &row.fitted;
-        let gap = match (fitted.relative_gap, proved(&row)) {
+        let gap = match (fitted.relative_gap, Proof::of(fitted).is_optimal()) {
             (_, true) => "0".to_owned(),
-            (Some(gap), false) => percent_above(gap),
+            (Some(gap), false) => percent_up(gap),
             (None, false) => "?".to_owned(),
         };
         let number = |value: Option<f64>| value.map_or("-".into(), |value| significant(value, 6));

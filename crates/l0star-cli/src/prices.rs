@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use l0star::{Checkpoint, Price, PriceRun, Solution, Status};
+use l0star::{Checkpoint, Price, PriceRun, Solution};
 use l0star_data::model::Priced;
 use l0star_report::prices::ordered;
-use l0star_report::text::{clip, significant};
+use l0star_report::proof::{self, Cost};
+use l0star_report::text::{clip, percent, significant};
 
 use crate::checkpoint::Checkpoints;
 use crate::failure::Failure;
@@ -15,7 +16,7 @@ use crate::screen::Screen;
 /// Of the features that were not chosen, the table shows so many.
 const MOST_OTHERS: usize = 10;
 
-/// The prices of all features, and what is known of the least certain one. The time limit counts anew, for all of them together.
+/// Finds the prices of all features. The time limit counts anew, for all of them together.
 ///
 /// `search`: the last checkpoint of the search, which the checkpoints of the prices hold as well.
 pub fn find(
@@ -23,22 +24,19 @@ pub fn find(
     solution: &Solution,
     search: Option<Checkpoint>,
     checkpoints: &mut Checkpoints<Checkpoint>,
-) -> Result<(Vec<Priced>, Status), Failure> {
+) -> Result<Vec<Price>, Failure> {
     let mut run = PriceRun::new(&job.problem, &job.settings, solution);
     if let Some(search) = search {
         let every = checkpoints.every;
         let sink = Box::new(|checkpoint: &Checkpoint| checkpoints.write(checkpoint));
         run = run.resume(search).save(every, sink);
     }
-    let prices = run.solve()?;
-    let statuses = || prices.iter().map(|price| price.status);
-    let status = match statuses().find(|status| status.stopped_early()) {
-        _ if statuses().any(|status| status == Status::Interrupted) => Status::Interrupted,
-        Some(status) => status,
-        None => Status::Optimal,
-    };
-    let priced = prices.iter().map(|price| priced(job, price));
-    Ok((priced.collect(), status))
+    Ok(run.solve()?)
+}
+
+/// Prices by the names of the columns.
+pub fn named(job: &Job, prices: &[Price]) -> Vec<Priced> {
+    prices.iter().map(|price| priced(job, price)).collect()
 }
 
 fn priced(job: &Job, price: &Price) -> Priced {
@@ -58,7 +56,7 @@ fn priced(job: &Job, price: &Price) -> Priced {
     }
 }
 
-/// A line a choice.
+/// One line per choice.
 pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
     let mut text = screen.bold("  what each choice costs: how much the objective rises") + "\n";
     let all = ordered(prices);
@@ -71,18 +69,18 @@ pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
     let widths = all[..shown].iter().map(|p| named(p).chars().count());
     let width = widths.max().unwrap_or(0);
     for price in &all[..shown] {
-        let cost = match (price.cost, price.cost_lower) {
-            (Some(cost), _) if price.status == "optimal" => format!(
+        let cost = match proof::cost(price) {
+            Cost::Exact(cost) => format!(
                 "{:>11}  {:>8} %",
                 significant(cost, 6),
-                significant(100.0 * cost / objective.max(1e-12), 3)
+                percent(cost / objective.max(1e-12))
             ),
-            (Some(cost), Some(lower)) => format!(
-                "between {} and {}, stopped before it was proved",
+            Cost::Between(lower, upper, why) => format!(
+                "between {} and {}, {why}",
                 significant(lower, 6),
-                significant(price.cost_upper.unwrap_or(cost), 6)
+                significant(upper, 6)
             ),
-            _ => "impossible: it needs more features than k allows".to_owned(),
+            Cost::Impossible => "impossible: it needs more features than k allows".to_owned(),
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {:<width$}  {cost}", named(price));
@@ -91,7 +89,7 @@ pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
         let rest = all.len() - shown;
         let _ = writeln!(
             text,
-            "  and {rest} more, which cost no less (--json has all)"
+            "  and {rest} more, which cost no less (--json lists all)"
         );
     }
     text

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::search::{Event, News};
+use l0star_data::counted;
+use l0star_report::text::percent_up;
 
 /// A bound that rises is worth a line of the log after so many seconds.
 const QUIET_SECONDS: f64 = 1.0;
@@ -86,7 +88,7 @@ fn columns(event: &Event, what: &str) -> [String; 8] {
             "-".into()
         }
     };
-    let gap = 100.0 * event.relative_gap();
+    let gap = event.relative_gap();
     [
         format!("{:.2}", event.seconds),
         event.nodes.to_string(),
@@ -94,7 +96,7 @@ fn columns(event: &Event, what: &str) -> [String; 8] {
         number(event.lower_bound),
         number(event.objective),
         if gap.is_finite() {
-            format!("{gap:.4}")
+            percent_up(gap)
         } else {
             "-".into()
         },
@@ -116,15 +118,15 @@ fn message(event: &Event) -> String {
     let mut text = event.phase.as_str().to_owned();
     if event.nodes > 0 {
         text += &format!(
-            "  {} nodes ({:.0}/s), {} open",
-            event.nodes,
+            "  {} ({:.0}/s), {} open",
+            counted(event.nodes, "node"),
             event.nodes_per_second(),
             event.open
         );
     }
     if event.objective.is_finite() {
         text += &format!("  best {:.6e}", event.objective);
-        text += &format!("  gap {:.3} %", 100.0 * event.relative_gap());
+        text += &format!("  gap {} %", percent_up(event.relative_gap()));
     }
-    text + &format!("  {} features left", event.features_left)
+    text + &format!("  {} left", counted(event.features_left, "feature"))
 }

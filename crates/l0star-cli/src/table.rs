@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use l0star::{Solution, Status};
-
-use l0star_report::text::{clip, exponent, percent_above, significant};
+use l0star::Solution;
+use l0star_data::counted;
+use l0star_report::Proof;
+use l0star_report::text::{clip, exponent, percent, significant};
 
 use crate::ready::Job;
 use crate::screen::Screen;
@@ -14,25 +15,22 @@ const LONGEST_BAR: usize = 30;
 
 /// A line that says what is proved, the numbers of the search, the coefficients with their bars.
 pub fn render(job: &Job, solution: &Solution, screen: &Screen) -> String {
-    let mut text = title(job, solution, screen) + "\n\n";
+    let proof = Proof::of_solution(job.problem.k(), solution);
+    let mut text = title(&proof, screen) + "\n\n";
     let mut line = |label: &str, value: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {}{value}", screen.dim(&format!("{label:<14}")));
     };
     line("objective", significant(solution.objective, 10));
-    if let (Some(bound), Some(gap), Some(relative)) = (
-        solution.lower_bound,
-        solution.gap(),
-        solution.relative_gap(),
-    ) {
+    if let (Some(bound), Some(gap)) = (solution.lower_bound, proof.gap()) {
         line("lower bound", significant(bound, 10));
-        line(
-            "gap",
-            format!("{} ({} %)", significant(gap, 3), percent_above(relative)),
-        );
+        line("gap", gap);
     }
     let features = job.problem.selectable().len() + job.problem.included().len();
-    line("k", format!("{} of {features} features", job.problem.k()));
+    line(
+        "k",
+        format!("{} of {}", job.problem.k(), counted(features, "feature")),
+    );
     line(
         "nodes",
         format!(
@@ -94,44 +92,24 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
             "  {:>4}  {:<12}  {:>7} %  {features}",
             i + 1,
             significant(model.objective, 8),
-            significant(100.0 * above, 3),
+            percent(above),
         );
     }
-    let rest = match solution.rest_bound {
-        None => "there are no other models".to_owned(),
-        Some(bound) => format!("no other model is below {}", significant(bound, 8)),
-    };
-    let _ = writeln!(text, "  {rest}");
+    let _ = writeln!(text, "  {}", Proof::rest(solution.rest_bound));
     if solution.truncated {
         let _ = writeln!(
             text,
-            "  more are within the share than the {shown} shown; --top M shows more"
+            "  more models are within the threshold than the {shown} shown; --top M shows more"
         );
     }
     text
 }
 
-fn title(job: &Job, solution: &Solution, screen: &Screen) -> String {
-    let near = match solution.relative_gap() {
-        Some(gap) if gap.is_finite() => format!("within {} %", percent_above(gap)),
-        _ => "nothing proved".into(),
-    };
-    let stopped = |what: &str| format!("{near}, stopped at the {what} limit");
-    let text = match solution.status {
-        Status::Optimal => format!(
-            "proved optimal: no model with at most {} features is better",
-            job.problem.k()
-        ),
-        Status::GapReached => format!("{near} of the optimum, as the gap allows"),
-        Status::TimeLimit => stopped("time"),
-        Status::NodeLimit => stopped("node"),
-        Status::MemoryLimit => stopped("memory"),
-        Status::Interrupted => format!("{near}, interrupted"),
-        Status::Heuristic => "heuristic: nothing proved".into(),
-    };
-    match solution.status {
-        Status::Optimal | Status::GapReached => screen.good(&text),
-        _ => screen.loud(&text),
+/// What is proved, green where that is all that was asked.
+fn title(proof: &Proof, screen: &Screen) -> String {
+    match proof.is_complete() {
+        true => screen.good(&proof.headline()),
+        false => screen.loud(&proof.headline()),
     }
 }
 
@@ -206,6 +184,8 @@ fn aligned(values: &[f64]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use l0star::Status;
+
     use super::*;
 
     #[test]
@@ -233,6 +213,26 @@ mod tests {
         let coloured = text(80, true);
         assert!(coloured.contains("\x1b[32m█") && coloured.contains("\x1b[35m█"));
         assert!(coloured.lines().last().unwrap().contains("(intercept)"));
+    }
+
+    #[test]
+    fn the_title_is_green_only_where_all_is_proved() {
+        let screen = Screen {
+            width: 80,
+            colours: true,
+        };
+        for status in Status::WORDS {
+            let bound = (*status != "heuristic").then_some(0.9);
+            let proof = Proof::new(status, 1, 1.0, bound, "best-first");
+            let text = title(&proof, &screen);
+            assert!(text.contains(&proof.headline()), "{text}");
+            let is_green = text.starts_with("\x1b[32m");
+            assert_eq!(
+                is_green,
+                ["optimal", "gap_reached"].contains(status),
+                "{text}"
+            );
+        }
     }
 
     #[test]

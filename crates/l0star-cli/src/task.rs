@@ -16,6 +16,7 @@ use l0star_data::{
     no_such_column,
 };
 use l0star_report::page::Rows;
+use l0star_report::text::clip;
 use l0star_report::{Face, warnings};
 
 use crate::args::{count, positive};
@@ -226,6 +227,7 @@ impl Task {
                 (signs, Some(labels))
             }
             ResponseKind::Real => {
+                check_numbers(&raw, &args.target, loss.name())?;
                 let response = raw.number(&args.target)?;
                 if offset.is_none() {
                     check_varies(&raw, &args.target, &response, weights.as_deref())?;
@@ -420,6 +422,24 @@ fn check_weights(raw: &RawTable, column: &str, weights: &[f64]) -> Result<(), Fa
         "{place}: weight {} is negative; weights must be zero or more",
         weights[row]
     )))
+}
+
+/// Refuses a target of two labels, for which there are losses of their own.
+fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<(), Failure> {
+    if !is_text(raw, column) || raw.column(column)?.is_boolean() {
+        return Ok(());
+    }
+    match raw.labels(column) {
+        // A number among the labels is a column of numbers with a mistake, which is told in its place.
+        Ok((_, labels)) if labels.iter().all(|label| label.parse::<f64>().is_err()) => {
+            let [one, other] = labels.each_ref().map(|label| clip(label, 32));
+            Err(Failure::BadData(format!(
+                "{}: the target '{column}' has two labels, '{one}' and '{other}', and the loss '{loss}' needs numbers; use --loss logistic",
+                raw.file().display()
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Without an offset there is nothing to explain in a target that is the same everywhere.

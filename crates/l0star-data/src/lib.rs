@@ -20,6 +20,7 @@
 //! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
 //! | [`error`] | [`DataError`]: what is wrong, where, what to do |
 //! | [`place`] | [`Place`]: the file, the column and the line of a message |
+//! | `counted` | [`counted`] and [`plural`]: nouns with their numbers |
 //!
 //! A column-major design matrix is a plain slice: column `j` of a table with `n` rows occupies
 //! `values[j * n..(j + 1) * n]`.
@@ -42,6 +43,7 @@
 mod arrow;
 mod atomic;
 pub mod column;
+mod counted;
 pub mod csv;
 pub mod error;
 pub mod expand;
@@ -68,6 +70,7 @@ pub mod table;
 
 pub use atomic::{quit_writing, write_atomically};
 pub use column::RawColumn;
+pub use counted::{counted, plural};
 pub use csv::{parse_csv, read_csv, write_csv};
 pub use error::DataError;
 pub use expand::{factors, interactions, paper_expansion, unit_norm};

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::atomic::write_atomically;
 use crate::column::RawColumn;
+use crate::counted::counted;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::raw::RawTable;
@@ -111,7 +112,9 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Array, String> {
     }
     if rows == 0 || columns == 0 || width == 0 {
         return Err(format!(
-            "it has {rows} rows and {columns} columns; it needs at least one each"
+            "it has {} and {}; it needs at least one each",
+            counted(rows, "row"),
+            counted(columns, "column")
         ));
     }
     let cell = |i: usize, j: usize| {

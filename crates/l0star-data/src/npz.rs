@@ -9,6 +9,7 @@ use std::io::{BufReader, Cursor, Read, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use crate::counted::counted;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::npy::{self, Array};
@@ -43,8 +44,9 @@ pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     for (name, array) in &arrays {
         if array.rows != rows {
             return Err(refuse(format!(
-                "its array '{name}' has {} rows but '{}' has {rows}; save arrays of one length",
-                array.rows, arrays[0].0
+                "its array '{name}' has {} but '{}' has {rows}; save arrays of one length",
+                counted(array.rows, "row"),
+                arrays[0].0
             )));
         }
         if array.is_vector {

@@ -25,7 +25,7 @@ impl Table {
         if rows == 0 || names.is_empty() || rows.checked_mul(names.len()) != Some(values.len()) {
             return Err(DataError::Shape {
                 what: format!(
-                    "{} values do not make {rows} rows x {} columns",
+                    "{} values do not fill a table of {rows} x {}",
                     values.len(),
                     names.len()
                 ),

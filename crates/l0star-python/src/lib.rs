@@ -7,12 +7,14 @@
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `solution` | what comes back |
 //! | `report` | its page |
+//! | `words` | the sentences of `l0star-report`, for the Python package |
 
 mod design;
 mod problem;
 mod report;
 mod run;
 mod solution;
+mod words;
 
 use pyo3::pymodule;
 
@@ -28,9 +30,11 @@ mod _core {
     use crate::run::Stop;
     #[pymodule_export]
     use crate::solution::{Price, Solution};
+    #[pymodule_export]
+    use crate::words::{advice, counted, gap, headline, percent};
 
     use l0star::loss::{self, ResponseKind};
-    use l0star::{Method, RelaxationKind};
+    use l0star::{Method, RelaxationKind, Status};
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
 
@@ -39,7 +43,7 @@ mod _core {
 
     /// The engine's words: what it learns to do can be asked for without a change here.
     #[pymodule_init]
-    fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn vocabulary(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let losses = |kind: ResponseKind| {
             let is_kind =
                 |name: &&&str| loss::by_name(name, 1.0).is_ok_and(|loss| loss.response() == kind);
@@ -50,6 +54,7 @@ mod _core {
         module.add("LABEL_LOSSES", losses(ResponseKind::Label)?)?;
         let words = |words: &[&str]| PyTuple::new(module.py(), words);
         module.add("METHODS", words(Method::WORDS)?)?;
-        module.add("RELAXATIONS", words(RelaxationKind::WORDS)?)
+        module.add("RELAXATIONS", words(RelaxationKind::WORDS)?)?;
+        module.add("STATUSES", words(Status::WORDS)?)
     }
 }

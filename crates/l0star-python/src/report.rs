@@ -18,8 +18,8 @@ type RowArrays<'py> = (
     Option<PyReadonlyArray1<'py, f64>>,
 );
 
-/// k, objective, lower bound, criterion, features.
-type PathRow = (usize, f64, Option<f64>, Option<f64>, Vec<String>);
+/// k, status, objective, lower bound, criterion, features.
+type PathRow = (usize, String, f64, Option<f64>, Option<f64>, Vec<String>);
 
 fn refuse(error: DataError) -> PyErr {
     match error {
@@ -73,10 +73,11 @@ pub fn report(
     guarded(|| page::save(&file, &page))?.map_err(refuse)
 }
 
-fn point((k, objective, lower_bound, criterion, support): &PathRow) -> PathPoint<'_> {
+fn point((k, status, objective, lower_bound, criterion, support): &PathRow) -> PathPoint<'_> {
     PathPoint {
         k: *k,
         objective: *objective,
+        status,
         lower_bound: *lower_bound,
         criterion: *criterion,
         support,

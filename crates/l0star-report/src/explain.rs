@@ -1,19 +1,21 @@
-//! What was proved of a model, and how, for whoever has to defend it.
+//! A model explained in words: what was asked, what is proved and how, and what that rests on.
 
 use std::fmt::Write;
 
 use l0star_data::Model;
 use l0star_data::indicators::{MISSING, OTHER};
-use l0star_data::model::{Constraints, Fitted, Group};
+use l0star_data::model::{Constraints, Group};
+use l0star_data::{counted, plural};
 
 use crate::face::Face;
-use crate::text::{percent_above, significant};
+use crate::proof::Proof;
+use crate::text::significant;
 
-/// A title and what there is to say.
+/// A part of an explanation.
 pub struct Section {
-    /// What it is about.
+    /// Its heading.
     pub title: &'static str,
-    /// What there is to say; some are code ([`is_code`]).
+    /// Its text; some paragraphs are code ([`is_code`]).
     pub paragraphs: Vec<String>,
 }
 
@@ -22,13 +24,15 @@ pub fn is_code(paragraph: &str) -> bool {
     paragraph.starts_with("l0star ") || paragraph.starts_with("l0star.")
 }
 
-/// The words, without the table of coefficients.
+/// The explanation, without the table of coefficients.
 pub fn sections(model: &Model, face: Face) -> Vec<Section> {
     let section = |title, paragraphs| Section { title, paragraphs };
+    let proof = Proof::of(&model.fitted);
+    let proved = proof.paragraphs(model.fitted.list.as_ref(), face);
     vec![
         section("What was asked", asked(model)),
-        section("What is proved", proved(&model.fitted, face)),
-        section("How it was proved", how(model)),
+        section("What is proved", proved),
+        section(proof.how(), how(model)),
         section("What it rests on", rests_on(model)),
         section("How to do it again", again(model, face)),
     ]
@@ -43,7 +47,7 @@ fn asked(model: &Model) -> Vec<String> {
     paragraphs
 }
 
-/// What was asked of the features, a sentence a rule.
+/// The constraints on the features, one sentence each.
 fn rules(asked: &Constraints) -> Vec<String> {
     let quoted = |names: &[String]| -> String {
         let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
@@ -51,10 +55,12 @@ fn rules(asked: &Constraints) -> Vec<String> {
     };
     let mut said = Vec::new();
     for Group { name, columns } in &asked.groups {
-        said.push(format!(
-            "The {} columns of '{name}' are in or out together and count as one feature.",
-            columns.len()
-        ));
+        said.push(match columns.len() {
+            1 => format!("'{name}' counts as one feature."),
+            count => format!(
+                "The {count} columns of '{name}' are in or out together and count as one feature."
+            ),
+        });
     }
     if !asked.include.is_empty() {
         let names = quoted(&asked.include);
@@ -69,7 +75,7 @@ fn rules(asked: &Constraints) -> Vec<String> {
     } else if !asked.nonnegative.is_empty() {
         let names = quoted(&asked.nonnegative);
         said.push(format!(
-            "The coefficients of these may not be negative: {names}."
+            "The coefficients of these features may not be negative: {names}."
         ));
     }
     for bounded in &asked.bounds {
@@ -103,10 +109,10 @@ fn rules(asked: &Constraints) -> Vec<String> {
 fn question(model: &Model) -> String {
     let fitted = &model.fitted;
     let mut text = format!(
-        "Of all linear models of '{}' with at most {} of {} features, the one with the lowest objective.",
+        "Of all linear models of '{}' with at most {} of {}, the one with the lowest objective.",
         model.target,
         fitted.k,
-        model.choices()
+        counted(model.choices(), "feature")
     );
     if let Some([negative, positive]) = &model.labels {
         let _ = write!(
@@ -151,105 +157,44 @@ fn formula(model: &Model) -> String {
     text
 }
 
-fn proved(fitted: &Fitted, face: Face) -> Vec<String> {
-    let objective = format!("Its objective is {}.", significant(fitted.objective, 12));
-    let (Some(bound), Some(gap), Some(relative)) =
-        (fitted.lower_bound, fitted.gap, fitted.relative_gap)
-    else {
-        return vec![
-            objective,
-            format!(
-                "Nothing is proved: '{}' is a heuristic, and a better model with as many features may exist. Use {} for a proof.",
-                fitted.method,
-                face.exact()
-            ),
-        ];
-    };
-    let bound = format!(
-        "No model with at most {} features has an objective below {} (the lower bound), so this one is at most {} above the optimum: {} % of it.",
-        fitted.k,
-        significant(bound, 12),
-        significant(gap, 3),
-        percent_above(relative)
-    );
-    let meaning = match fitted.status.as_str() {
-        "optimal" => {
-            "Status optimal: the two agree to 9 digits, which is as far as the promise goes. No other choice of features, and no other coefficients, can do better than that."
-        }
-        "gap_reached" => {
-            "Status gap_reached: the search ended as soon as the error that was allowed was proved, or where double precision could not prove more. A model better by less than the gap may exist."
-        }
-        "time_limit" | "node_limit" | "memory_limit" => &format!(
-            "It was stopped at a limit before the proof was complete: the bound holds, but a model better by less than the gap may exist. A longer run, or {} of a checkpoint, closes it.",
-            face.resume()
-        ),
-        "interrupted" => {
-            "It was interrupted before the proof was complete: the bound holds, but a model better by less than the gap may exist."
-        }
-        other => return vec![objective, bound, format!("Status {other}.")],
-    };
-    let mut paragraphs = vec![objective, bound, meaning.to_owned()];
-    if let Some(list) = &fitted.list {
-        let count = list.solutions.len();
-        paragraphs.push(match list.rest_bound {
-            Some(rest) => format!(
-                "{} the {count} best models; every other one has an objective of at least {}.",
-                face.list(),
-                significant(rest, 12)
-            ),
-            None => format!("{} all {count} models that there are.", face.list()),
-        });
-    }
-    paragraphs
-}
-
 fn how(model: &Model) -> Vec<String> {
     let fitted = &model.fitted;
+    let seconds = format!("{} seconds", significant(fitted.seconds, 3));
     if fitted.lower_bound.is_none() {
-        return vec![format!(
-            "Method '{}' in {} seconds.",
-            fitted.method,
-            significant(fitted.seconds, 3)
-        )];
+        return vec![format!("The method '{}' took {seconds}.", fitted.method)];
     }
     let d = model.choices();
+    let k = fitted.k.min(d);
     let most = if model.constraints().is_some() {
         "at most "
     } else {
         ""
     };
-    let k = fitted.k.min(d);
+    let purpose = Proof::of(fitted).purpose();
+    let ways = supports(d, k);
+    let there = format!(
+        "There {} to choose {k} of {} (C({d}, {k})).",
+        match ways.as_str() {
+            "1" => format!("is {most}1 way"),
+            ways => format!("are {most}{ways} ways"),
+        },
+        counted(d, "feature")
+    );
     if fitted.method == "exhaustive" {
         return vec![format!(
-            "By trying: each of the {most}{} ways to choose {k} of {d} features (C({d}, {k})) was fitted, or as many as the limits allowed, in {} seconds.",
-            supports(d, k),
-            significant(fitted.seconds, 3)
+            "{there} The method 'exhaustive' fits one after the other: {} in {seconds} {purpose}.",
+            counted(fitted.solver_calls, "fit")
         )];
     }
-    let mut paragraphs = vec![format!(
-        "There are {most}{} ways to choose {k} of {d} features (C({d}, {k})). The search ruled out all that are worse with {} of a search tree (a node is all choices in which some features are decided) and {}, in {} seconds (method '{}').",
-        supports(d, k),
-        counted(fitted.nodes, "node"),
-        counted(fitted.solver_calls, "subproblem"),
-        significant(fitted.seconds, 3),
-        fitted.method
-    )];
-    paragraphs.push(
-        "A node is given up only when a lower bound of all models in it, from a point of the dual problem, is not below the best model found. Every such bound is lowered by a bound of its own rounding errors, so that it holds for the exact numbers and not only for what the computer made of them.".into(),
-    );
-    if fitted.status != "optimal" && fitted.status != "gap_reached" {
-        paragraphs[0] = paragraphs[0].replace(
-            "The search ruled out all that are worse with",
-            "The search got as far as it did with",
-        );
-    }
-    paragraphs
-}
-
-/// `1 node`, `2 nodes`.
-pub(crate) fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
+    vec![
+        format!(
+            "{there} The search examined {} of its tree and solved {} in {seconds} (method '{}') {purpose}. A node stands for all choices in which some of the features are decided.",
+            counted(fitted.nodes, "node"),
+            counted(fitted.solver_calls, "subproblem"),
+            fitted.method
+        ),
+        "A node is discarded only when a lower bound on all its models, computed from a point of the dual problem, is not below the best model found. Each bound is reduced by a bound on its own rounding errors, so it holds in exact arithmetic and not only in floating point.".into(),
+    ]
 }
 
 /// `C(d, k)`: in full while that is short, else as a power of ten.
@@ -280,13 +225,20 @@ fn rests_on(model: &Model) -> Vec<String> {
         false => format!("; the numbers used have the hash {}.", data.hash),
     };
     let mut paragraphs = vec![format!(
-        "Data: {}, {} rows and {} features{hash}",
-        data.file, data.rows, data.columns
+        "Data: {}, {} and {}{hash}",
+        data.file,
+        counted(data.rows, "row"),
+        counted(data.columns, "feature")
     )];
     if data.rows_dropped > 0 {
         paragraphs.push(format!(
-            "{} rows were dropped since a value was missing.",
-            data.rows_dropped
+            "{} with missing values {} dropped.",
+            counted(data.rows_dropped, "row"),
+            if data.rows_dropped == 1 {
+                "was"
+            } else {
+                "were"
+            }
         ));
     }
     if !model.imputed.is_empty() {
@@ -305,13 +257,11 @@ fn rests_on(model: &Model) -> Vec<String> {
     for warning in &model.fitted.warnings {
         paragraphs.push(format!("Warning: {warning}."));
     }
-    paragraphs.push(
-        "The best model of a sample is not the truth: another sample may choose other features. What is proved is that, by this objective and on these rows, no choice is better.".into(),
-    );
+    paragraphs.push(Proof::of(&model.fitted).limits());
     paragraphs
 }
 
-/// What became of columns of text, as far as the model has them.
+/// How the columns of text that the model uses are encoded.
 fn texts(model: &Model) -> Vec<String> {
     let mut columns: Vec<&str> = Vec::new();
     for indicator in &model.indicators {
@@ -322,15 +272,15 @@ fn texts(model: &Model) -> Vec<String> {
     let told = |column: &str| {
         let levels = model.indicators.iter().filter(|own| own.column == column);
         let mut text = format!(
-            "'{column}' holds text: a feature '{column}=…' is 1 where a row has that text, else 0."
+            "'{column}' is categorical: a feature '{column}=…' is 1 in the rows of that category and 0 elsewhere."
         );
         for level in levels {
             if level.level == OTHER {
-                let count = level.others.len() as u64;
+                let count = level.others.len();
                 let _ = write!(
                     text,
-                    " {OTHER} stands for {} that few rows have.",
-                    counted(count, "text")
+                    " {OTHER} stands for {count} rare {}.",
+                    plural(count, "category")
                 );
             } else if level.level == MISSING {
                 let _ = write!(text, " {MISSING} stands for missing values.");
@@ -358,7 +308,7 @@ fn again(model: &Model, face: Face) -> Vec<String> {
         Face::Python => paragraphs.extend(model.command.iter().cloned()),
     }
     paragraphs.push(format!(
-        "with l0star {} and {}. With {} a run repeats itself bit for bit; with more threads objective and status stay, and the nodes on the way may differ.",
+        "Run it with l0star {} and {}. With {} the result is the same bit for bit; with more threads the objective and the status are the same, and the number of nodes may differ.",
         model.l0star,
         match face {
             Face::Command => "data of the same hash",

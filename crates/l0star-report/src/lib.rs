@@ -1,9 +1,10 @@
-//! What both faces of l0star say to a reader: warnings about data, words and a page about a result.
+//! Text and HTML output that the command and the Python package share: warnings about data, explanations and reports.
 //!
 //! | module | its one job |
 //! |---|---|
 //! | [`page`] | `--report`: the result as one HTML page |
-//! | [`explain`] | what was proved of a model, and how, in words |
+//! | [`explain`] | what was asked, found and proved, in words |
+//! | [`proof`] | every sentence about what is proved |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
 //! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`prices`] | in which order prices are shown |
@@ -15,7 +16,9 @@ pub mod face;
 pub mod moments;
 pub mod page;
 pub mod prices;
+pub mod proof;
 pub mod text;
 pub mod warnings;
 
 pub use face::Face;
+pub use proof::Proof;

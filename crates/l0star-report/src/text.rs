@@ -37,14 +37,40 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A share in percent to two digits, rounded up, so that "within" stays true.
-pub fn percent_above(share: f64) -> String {
+/// A share in percent to three digits, without the sign.
+pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
+    in_percent(percent, 3)
+}
+
+/// A share in percent to two digits, rounded up, so that "at most" stays true.
+pub fn percent_up(share: f64) -> String {
+    // What the division by the unit adds is no reason to round up.
+    rounded(100.0 * share, |units| (units * (1.0 - f64::EPSILON)).ceil())
+}
+
+/// A share in percent to two digits, rounded down, so that "has reached" stays true.
+pub fn percent_down(share: f64) -> String {
+    rounded(100.0 * share, |units| {
+        (units * (1.0 + f64::EPSILON)).floor()
+    })
+}
+
+fn rounded(percent: f64, round: fn(f64) -> f64) -> String {
     if percent == 0.0 || !percent.is_finite() {
         return percent.to_string();
     }
     let unit = 10f64.powi(exponent(percent) - 1);
-    significant((percent / unit).ceil() * unit, 2)
+    in_percent(round(percent / unit) * unit, 2)
+}
+
+/// Without an exponent from 0.01 to 10,000 %.
+fn in_percent(percent: f64, digits: usize) -> String {
+    let text = significant(percent, digits);
+    match text.contains('e') && (0.01..=1e4).contains(&percent.abs()) {
+        true => format!("{:.0}", text.parse().unwrap_or(percent)),
+        false => text,
+    }
 }
 
 #[cfg(test)]
@@ -62,11 +88,42 @@ mod tests {
     }
 
     #[test]
-    fn percentages_are_rounded_up() {
-        assert_eq!(percent_above(0.0), "0");
-        assert_eq!(percent_above(0.01234), "1.3");
-        assert_eq!(percent_above(0.5), "50");
-        assert_eq!(percent_above(1.23e-12), "1.3e-10");
+    fn percentages_are_rounded_to_the_side_of_the_claim() {
+        assert_eq!(percent_up(0.0), "0");
+        assert_eq!(percent_up(0.01234), "1.3");
+        assert_eq!(percent_up(0.07), "7.0");
+        assert_eq!(percent_up(0.5), "50");
+        assert_eq!(percent_up(0.9653), "97");
+        assert_eq!(percent_up(0.996), "100");
+        assert_eq!(percent_up(1.0), "100");
+        assert_eq!(percent_up(27.75), "2800");
+        assert_eq!(percent_up(1.23e-12), "1.3e-10");
+        assert_eq!(percent_down(0.0347), "3.4");
+        assert_eq!(percent_down(0.00999), "0.99");
+        assert_eq!(percent(0.123456), "12.3");
+        assert_eq!(percent(27.75), "2780");
+        assert_eq!(percent(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn percentages_have_no_exponent_from_a_hundredth_to_ten_thousand() {
+        let mut share = 1.0000001e-4;
+        while share < 99.0 {
+            for text in [percent(share), percent_up(share), percent_down(share)] {
+                assert!(!text.contains('e'), "{share}: {text}");
+                let value: f64 = text.parse().unwrap();
+                assert!(
+                    (value - 100.0 * share).abs() <= 11.0 * share,
+                    "{share}: {text}"
+                );
+            }
+            assert!(percent_up(share).parse::<f64>().unwrap() >= 100.0 * share * (1.0 - 1e-15));
+            assert!(percent_down(share).parse::<f64>().unwrap() <= 100.0 * share * (1.0 + 1e-15));
+            share *= 1.0137;
+        }
+        assert_eq!(percent(100.0), "10000");
+        assert_eq!(percent(1e5), "1.00e7");
+        assert_eq!(percent(1e-6), "0.000100");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use l0star::Design;
 use l0star::problem::Moments;
+use l0star_data::counted;
 
 use crate::face::Face;
 use crate::moments;
@@ -38,11 +39,12 @@ pub fn warnings(data: &Data, k: usize, face: Face) -> Vec<String> {
     let (rows, features) = (data.rows(), data.features);
     if k > features {
         warnings.push(format!(
-            "k is {k}, but there are {features} features: all of them may be in the model"
+            "k is {k}, more than the number of features ({features}): all of them may be in the model"
         ));
     } else if k + usize::from(data.intercept) > rows {
         warnings.push(format!(
-            "k is {k}, and {rows} rows cannot tell so many coefficients apart: only the ridge decides between them; use a smaller k"
+            "k is {k}, and {} cannot tell so many coefficients apart: only the ridge decides between them; use a smaller k",
+            counted(rows, "row")
         ));
     }
     let moments = Moments::of(data.design, data.weights);

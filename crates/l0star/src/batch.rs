@@ -112,7 +112,7 @@ impl<'p> Batch<'p> {
             }
         };
         let solution = run.save(self.every, Box::new(sink)).solve()?;
-        if solution.status.stopped_early() && solution.status != Status::Interrupted {
+        if solution.status.falls_short() && solution.status != Status::Interrupted {
             self.inner().saved.set_aside(at);
         }
         Ok(solution)

@@ -105,7 +105,7 @@ pub enum Error {
         loss: &'static str,
     },
     /// A column index is beyond the data.
-    #[error("there is no column {column}: the data have {columns} columns (counted from 0)")]
+    #[error("there is no column {column}: columns are counted from 0, and the last one is {}", columns.saturating_sub(1))]
     NoSuchColumn {
         /// The index asked for, from 0.
         column: usize,
@@ -129,7 +129,8 @@ pub enum Error {
     },
     /// More features are included than k allows.
     #[error(
-        "{included} features are included, more than k = {k} allows: raise k, or include fewer"
+        "{} included, more than k = {k} allows: raise k, or include fewer",
+        if *included == 1 { "1 feature is".to_owned() } else { format!("{included} features are") }
     )]
     TooManyIncluded {
         /// How many features are in every model and counted in k.

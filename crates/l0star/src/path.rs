@@ -327,10 +327,10 @@ fn share_bounds(solutions: &mut [Solution], settings: &Settings) {
         solution.lower_bound = Some(known.min(solution.objective));
         let gap = solution.objective - known;
         let size = solution.objective.max(1e-12);
-        if solution.status.stopped_early() && !settings.wants_list() {
+        if solution.status.falls_short() && !settings.wants_list() {
             if gap <= PROMISE * size {
                 solution.status = Status::Optimal;
-            } else if gap <= settings.gap.max(settings.relative_gap * size) {
+            } else if gap <= settings.asked_gap(solution.objective) {
                 solution.status = Status::GapReached;
             }
         }

@@ -81,10 +81,10 @@ words! {
     Status, "status",
     /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12)`.
     Optimal = "optimal",
-    /// `objective - lower_bound` is within the error that was allowed (`gap`, `relative_gap`). With none allowed: the
-    /// search is complete, but the data are so badly scaled that double precision cannot prove `optimal`; the
-    /// difference is what is proved.
+    /// `objective - lower_bound` is within the error that was allowed: `gap`, or `relative_gap` times the objective.
     GapReached = "gap_reached",
+    /// The search is complete, but double precision cannot prove what was asked; the bound is valid.
+    Precision = "precision",
     /// The time ran out; the bound is valid.
     TimeLimit = "time_limit",
     /// The node limit was reached; the bound is valid.
@@ -98,12 +98,17 @@ words! {
 }
 
 impl Status {
-    /// Whether the search ended before it had proved what was asked.
+    /// Whether a limit or an interruption ended the search, so that a longer run could prove more.
     pub fn stopped_early(self) -> bool {
         matches!(
             self,
             Self::TimeLimit | Self::NodeLimit | Self::MemoryLimit | Self::Interrupted
         )
+    }
+
+    /// Whether an exact search proved less than was asked: it was stopped early, or double precision stopped it.
+    pub fn falls_short(self) -> bool {
+        self == Self::Precision || self.stopped_early()
     }
 }
 
@@ -301,6 +306,11 @@ impl Settings {
         }
     }
 
+    /// The error that is allowed in a result with this objective.
+    pub(crate) fn asked_gap(&self, objective: f64) -> f64 {
+        self.gap.max(self.relative_gap * objective)
+    }
+
     /// How many threads search.
     pub fn thread_count(&self) -> usize {
         self.threads.map_or(1, NonZeroUsize::get)
@@ -363,7 +373,8 @@ impl Solution {
             .map(|bound| (self.objective - bound).max(0.0))
     }
 
-    /// The gap divided by `max(objective, 1e-12)`.
+    /// The gap divided by `max(objective, 1e-12)`, as solvers of mixed-integer programs define it: it says which share of
+    /// the objective is not proved, not how far above the optimum the model can be.
     pub fn relative_gap(&self) -> Option<f64> {
         self.gap().map(|gap| gap / self.objective.max(1e-12))
     }

@@ -224,9 +224,7 @@ pub fn ablation(only: &str) -> Result<(), String> {
                     source.repeats(),
                 )?);
             }
-            let stopped = runs
-                .iter()
-                .filter(|run| run.solution.status.stopped_early());
+            let stopped = runs.iter().filter(|run| run.solution.status.falls_short());
             let unsolved = match stopped.count() {
                 0 => String::new(),
                 count => format!(" ({count} not solved)"),

@@ -1,5 +1,6 @@
 //! Which rows are held out together.
 
+use l0star_data::counted;
 use l0star_data::generate::rng::Stream;
 
 use crate::failure::Failure;
@@ -22,9 +23,9 @@ pub fn deal(task: &Task, count: usize, seed: u64) -> Result<Folds, Failure> {
         .collect();
     if rows.len() < count {
         return Err(Failure::BadData(format!(
-            "{}: {} rows do not fill {count} folds; use fewer with --folds",
+            "{}: {} cannot fill {count} folds; use fewer with --folds",
             task.file.display(),
-            rows.len()
+            counted(rows.len(), "row")
         )));
     }
     shuffle(&mut rows, seed);

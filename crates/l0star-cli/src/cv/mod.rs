@@ -23,6 +23,7 @@ use std::time::Instant;
 
 use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
+use l0star_data::counted;
 
 use self::choose::{Candidate, Choice};
 use self::score::Score;
@@ -133,7 +134,7 @@ pub struct Found {
     pub score: Score,
     pub candidates: Vec<Candidate>,
     pub choice: Choice,
-    /// Searches that were stopped at a limit before they were proved.
+    /// Searches that proved less than was asked.
     pub unproved: usize,
     pub seconds: f64,
 }
@@ -217,7 +218,8 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     };
     if unproved > 0 {
         warnings.push(format!(
-            "{unproved} searches were stopped at a limit, so that their scores are those of models that may not be the best"
+            "{} ended without a proof, so the models that were scored may not be the best of their size",
+            counted(unproved, "search")
         ));
     }
 
@@ -246,7 +248,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     }
     Ok(ExitCode::from(match solution.status {
         Status::Interrupted => INTERRUPTED,
-        status if status.stopped_early() || found.unproved > 0 => LIMIT,
+        status if status.falls_short() || found.unproved > 0 => LIMIT,
         _ => SOLVED,
     }))
 }
@@ -393,7 +395,7 @@ impl Plan<'_> {
             let solution = self.searches.solve(at, &problem.with_k(k)?, &settings)?;
             let predicted = self.task.scores(&solution.coefficients, solution.intercept);
             let score = self.score.of(&predicted, &self.task.response, &inside);
-            match solution.status.stopped_early() {
+            match solution.status.falls_short() {
                 true => unproved += 1,
                 false => self.searches.finish(at, score),
             }

@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use l0star_data::counted;
 use l0star_data::model::Fitted;
-use l0star_report::text::{percent_above, significant};
+use l0star_report::Proof;
+use l0star_report::text::significant;
 use serde::Serialize;
 
 use super::Found;
@@ -90,8 +92,9 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
         false => String::new(),
     };
     let mut text = screen.good(&format!(
-        "chosen: {} features{ridge}, by {} in {folds} folds",
-        chosen.k, found.score
+        "chosen: {}{ridge}, by {} in {folds} folds",
+        counted(chosen.k, "feature"),
+        found.score
     ));
     text += "\n\n";
     let name = found.score.to_string();
@@ -132,13 +135,9 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
     }
     let _ = writeln!(
         text,
-        "\nfitted to all rows: objective {}, {}\n",
+        "\nfitted to all rows: objective {}\n{}\n",
         significant(model.objective, 8),
-        match (model.status.as_str(), model.relative_gap) {
-            ("optimal", _) => "proved optimal".to_owned(),
-            (_, Some(gap)) => format!("within {} %", percent_above(gap)),
-            (_, None) => "heuristic: nothing proved".to_owned(),
-        }
+        Proof::of(model).headline()
     );
     let features = model.coefficients.0.iter();
     let rows = Rows {

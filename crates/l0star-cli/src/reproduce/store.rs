@@ -99,9 +99,9 @@ impl Record {
         key(&self.panel, self.x, self.seed, &self.method)
     }
 
-    /// Whether it ended before it had proved what was asked.
+    /// Whether the run ended without having proved what was asked.
     pub fn is_cut_off(&self) -> bool {
-        self.status.stopped_early()
+        self.status.falls_short()
     }
 }
 

@@ -43,6 +43,32 @@ fn text_in_the_target() {
 }
 
 #[test]
+fn two_labels_where_numbers_are_needed() {
+    let labels = "a,y\n1,malignant\n2,benign\n3,benign\n4,malignant\n";
+    let words = [
+        "d.csv: the target 'y' has two labels, 'benign' and 'malignant'",
+        "use --loss logistic",
+    ];
+    let sandbox = Sandbox::with("d.csv", labels);
+    for command in [
+        "fit d.csv --target y -k 1",
+        "path d.csv --target y",
+        "cv d.csv --target y",
+    ] {
+        sandbox.refuses(command, 3, &words);
+    }
+    sandbox.refuses(
+        "fit d.csv --target y -k 1 --loss huber",
+        3,
+        &["the loss 'huber' needs numbers"],
+    );
+    sandbox.json("fit d.csv --target y -k 1 --loss logistic --json --quiet");
+    // Truths are numbers.
+    let truths = Sandbox::with("d.csv", "a,y\n1,true\n2,false\n3,false\n4,true\n");
+    truths.json("fit d.csv --target y -k 1 --json --quiet");
+}
+
+#[test]
 fn a_ragged_row() {
     refuses(
         "a,b,y\n1,2,3\n2,1\n4,3,8\n",

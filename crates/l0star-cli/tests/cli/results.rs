@@ -203,7 +203,7 @@ fn the_table_says_what_is_proved() {
     assert!(!table("--no-intercept").contains("(intercept)"));
 
     let heuristic = table("--method omp");
-    assert!(heuristic.starts_with("heuristic: nothing proved"));
+    assert!(heuristic.starts_with("found by omp: nothing is proved"));
     assert!(!heuristic.contains("lower bound"));
 }
 

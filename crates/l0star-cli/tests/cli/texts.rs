@@ -255,8 +255,8 @@ fn explain_says_what_became_of_text() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "at most 3 of 3 features",
-        "'city' holds text",
-        "(other) stands for 2 texts that few rows have",
+        "'city' is categorical",
+        "(other) stands for 2 rare categories",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }

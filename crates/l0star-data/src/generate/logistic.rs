@@ -1,6 +1,7 @@
 //! The paper's logistic instances: ill-conditioned sparse regression with dichotomous
 //! observations (Section 4.1).
 
+use crate::counted::counted;
 use crate::error::DataError;
 use crate::generate::rng::Stream;
 use crate::generate::{Instance, empty_design, normalise_columns, times_indicator};
@@ -25,8 +26,8 @@ pub fn logistic(d: usize, k: usize, n: usize, seed: u64) -> Result<Instance, Dat
     let mut design = empty_design(d, k, n)?;
     if k / 2 > d - k {
         let rule = format!(
-            "{} features outside the support are needed, and d = {d}",
-            k / 2
+            "the support needs {} outside it, and d = {d}",
+            counted(k / 2, "feature")
         );
         return Err(DataError::argument("k", k, rule));
     }

@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for ByName {
 /// A result as scripts read it; the fields and their order are a contract.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// What is known of the result: `optimal`, `gap_reached`, a limit, `interrupted`, `heuristic`.
+    /// What is known of the result: `optimal`, `gap_reached`, `precision`, a limit, `interrupted`, `heuristic`.
     pub status: String,
     /// The value of the objective.
     pub objective: f64,
@@ -60,7 +60,7 @@ pub struct Fitted {
     pub lower_bound: Option<f64>,
     /// `objective - lower_bound`.
     pub gap: Option<f64>,
-    /// The same as a share of the objective.
+    /// The gap divided by the objective, as solvers of mixed-integer programs define it.
     pub relative_gap: Option<f64>,
     /// At most this many features.
     pub k: usize,

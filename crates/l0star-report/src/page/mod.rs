@@ -17,14 +17,15 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use l0star_data::model::{Fitted, List, Priced};
-use l0star_data::{DataError, Model, write_atomically};
+use l0star_data::model::{List, Priced};
+use l0star_data::{DataError, Model, counted, write_atomically};
 use serde::Serialize;
 
 use crate::explain;
 use crate::face::Face;
 use crate::prices;
-use crate::text::{percent_above, significant};
+use crate::proof::{self, Cost, Proof};
+use crate::text::{percent_up, significant};
 
 pub use self::fit_quality::Rows;
 pub use self::trace::Trace;
@@ -47,13 +48,34 @@ struct Charts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a PathChart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    prices: Option<Vec<&'a Priced>>,
+    prices: Option<Vec<Bar<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<Grid<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     residuals: Option<fit_quality::Residuals>,
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<fit_quality::Labels>,
+}
+
+/// A price, and whether its cost is proved.
+#[derive(Debug, Serialize)]
+struct Bar<'a> {
+    #[serde(flatten)]
+    price: &'a Priced,
+    exact: bool,
+    /// What keeps the bounds of the cost apart.
+    note: &'static str,
+}
+
+impl<'a> Bar<'a> {
+    fn new(price: &'a Priced) -> Self {
+        let (exact, note) = match proof::cost(price) {
+            Cost::Exact(_) => (true, ""),
+            Cost::Between(_, _, why) => (false, why),
+            Cost::Impossible => (false, "impossible"),
+        };
+        Self { price, exact, note }
+    }
 }
 
 /// Which features are in which model.
@@ -89,7 +111,9 @@ pub struct PathPoint<'a> {
     pub k: usize,
     /// The value of the objective.
     pub objective: f64,
-    /// What no model of that size can be below.
+    /// The status of the search.
+    pub status: &'a str,
+    /// A certified lower bound on all models of that size.
     pub lower_bound: Option<f64>,
     /// The value of the criterion.
     pub criterion: Option<f64>,
@@ -97,7 +121,31 @@ pub struct PathPoint<'a> {
     pub support: &'a [String],
 }
 
-/// What is to be shown.
+impl PathChart<'_> {
+    /// What is proved of the sizes, and which of them the page is about.
+    fn note(&self, method: &str) -> String {
+        let of = |point: &PathPoint| {
+            let PathPoint {
+                k,
+                objective,
+                status,
+                lower_bound,
+                ..
+            } = *point;
+            Proof::new(status, k, objective, lower_bound, method)
+        };
+        let title = proof::path(self.points.iter().map(of));
+        let (first, rest) = title.split_at(1);
+        format!(
+            "{}{rest}. {} is smallest at {}, the model above.",
+            first.to_uppercase(),
+            self.criterion,
+            counted(self.chosen, "feature")
+        )
+    }
+}
+
+/// The contents of a page.
 pub struct Page<'a> {
     /// Whose words are used.
     pub face: Face,
@@ -132,25 +180,21 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     let mut note = |panel, text: String| {
         charts.notes.insert(panel, text);
     };
-    note("trace", trace.map(Trace::note).unwrap_or_default());
+    if let Some(trace) = trace {
+        note("trace", Proof::of(&model.fitted).trace(trace.nodes()));
+    }
     if let Some(path) = path {
-        note(
-            "path",
-            format!(
-                "The best model of each size, and what is proved of it. {} is smallest at {} features, the model above.",
-                path.criterion, path.chosen
-            ),
-        );
+        note("path", path.note(&model.fitted.method));
     }
     if let Some(prices) = &model.fitted.prices {
         let all = prices::ordered(prices);
         let shown = all.len().min(MOST_PRICES);
-        let mut text = "How much the objective of the best model rises when one choice is made otherwise: blue without a feature of the model, orange with another one in it.".to_owned();
+        let mut text = "How much the objective rises when one choice is made otherwise: blue without a feature of the model, orange with another one in it.".to_owned();
         if shown < all.len() {
             let _ = write!(text, " The first {shown} of {} are shown.", all.len());
         }
         note("prices", text);
-        charts.prices = Some(all[..shown].to_vec());
+        charts.prices = Some(all[..shown].iter().copied().map(Bar::new).collect());
     }
     match (rows, &model.labels) {
         (None, _) => {}
@@ -204,17 +248,17 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
     if shown.len() < list.solutions.len() {
         let _ = write!(
             text,
-            " The first {} of {} models are shown.",
+            " The first {} of {} are shown.",
             shown.len(),
-            list.solutions.len()
+            counted(list.solutions.len(), "model")
         );
     }
     if features.len() < counts.len() {
         let _ = write!(
             text,
-            " The {} most frequent of {} features are shown.",
+            " The {} most frequent of {} are shown.",
             features.len(),
-            counts.len()
+            counted(counts.len(), "feature")
         );
     }
     let models = shown.iter().map(|model| Column {
@@ -234,18 +278,19 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
 fn render(model: &Model, charts: &Charts, face: Face) -> String {
     let fitted = &model.fitted;
     let json = serde_json::to_string(charts).expect("charts have no keys but strings");
-    let (status, class) = status(fitted);
+    let proof = Proof::of(fitted);
+    let class = if proof.is_complete() { "good" } else { "loud" };
     let parts: [(&str, String); 12] = [
         ("version", escape(env!("CARGO_PKG_VERSION"))),
         (
             "title",
             escape(&format!(
-                "A model of '{}' with {} features",
+                "A model of '{}' with {}",
                 model.target,
-                model.count(&fitted.support)
+                counted(model.count(&fitted.support), "feature")
             )),
         ),
-        ("status", escape(&status)),
+        ("status", escape(&proof.headline())),
         ("status_class", class.to_owned()),
         ("tiles", tiles(model)),
         (
@@ -308,39 +353,12 @@ fn escape(text: &str) -> String {
     safe
 }
 
-fn status(fitted: &Fitted) -> (String, &'static str) {
-    match (fitted.status.as_str(), fitted.relative_gap) {
-        ("optimal", _) => (
-            format!(
-                "proved optimal: no model with at most {} features is better",
-                fitted.k
-            ),
-            "good",
-        ),
-        (_, None) => ("heuristic: nothing proved".into(), "loud"),
-        ("gap_reached", Some(gap)) => (
-            format!(
-                "within {} % of the optimum, as the gap allows",
-                percent_above(gap)
-            ),
-            "good",
-        ),
-        (_, Some(gap)) => (
-            format!(
-                "within {} %, stopped before the proof was complete",
-                percent_above(gap)
-            ),
-            "loud",
-        ),
-    }
-}
-
 fn tiles(model: &Model) -> String {
     let fitted = &model.fitted;
     let mut tiles = vec![("objective", significant(fitted.objective, 8))];
     if let (Some(bound), Some(gap)) = (fitted.lower_bound, fitted.relative_gap) {
         tiles.push(("lower bound", significant(bound, 8)));
-        tiles.push(("gap", format!("{} %", percent_above(gap))));
+        tiles.push(("relative gap", format!("{} %", percent_up(gap))));
     }
     tiles.push((
         "features",

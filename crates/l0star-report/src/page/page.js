@@ -17,6 +17,10 @@ function number(value, digits = 4) {
   return size < 1e-4 || size >= 1e6 ? value.toExponential(digits - 1) : String(Number(value.toPrecision(digits)));
 }
 
+function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 function showTip(event, text) {
   tip.textContent = text;
   tip.hidden = false;
@@ -132,7 +136,7 @@ function drawTrace(section, trace) {
   const points = trace.map((point) => ({ ...point, px: plot.toX(point.seconds) }));
   hover(plot, points, (point) => {
     const gap = 100 * (point.objective - point.lower_bound) / Math.max(Math.abs(point.objective), 1e-12);
-    return `${number(point.seconds)} s, ${point.nodes} ${point.nodes === 1 ? "node" : "nodes"}\nbest model ${number(point.objective, 8)}\nlower bound ${number(point.lower_bound, 8)}\ngap ${number(gap, 3)} %`;
+    return `${number(point.seconds)} s, ${counted(point.nodes, "node")}\nbest model ${number(point.objective, 8)}\nlower bound ${number(point.lower_bound, 8)}\ngap ${number(gap, 3)} % of the objective`;
   }, (point) => {
     cursor.setAttribute("visibility", point ? "visible" : "hidden");
     if (point) { cursor.setAttribute("x1", point.px); cursor.setAttribute("x2", point.px); }
@@ -166,7 +170,7 @@ function drawBars(chart, { bars, xName, title }) {
       class: "plus-fill", x: left + 0.5, y: plot.toY(bar.count),
       width: Math.max(0.5, right - left - 1), height: Math.max(0, plot.bottom - plot.toY(bar.count)),
     });
-    shape.addEventListener("pointermove", (event) => showTip(event, `${number(bar.from)} to ${number(bar.to)}\n${bar.count} rows`));
+    shape.addEventListener("pointermove", (event) => showTip(event, `${number(bar.from)} to ${number(bar.to)}\n${counted(bar.count, "row")}`));
     shape.addEventListener("pointerleave", hideTip);
   }
 }
@@ -202,7 +206,7 @@ function drawLabels(section, { roc, calibration }) {
   drawScatter(right, {
     points: calibration.map((bin) => ({ ...bin, x: bin.predicted, y: bin.observed })), x: [0, 1], y: [0, 1],
     xName: "probability", yName: "share that is positive (calibration)", title: "Calibration", guide: (at) => at,
-    told: (bin) => `${bin.rows} rows\nprobability ${number(bin.x, 3)} on average\n${number(100 * bin.y, 3)} % positive`,
+    told: (bin) => `${counted(bin.rows, "row")}\nprobability ${number(bin.x, 3)} on average\n${number(100 * bin.y, 3)} % positive`,
   });
 }
 
@@ -241,7 +245,7 @@ function drawPath(section, { criterion, chosen, points }) {
   const heights = points.map((point) => point.objective).concat(known.map((point) => point.lower_bound));
   const sizes = points.map((point) => point.k);
   const plot = frame(chart, {
-    x: padded(sizes), y: padded(heights), xName: "features", yName: "objective", title: "The best objective of each size",
+    x: padded(sizes), y: padded(heights), xName: "features", yName: "objective", title: "Objective and lower bound of each size",
   });
   const line = (of) => known.map((point, i) => `${i ? "L" : "M"}${plot.toX(point.k)},${plot.toY(of(point))}`).join("");
   if (known.length) node(plot.root, "path", { class: "line minus-line", d: line((point) => point.lower_bound) });
@@ -276,14 +280,13 @@ function drawPrices(section, prices) {
   const largest = Math.max(...prices.map((price) => price.cost || 0)) || 1;
   prices.forEach((price, i) => {
     const y = row * i + 2;
-    const proved = price.status === "optimal";
     const length = price.cost === null ? 0 : Math.max(1, ((width - left - right) * price.cost) / largest);
-    const told = price.cost === null ? "impossible" : `${proved ? "" : "≤ "}${number(proved ? price.cost : price.cost_upper)}`;
+    const told = price.cost === null ? "impossible" : `${price.exact ? "" : "≤ "}${number(price.exact ? price.cost : price.cost_upper)}`;
     node(root, "text", { x: left - 6, y: y + 13, "text-anchor": "end" }, shown[i]);
     const bar = node(root, "rect", { class: price.chosen ? "plus-fill" : "minus-fill", x: left, y, width: length, height: row - 4, rx: 2 });
     node(root, "text", { x: left + length + 6, y: y + 13 }, told);
     bar.addEventListener("pointermove", (event) => showTip(event,
-      `${price.chosen ? "without" : "with"} ${price.feature}\ncost ${number(price.cost_lower)} to ${number(price.cost_upper)}\nthen: ${price.support.join(", ") || "(none)"}`));
+      `${price.chosen ? "without" : "with"} ${price.feature}\ncost ${number(price.cost_lower)} to ${number(price.cost_upper)}${price.note && `, ${price.note}`}\nthen: ${price.support.join(", ") || "(none)"}`));
     bar.addEventListener("pointerleave", hideTip);
   });
 }

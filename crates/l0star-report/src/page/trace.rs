@@ -3,8 +3,6 @@
 use l0star::search::Event;
 use serde::Serialize;
 
-use crate::explain::counted;
-
 /// More points than a chart can show.
 const MOST: usize = 1000;
 
@@ -93,15 +91,9 @@ impl Trace {
         (self.points.len() > 1).then_some(&self.points)
     }
 
-    /// What the chart shows, in words.
-    pub fn note(&self) -> String {
-        match self.points.last() {
-            Some(last) => format!(
-                "The proof is complete when the two lines meet. {} in all.",
-                counted(last.nodes, "node")
-            ),
-            None => String::new(),
-        }
+    /// Nodes that were examined up to the end.
+    pub fn nodes(&self) -> u64 {
+        self.points.last().map_or(0, |last| last.nodes)
     }
 }
 

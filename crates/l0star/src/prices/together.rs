@@ -101,7 +101,7 @@ pub(super) fn solve<'p>(
     }
     pricing.close(&found);
     for (at, found) in found.iter_mut().enumerate() {
-        if let Some(found) = found.as_mut().filter(|found| found.status.stopped_early()) {
+        if let Some(found) = found.as_mut().filter(|found| found.status.falls_short()) {
             pricing.look_again(at, found);
         }
     }

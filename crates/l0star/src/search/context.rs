@@ -250,10 +250,11 @@ impl<'p> Context<'p> {
         self.shared.reference()
     }
 
-    /// Whatever has at least this bound is discarded.
+    /// Whatever has at least this bound is discarded. It is rounded up, so that `objective - lower_bound` of the result,
+    /// as computed, is not above what is allowed.
     #[inline]
     pub fn cut(&self) -> f64 {
-        self.reference() - self.allowed()
+        (self.reference() - self.allowed()).next_up()
     }
 
     /// What every model of this search has to follow.

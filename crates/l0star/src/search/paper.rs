@@ -201,10 +201,10 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     /// Never called: only `method=best-first` hands out checkpoints.
     fn save(&self, _: &Problem, _: &Ordered, _: &mut Draft) {}
 
-    /// Step 6 of Algorithm 1, `P(Sol_S) ≤ Low_S + Δ`; or the frontier has reached the incumbent itself.
+    /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; or the frontier has reached the incumbent itself.
     fn finished(&self, node: &Ordered, context: &Context) -> bool {
         let low = node.low.value();
-        node.value <= low + context.allowed() || context.best() <= low + context.tie()
+        node.value - low <= context.allowed() || context.best() - low <= context.tie()
     }
 
     fn expand(

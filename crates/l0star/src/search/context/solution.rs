@@ -77,8 +77,10 @@ impl Context<'_> {
             Some(bound) if proved_list && objective - bound <= PROMISE * objective.max(1e-12) => {
                 Status::Optimal
             }
-            Some(bound) if proved_list && objective - bound <= self.allowed() => Status::GapReached,
-            Some(_) => stopped.unwrap_or(Status::GapReached),
+            Some(bound) if proved_list && objective - bound <= settings.asked_gap(objective) => {
+                Status::GapReached
+            }
+            Some(_) => stopped.unwrap_or(Status::Precision),
         };
         Solution {
             status,
@@ -140,4 +142,63 @@ fn used(problem: &Problem, coefficients: &[f64]) -> Vec<usize> {
     };
     let features = structure.close(&[], selectable.filter(is_used), |_| true, usize::MAX);
     shown(problem, &features)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Design;
+
+    /// The status of a complete search (`stopped`: of one that was) which has proved the objective up to `proved`.
+    fn status(gap: f64, relative_gap: f64, proved: f64, stopped: Option<Status>) -> Status {
+        let design = Design::dense(4, 1, vec![1.0, 2.0, 3.0, 4.0]).unwrap();
+        let builder = Problem::builder(design, vec![3.0, 1.0, 4.0, 1.0]).k(1);
+        let problem = builder.build().unwrap();
+        let settings = Settings {
+            gap,
+            relative_gap,
+            ..Settings::default()
+        };
+        let mut context = Context::new(&problem, &settings);
+        let objective = context.try_support(&[0]);
+        let bound = Certified::restored(objective - proved * objective);
+        let found = context.solution(&settings, stopped, Some(bound));
+        assert_eq!(found.objective, objective);
+        found.status
+    }
+
+    #[test]
+    fn the_status_claims_only_what_is_proved() {
+        let complete = |gap, share, proved| status(gap, share, proved, None);
+        assert_eq!(complete(0.0, 0.0, 0.5e-9), Status::Optimal);
+        assert_eq!(complete(0.0, 0.0, 1e-6), Status::Precision);
+        assert_eq!(complete(0.0, 1e-3, 1e-6), Status::GapReached);
+        assert_eq!(complete(0.0, 1e-3, 0.5e-9), Status::Optimal);
+        // A gap that was asked for and missed.
+        assert_eq!(complete(0.0, 1e-7, 1e-6), Status::Precision);
+        assert_eq!(complete(2.8e-10, 0.0, 5.5e-9), Status::Precision);
+        // The larger of the two counts.
+        assert_eq!(complete(1e-3, 1e-12, 1e-6), Status::GapReached);
+        // Nothing but the trivial bound.
+        assert_eq!(complete(0.0, 0.5, 1.0), Status::Precision);
+        for limit in [
+            Status::TimeLimit,
+            Status::NodeLimit,
+            Status::MemoryLimit,
+            Status::Interrupted,
+        ] {
+            assert_eq!(status(0.0, 0.0, 1e-6, Some(limit)), limit);
+            assert_eq!(status(0.0, 1e-3, 1e-6, Some(limit)), Status::GapReached);
+            assert_eq!(status(0.0, 0.0, 0.5e-9, Some(limit)), Status::Optimal);
+        }
+    }
+
+    #[test]
+    fn precision_falls_short_but_was_not_stopped_early() {
+        assert!(Status::Precision.falls_short() && !Status::Precision.stopped_early());
+        assert!(Status::TimeLimit.falls_short() && Status::TimeLimit.stopped_early());
+        for status in [Status::Optimal, Status::GapReached, Status::Heuristic] {
+            assert!(!status.falls_short() && !status.stopped_early());
+        }
+    }
 }

@@ -1,0 +1,40 @@
+//! Sentences of `l0star-report`: the Python package says what the command says.
+
+use l0star_report::{Face, Proof, proof, text};
+use pyo3::prelude::*;
+
+/// What is proved of a result, in one line.
+#[pyfunction]
+pub fn headline(
+    status: &str,
+    k: usize,
+    objective: f64,
+    lower_bound: Option<f64>,
+    method: &str,
+) -> String {
+    Proof::new(status, k, objective, lower_bound, method).headline()
+}
+
+/// What to do to prove more; None where all is proved that the method can prove.
+#[pyfunction]
+pub fn advice(status: &str) -> Option<String> {
+    proof::advice(status.parse().ok()?, Face::Python)
+}
+
+/// The gap as a number and as a share of the objective; None without a bound.
+#[pyfunction]
+pub fn gap(objective: f64, lower_bound: Option<f64>) -> Option<String> {
+    Proof::new("", 0, objective, lower_bound, "").gap()
+}
+
+/// A share in percent, without the sign.
+#[pyfunction]
+pub fn percent(share: f64) -> String {
+    text::percent(share)
+}
+
+/// A noun with its number: `1 node`, `2 nodes`.
+#[pyfunction]
+pub fn counted(count: usize, noun: &str) -> String {
+    l0star_data::counted(count, noun)
+}

@@ -1,0 +1,391 @@
+//! [`Proof`]: every sentence about what is proved of a result.
+//!
+//! Headlines, explanations, pages and the Python package take their claims from here, and each claim follows from the status
+//! and the certified bound. Without a bound nothing is claimed, whatever the status says.
+
+use l0star::{Solution, Status};
+use l0star_data::counted;
+use l0star_data::model::{Fitted, List, Priced};
+
+use crate::face::Face;
+use crate::text::{percent_down, percent_up, significant};
+
+/// A bound below this share of the objective is told as a share, not as a distance to the optimum.
+const TELLING: f64 = 0.5;
+
+/// The bounds of a cost differ by at most this share of the objective when all that it depends on is optimal.
+const ROUNDING: f64 = 1e-8;
+
+/// What is known of a result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Proof<'a> {
+    /// `None` for a word that this version does not know.
+    status: Option<Status>,
+    k: usize,
+    objective: f64,
+    /// `None` without a certificate.
+    lower_bound: Option<f64>,
+    method: &'a str,
+}
+
+/// How far the proof has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// No model is better.
+    Optimal,
+    /// No model is better by more than the gap that was allowed.
+    Enough,
+    /// The bound holds, but this ended the search before it had proved what was asked.
+    Short(&'static str),
+    /// There is no certificate.
+    Nothing,
+}
+
+impl<'a> Proof<'a> {
+    /// Of a result that scripts read.
+    pub fn of(fitted: &'a Fitted) -> Self {
+        Self {
+            status: fitted.status.parse().ok(),
+            k: fitted.k,
+            objective: fitted.objective,
+            lower_bound: fitted.lower_bound,
+            method: &fitted.method,
+        }
+    }
+
+    /// Of a solution of the problem with at most k features.
+    pub fn of_solution(k: usize, solution: &Solution) -> Self {
+        Self {
+            status: Some(solution.status),
+            k,
+            objective: solution.objective,
+            lower_bound: solution.lower_bound,
+            method: solution.method.as_str(),
+        }
+    }
+
+    /// Of the numbers and words of a result; `status` and `method` as the engine calls them.
+    pub fn new(
+        status: &str,
+        k: usize,
+        objective: f64,
+        lower_bound: Option<f64>,
+        method: &'a str,
+    ) -> Self {
+        Self {
+            status: status.parse().ok(),
+            k,
+            objective,
+            lower_bound,
+            method,
+        }
+    }
+
+    fn standing(&self) -> Standing {
+        match (self.status, self.lower_bound) {
+            (_, None) => Standing::Nothing,
+            (Some(Status::Optimal), _) => Standing::Optimal,
+            (Some(Status::GapReached), _) => Standing::Enough,
+            _ => self.stop().map_or(Standing::Nothing, Standing::Short),
+        }
+    }
+
+    /// Whether it is proved that no model is better.
+    pub fn is_optimal(&self) -> bool {
+        self.standing() == Standing::Optimal
+    }
+
+    /// Whether all that was asked is proved.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.standing(), Standing::Optimal | Standing::Enough)
+    }
+
+    /// What ended a search that fell short.
+    fn stop(&self) -> Option<&'static str> {
+        self.status.and_then(stop)
+    }
+
+    /// `no model with at most 3 features`.
+    fn no_model(&self) -> String {
+        format!("no model with at most {}", counted(self.k, "feature"))
+    }
+
+    /// What is proved, in one line.
+    pub fn headline(&self) -> String {
+        let distance = self.distance();
+        match self.standing() {
+            Standing::Optimal => format!("proved optimal: {} is better", self.no_model()),
+            Standing::Enough => format!("within the allowed gap: {distance}"),
+            Standing::Short(stop) => format!("{stop}: {distance}"),
+            Standing::Nothing => match self.stop() {
+                None => format!("found by {}: nothing is proved", self.method),
+                Some(stop) => format!("{stop}: nothing is proved"),
+            },
+        }
+    }
+
+    /// How far above the optimum the model can be: as a share of the optimum where the bound is close to the objective, else
+    /// how far the bound has come.
+    fn distance(&self) -> String {
+        match self.lower_bound {
+            Some(bound) if bound >= self.objective => "no model is better".to_owned(),
+            Some(bound) if bound >= TELLING * self.objective => {
+                let above = percent_up((self.objective - bound) / bound);
+                format!("at most {above} % above the optimum")
+            }
+            Some(bound) if bound > 0.0 => {
+                let share = percent_down(bound / self.objective);
+                format!("the lower bound has reached {share} % of the objective")
+            }
+            _ => "the lower bound is still 0".to_owned(),
+        }
+    }
+
+    /// The gap as a number and as a share of the objective; `None` without a bound.
+    pub fn gap(&self) -> Option<String> {
+        let gap = (self.objective - self.lower_bound?).max(0.0);
+        let number = significant(gap, 3);
+        if gap == 0.0 {
+            return Some(number);
+        }
+        let share = percent_up(gap / self.objective);
+        Some(format!("{number} ({share} % of the objective)"))
+    }
+
+    /// What is proved, in full; the list of models too, if there is one.
+    pub fn paragraphs(&self, list: Option<&List>, face: Face) -> Vec<String> {
+        let mut paragraphs = vec![
+            format!(
+                "The objective of the model is {}.",
+                significant(self.objective, 12)
+            ),
+            self.bound(face),
+        ];
+        paragraphs.extend(self.meaning(face));
+        paragraphs.extend(list.map(|list| self.list(list, face)));
+        paragraphs
+    }
+
+    fn bound(&self, face: Face) -> String {
+        let bound = match (self.standing(), self.lower_bound) {
+            (Standing::Nothing, _) | (_, None) => return self.no_proof(face),
+            (_, Some(bound)) => bound,
+        };
+        let mut no_model = self.no_model();
+        no_model.replace_range(..1, "N");
+        if bound <= 0.0 && self.objective > 0.0 {
+            return "Nothing is proved yet: the lower bound is still 0.".to_owned();
+        }
+        let mut text = format!(
+            "{no_model} has an objective below {} (the lower bound)",
+            significant(bound, 12)
+        );
+        let gap = (self.objective - bound).max(0.0);
+        if gap == 0.0 {
+            return text + ", so this one is at the optimum.";
+        }
+        text += &format!(
+            ", so this one is at most {} above the optimum",
+            significant(gap, 3)
+        );
+        if bound >= TELLING * self.objective {
+            text + &format!(" ({} % of the optimum).", percent_up(gap / bound))
+        } else {
+            let share = percent_down(bound / self.objective);
+            text + &format!(". The bound has reached {share} % of the objective.")
+        }
+    }
+
+    fn no_proof(&self, face: Face) -> String {
+        match (self.status, self.stop()) {
+            (None, _) => {
+                "Nothing is proved: this version of l0star does not know the status of the result."
+                    .to_owned()
+            }
+            (Some(Status::Heuristic), _) => format!(
+                "Nothing is proved: '{}' is a heuristic, and a better model with at most {} may exist. Use {} for a proof.",
+                self.method,
+                counted(self.k, "feature"),
+                face.exact()
+            ),
+            (_, Some(stop)) => format!("Nothing is proved: the run was {stop}."),
+            (_, None) => "Nothing is proved: the result has no lower bound.".to_owned(),
+        }
+    }
+
+    /// What the status means.
+    fn meaning(&self, face: Face) -> Option<String> {
+        let status = self.status?;
+        const HOLDS: &str =
+            "The bound holds; a better model may exist, but not by more than the gap.";
+        let text = match self.standing() {
+            Standing::Nothing => return None,
+            Standing::Optimal => "the gap is closed to the accuracy that l0star guarantees, a relative 1e-9. Up to that accuracy, no other features and no other coefficients give a lower objective.".to_owned(),
+            Standing::Enough => "the search stopped as soon as the gap was within the error allowed. A better model may exist, but not by more than the gap.".to_owned(),
+            Standing::Short(_) if status == Status::Precision => {
+                format!("the search is complete, but double precision cannot prove more on these data. {HOLDS}")
+            }
+            Standing::Short(stop) => {
+                format!("the search was {stop} before the proof was complete. {HOLDS}")
+            }
+        };
+        let advice = advice(status, face).map_or(String::new(), |advice| {
+            let (first, rest) = advice.split_at(1);
+            format!(" {}{rest}.", first.to_uppercase())
+        });
+        Some(format!("Status {status}: {text}{advice}"))
+    }
+
+    fn list(&self, list: &List, face: Face) -> String {
+        let lists = face.list();
+        let count = list.solutions.len();
+        let models = counted(count, "model");
+        let Some(rest) = list.rest_bound else {
+            return match count {
+                1 => format!("{lists} the only model that there is."),
+                _ => format!("{lists} all {models} that there are."),
+            };
+        };
+        let rest = significant(rest, 12);
+        if !self.is_optimal() {
+            return format!(
+                "{lists} {models}. It is not proved that no other belongs there; every other model has an objective of at least {rest}."
+            );
+        }
+        let best = match count {
+            1 => "the best model".to_owned(),
+            _ => format!("the {count} best models"),
+        };
+        format!("{lists} {best}; every other one has an objective of at least {rest}.")
+    }
+
+    /// What a table says below the models of a list.
+    pub fn rest(rest_bound: Option<f64>) -> String {
+        match rest_bound {
+            None => "there are no other models".to_owned(),
+            Some(bound) => format!("no other model is below {}", significant(bound, 8)),
+        }
+    }
+
+    /// The title of the section on the search.
+    pub fn how(&self) -> &'static str {
+        match self.is_complete() {
+            true => "How it was proved",
+            false => "How it was found",
+        }
+    }
+
+    /// What the effort of the search was for, at the end of a sentence about it.
+    pub fn purpose(&self) -> &'static str {
+        match self.standing() {
+            Standing::Optimal => "to prove that no choice is better",
+            Standing::Enough => "to prove that no choice is better by more than the allowed gap",
+            Standing::Short(_) | Standing::Nothing => "without completing the proof",
+        }
+    }
+
+    /// What the proof does not say.
+    pub fn limits(&self) -> String {
+        let about = match self.standing() {
+            Standing::Optimal => format!(
+                "The proof is about this objective on these rows: {} is better. It does not say that these features are the true ones",
+                self.no_model()
+            ),
+            Standing::Enough => format!(
+                "The proof is about this objective on these rows: {} is better by more than the gap. It does not say that these features are the true ones",
+                self.no_model()
+            ),
+            Standing::Short(_) => {
+                "The lower bound is about this objective on these rows. It does not say that these features are the best, or the true ones".to_owned()
+            }
+            Standing::Nothing => {
+                "Nothing says that these features are the best, or the true ones".to_owned()
+            }
+        };
+        format!("{about}; another sample may favour others.")
+    }
+
+    /// What the chart of the search shows.
+    pub fn trace(&self, nodes: u64) -> String {
+        match self.lower_bound {
+            Some(_) => format!(
+                "The proof is complete when the two lines meet. The search examined {}.",
+                counted(nodes, "node")
+            ),
+            None => "A heuristic has no lower bound.".to_owned(),
+        }
+    }
+}
+
+/// What ended a search before it had proved what was asked.
+fn stop(status: Status) -> Option<&'static str> {
+    match status {
+        Status::TimeLimit => Some("stopped at the time limit"),
+        Status::NodeLimit => Some("stopped at the node limit"),
+        Status::MemoryLimit => Some("stopped at the memory limit"),
+        Status::Interrupted => Some("interrupted"),
+        Status::Precision => Some("stopped at the limit of double precision"),
+        Status::Optimal | Status::GapReached | Status::Heuristic => None,
+    }
+}
+
+/// What to do to prove more; `None` where all is proved that the method can prove.
+pub fn advice(status: Status, face: Face) -> Option<String> {
+    match status {
+        Status::Optimal | Status::GapReached | Status::Heuristic => None,
+        Status::Precision => Some("rescale the columns, or use a larger ridge or gap".to_owned()),
+        Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit => Some(format!(
+            "raise the limit, allow a gap, or resume from a checkpoint with {}",
+            face.resume()
+        )),
+        Status::Interrupted => Some(format!(
+            "run longer, or resume from a checkpoint with {}",
+            face.resume()
+        )),
+    }
+}
+
+/// The title of a path.
+pub fn path<'a>(sizes: impl IntoIterator<Item = Proof<'a>>) -> String {
+    let (mut count, mut optimal) = (0, 0);
+    for size in sizes {
+        count += 1;
+        optimal += usize::from(size.is_optimal());
+    }
+    match optimal == count {
+        true => "the best model of every size, each proved optimal".to_owned(),
+        false => format!(
+            "the best models found of {}, {optimal} of them proved optimal",
+            counted(count, "size")
+        ),
+    }
+}
+
+/// What is known of a cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cost {
+    /// Proved, up to rounding.
+    Exact(f64),
+    /// Certified bounds, and what kept them apart.
+    Between(f64, f64, &'static str),
+    /// No model follows the decision.
+    Impossible,
+}
+
+/// Of one choice. It is exact only where both objectives are, that of the model and that of the other decision.
+pub fn cost(price: &Priced) -> Cost {
+    let (Some(cost), Some(lower), Some(objective)) =
+        (price.cost, price.cost_lower, price.objective)
+    else {
+        return Cost::Impossible;
+    };
+    let upper = price.cost_upper.unwrap_or(cost);
+    let why = match price.status.parse() {
+        Ok(Status::Optimal) if upper - lower <= ROUNDING * objective => return Cost::Exact(cost),
+        Ok(Status::Optimal) => "the model itself is not proved optimal",
+        Ok(Status::GapReached) => "within the allowed gap",
+        Ok(status) => stop(status).unwrap_or("not proved"),
+        Err(_) => "not proved",
+    };
+    Cost::Between(lower, upper, why)
+}
