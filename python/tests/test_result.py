@@ -37,6 +37,7 @@ def test_fields_are_those_of_the_command():
         "intercept",
         "support",
         "coefficients",
+        "per_sd",
         "solver_calls",
         "nodes",
         "peak_open_nodes",

@@ -7,12 +7,14 @@
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `solution` | what comes back |
 //! | `report` | its page |
+//! | `text` | how wide a text is on a terminal |
 
 mod design;
 mod problem;
 mod report;
 mod run;
 mod solution;
+mod text;
 
 use pyo3::pymodule;
 
@@ -28,6 +30,8 @@ mod _core {
     use crate::run::Stop;
     #[pymodule_export]
     use crate::solution::{Price, Solution};
+    #[pymodule_export]
+    use crate::text::{cut, width};
 
     use l0star::loss::{self, ResponseKind};
     use l0star::{Method, RelaxationKind};
