@@ -1,7 +1,7 @@
 """Pictures, with matplotlib.
 
-Colours mean what they mean in the report. A figure that is made here is as large as its labels need and keeps them inside,
-whatever the size of names; axes that are given keep their size, and the labels become smaller instead.
+Colours mean what they mean in the report. A figure that is made here is as large as its labels need; axes that are
+given keep their size, and the labels become smaller instead.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from l0star import _core
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
 
     from l0star._path import SparsePath
     from l0star._prices import Prices
     from l0star._result import Model, Result
 
-#: What raises the prediction, the best model, a feature that was chosen; and what lowers it, the bound, another feature.
+#: What raises the prediction, the best model, a chosen feature; and what lowers it, the lower bound, another feature.
 PLUS, MINUS = "#1f6fb2", "#c05a1c"
 
-#: Names of features take at most this many columns.
-_LONGEST = 40
+#: Names of features take at most this many columns, unless they would look alike.
+_LONGEST = 48
 #: Numbers that agree to this share are drawn as one: it is a thousand times what a proof allows them to differ by.
 _FINEST = 1e-6
 #: Inches of a line of text, and of a letter.
@@ -59,7 +60,9 @@ def _name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def _shown(names: Sequence[str]) -> list[str]:
-    return [_core.cut(name, _LONGEST) for name in names]
+    """Names as they stand in a chart."""
+    short = [_core.cut(name, _LONGEST) for name in names]
+    return [name if short.count(cut) > 1 else cut for name, cut in zip(names, short, strict=True)]
 
 
 def plot_gap(result: Result, ax: Axes | None) -> Axes:
@@ -83,10 +86,13 @@ def plot_gap(result: Result, ax: Axes | None) -> Axes:
 
 
 def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
-    """What one standard deviation of each column does, over k."""
+    """Effects of one standard deviation of each column, over k."""
     used = path._used()
     names = _shown([path[0].names[j] for j in used])
     ax = _axes(ax, names)
+    # Only now: the line above says what to do where matplotlib is missing.
+    from matplotlib.ticker import MaxNLocator
+
     effects = np.column_stack([result.coef_per_sd for result in path])
     styles = ("-", "--", "-.", ":")
     for at, (j, name) in enumerate(zip(used, names, strict=True)):
@@ -95,7 +101,7 @@ def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
         ax.plot(path.ks, effects[j], marker="o", markersize=3, color=f"C{at % 10}", linestyle=style, label=name)
     ax.axhline(0.0, color="black", linewidth=0.5)
     ax.set(xlabel="k", ylabel="effect of one standard deviation")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if used:
         size = min(10.0, 72 * 0.7 * _inches(ax)[1] / len(used))
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=max(size, 3.0))
@@ -123,17 +129,19 @@ def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
     most = max(2, min(8, int((_inches(ax)[0] - _LETTER * max(map(_core.width, shown), default=0)) / 0.8)))
     ticks = range(0, len(models), -(-len(models) // most))
     ax.set_xticks(ticks, [f"{at + 1}\n+{100 * (models[at].objective / best - 1):.2g} %" for at in ticks], fontsize=9)
-    # White lines between the cells.
+    # White lines between the cells, thin where these are small.
+    width, height = _inches(ax)
+    thickness = min(1.0, 9 * width / len(models), 9 * height / max(len(used), 1))
     ax.set_xticks(np.arange(0.5, len(models) - 1), minor=True)
     ax.set_yticks(np.arange(0.5, len(used) - 1), minor=True)
-    ax.grid(which="minor", color="white", linewidth=1)
+    ax.grid(which="minor", color="white", linewidth=thickness)
     ax.tick_params(which="minor", length=0)
     ax.set_xlabel("model, and how much its objective is above the best")
     ax.set_title("blue raises the prediction, orange lowers it", fontsize="medium")
     return ax
 
 
-def _signs():  # type: ignore[no-untyped-def]
+def _signs() -> LinearSegmentedColormap:
     """Give the colours from -1 to 1: each sign has its own, also near 0."""
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -91,7 +91,7 @@ class Price:
         }
 
     def _told(self) -> tuple[str, str]:
-        """The cost, and the same as a share of the objective."""
+        """Say the cost, and the same as a share of the objective."""
         if not np.isfinite(self.cost):
             return "impossible", ""
         if self.status != "optimal":
@@ -131,7 +131,7 @@ class Prices(list[Price]):
         return frame
 
     def _shown(self) -> tuple[list[Price], str]:
-        """The prices of a table, and what it says of the others."""
+        """Give the prices of a table, and what it says of the others."""
         ordered = self.ordered()
         most = sum(price.chosen for price in ordered) + _MOST_OTHERS
         more = len(ordered) - most

@@ -13,6 +13,9 @@ function faults(page, width, panels) {
     const { left, right } = element.getBoundingClientRect();
     if (left < -0.5 || right > width + 0.5) found.push(`<${element.localName} class="${element.className}"> ends at ${right} px`);
   }
+  for (const cell of page.querySelectorAll(".number")) {
+    if (cell.scrollWidth > cell.clientWidth) found.push(`'${cell.textContent}' leaves its cell`);
+  }
   for (const drawing of page.querySelectorAll("svg")) found.push(...texts(drawing));
   for (const id of panels) {
     const section = page.getElementById(id);

@@ -37,10 +37,10 @@ const DIABETES: Data = Data::File("data/diabetes.csv");
 
 const PAGES: [Page; 10] = [
     Page {
-        name: "quick",
+        name: "root",
         data: DIABETES,
         command: "fit",
-        options: "--target target -k 5",
+        options: "--target target -k 10",
         panels: &["trace", "residuals"],
         says: "bound and objective met at the root",
     },

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
 use l0star_data::{Format, RawTable};
-use l0star_report::moments::{FAR_APART, named};
-use l0star_report::text::{clip, significant};
+use l0star_report::moments::named;
+use l0star_report::text::significant;
 use l0star_report::width::{padded, width};
 use serde::Serialize;
 use serde_json::{Map, Value};

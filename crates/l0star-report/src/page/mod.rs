@@ -25,6 +25,7 @@ use crate::explain;
 use crate::face::Face;
 use crate::prices;
 use crate::text::{percent_above, significant};
+use crate::width::width;
 
 pub use self::fit_quality::Rows;
 pub use self::trace::Trace;
@@ -37,6 +38,8 @@ const JS: &str = include_str!("page.js");
 const MOST_MODELS: usize = 100;
 const MOST_FEATURES: usize = 60;
 const MOST_PRICES: usize = 40;
+/// A longer name has a line of its own on a phone.
+const LONG_NAME: usize = 20;
 
 /// The data of the charts, by the id of their panel.
 #[derive(Debug, Default, Serialize)]
@@ -384,13 +387,17 @@ fn coefficients(model: &Model) -> String {
     for (name, value) in rows {
         let sign = if *value < 0.0 { "minus" } else { "plus" };
         let effect = effect(name);
-        let width = match effect {
+        let class = match width(name) > LONG_NAME {
+            true => " class=\"long\"",
+            false => "",
+        };
+        let length = match effect {
             Some(effect) if largest > 0.0 => room * effect.abs() / largest,
             _ => 0.0,
         };
         let _ = writeln!(
             text,
-            "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{width:.2}%\"></b></i></td></tr>",
+            "<tr{class}><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{length:.2}%\"></b></i></td></tr>",
             escape(name),
             significant(*value, 6),
             effect.map_or(String::new(), |effect| significant(effect, 4))

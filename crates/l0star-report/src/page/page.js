@@ -53,7 +53,8 @@ function ticks([low, high], count) {
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   const found = [];
   for (let at = Math.ceil(low / step); at * step <= high + 1e-9 * step; at++) found.push(at * step);
-  return found;
+  // One tick says nothing of the scale.
+  return found.length > 1 || count > 8 ? found : ticks([low, high], 2 * count);
 }
 
 function padded(values, zero) {
@@ -169,6 +170,11 @@ function drawMeeting(plot, trace, known) {
     node(plot.root, "circle", { class: "minus-fill", cx: plot.toX(end.seconds), cy: plot.toY(end.lower_bound), r: 3 });
     legend.push(["minus-text", "lower bound"]);
   }
+  legendOf(plot, legend);
+}
+
+// What the colours stand for, above a chart.
+function legendOf(plot, legend) {
   let x = plot.right;
   for (const [style, text] of legend) {
     node(plot.root, "text", { class: style, x, y: plot.top - 8, "text-anchor": "end" }, text);
@@ -285,7 +291,12 @@ function drawPath(section, { criterion, chosen, points }) {
     x: padded(sizes), y: padded(heights), xName: "features", yName: "objective", title: "The best objective of each size",
   });
   const line = (of) => known.map((point, i) => `${i ? "L" : "M"}${plot.toX(point.k)},${plot.toY(of(point))}`).join("");
-  if (known.length) node(plot.root, "path", { class: "line minus-line", d: line((point) => point.lower_bound) });
+  const legend = [["plus-text", "best model"]];
+  if (known.length) {
+    node(plot.root, "path", { class: "line minus-line", d: line((point) => point.lower_bound) });
+    legend.push(["minus-text", "lower bound"]);
+  }
+  legendOf(plot, legend);
   const placed = points.map((point) => ({ ...point, px: plot.toX(point.k), py: plot.toY(point.objective) }));
   const dots = placed.map((point) => node(plot.root, "circle", {
     class: point.k === chosen ? "plus-fill lit" : "plus-fill", cx: point.px, cy: point.py, r: point.k === chosen ? 6 : 4,
