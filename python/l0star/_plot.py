@@ -16,7 +16,7 @@ from l0star import _core
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.colors import Colormap
 
     from l0star._path import SparsePath
     from l0star._prices import Prices
@@ -141,14 +141,12 @@ def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
     return ax
 
 
-def _signs() -> LinearSegmentedColormap:
+def _signs() -> Colormap:
     """Give the colours from -1 to 1: each sign has its own, also near 0."""
     from matplotlib.colors import LinearSegmentedColormap
 
     parts = [(0.0, MINUS), (0.5, "#efcdb8"), (0.5, "#bdd6ea"), (1.0, PLUS)]
-    colours = LinearSegmentedColormap.from_list("l0star", parts)
-    colours.set_bad("#f2f3f5")
-    return colours
+    return LinearSegmentedColormap.from_list("l0star", parts).with_extremes(bad="#f2f3f5")
 
 
 def plot_prices(prices: Prices, ax: Axes | None, most: int) -> Axes:

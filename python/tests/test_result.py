@@ -259,13 +259,14 @@ def test_plots(diabetes, result):
 
 
 def _boxes(ax):
-    """The boxes of all labels, as they are saved."""
-    figure = ax.figure
-    figure.canvas.draw()
-    return figure.bbox, [
-        [text.get_window_extent() for text in axis.get_ticklabels() if text.get_text() and text.get_visible()]
-        for axis in (ax.xaxis, ax.yaxis)
-    ]
+    """Give the box of the figure, and those of the labels of both axes."""
+    ax.figure.canvas.draw()
+    found = []
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        labels = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+        found.append([text.get_window_extent() for at, text in labels if low <= at <= high])
+    return ax.figure.bbox, found
 
 
 @pytest.mark.parametrize("count", [3, 10, 40])
