@@ -20,8 +20,9 @@ from l0star._core import VERSION as __version__
 from l0star._cv import SparseClassifierCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._path import SparsePath, sparse_path
+from l0star._prices import Price, Prices
 from l0star._progress import Progress
-from l0star._result import Model, Price, Result
+from l0star._result import Model, Result
 from l0star._solve import SolveInterrupted, solve
 from l0star._warnings import L0starWarning
 
@@ -29,6 +30,7 @@ __all__ = [
     "L0starWarning",
     "Model",
     "Price",
+    "Prices",
     "Progress",
     "Result",
     "SolveInterrupted",

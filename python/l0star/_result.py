@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from l0star import _core, _plot
 from l0star._docs import drawing
-from l0star._report import Origin, Rows, finite, write
+from l0star._prices import Prices
+from l0star._report import Origin, Rows, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,74 +63,6 @@ class Model:
         return f"Model(objective={self.objective:.6g}, features={self.features})"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Price:
-    """What it costs to decide otherwise about one feature.
-
-    Attributes
-    ----------
-    feature : str
-        The feature; a group by its first column.
-    columns : list of str
-        Its columns: more than one for a group.
-    chosen : bool
-        Whether the model has it: then the price is that of doing without it, else that of having it (counted in k).
-    cost : float
-        How much the objective rises.
-    cost_bounds : tuple of float
-        A certified lower and a certified upper bound of that rise.
-    objective : float
-        The least objective with the other decision; infinite when no model can have the feature.
-    lower_bound : float
-        A certified lower bound of that objective.
-    status : str
-        What is known of it.
-    features : list of str
-        The features of the best model with the other decision.
-    """
-
-    feature: str
-    columns: list[str]
-    chosen: bool
-    cost: float
-    cost_bounds: tuple[float, float]
-    objective: float
-    lower_bound: float
-    status: str
-    features: list[str]
-
-    @classmethod
-    def of(cls, price: _core.Price, names: list[str]) -> Price:
-        """Name what the engine numbers."""
-        columns = [names[j] for j in price.columns]
-        return cls(
-            feature=columns[0],
-            columns=columns,
-            chosen=price.chosen,
-            cost=price.cost,
-            cost_bounds=price.cost_bounds,
-            objective=price.objective,
-            lower_bound=price.lower_bound,
-            status=price.status,
-            features=[names[j] for j in price.support],
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the fields of the command's ``--json``, None for what is infinite."""
-        lower, upper = self.cost_bounds
-        return {
-            "feature": self.feature,
-            "chosen": self.chosen,
-            "cost": finite(self.cost),
-            "cost_lower": finite(lower),
-            "cost_upper": finite(upper),
-            "objective": finite(self.objective),
-            "lower_bound": finite(self.lower_bound),
-            "status": self.status,
-            "support": self.features,
-        }
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(Model):
     """The best model found and what is proved of it.
@@ -150,6 +83,9 @@ class Result(Model):
         As asked for.
     coef : ndarray of shape (n_features,)
         Coefficients, zero outside the support.
+    coef_per_sd : ndarray of shape (n_features,)
+        Coefficients times the (weighted) standard deviations of their columns: how much the prediction changes with one
+        standard deviation. Bars and plots show these, since they do not depend on the units of the columns.
     intercept : float
         0 when it is off.
     support : ndarray of int
@@ -177,7 +113,7 @@ class Result(Model):
         How the search went: seconds, objective, lower bound, nodes.
     fit_intercept : bool
         Whether there is an intercept.
-    priced : list of Price or None
+    priced : Prices or None
         See :meth:`prices`.
     warnings : list of str
         What was warned of in the data.
@@ -187,6 +123,7 @@ class Result(Model):
         The rows that were fitted, for :meth:`report`; copies and pickles of a result go without them.
     """
 
+    coef_per_sd: npt.NDArray[np.float64]
     status: str
     lower_bound: float | None
     k: int
@@ -207,7 +144,7 @@ class Result(Model):
     seconds: float
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
-    priced: list[Price] | None = None
+    priced: Prices | None = None
     warnings: list[str] = field(default_factory=list)
     origin: Origin | None = None
     rows: Rows | None = None
@@ -225,6 +162,11 @@ class Result(Model):
     def relative_gap(self) -> float | None:
         """The gap divided by the objective, as solvers of mixed-integer programs define it."""
         return None if self.gap is None else self.gap / max(self.objective, 1e-12)
+
+    @property
+    def per_sd(self) -> dict[str, float]:
+        """Name → effect of one standard deviation of the column, for the features of the model."""
+        return {self.names[j]: float(self.coef_per_sd[j]) for j in self.support}
 
     @property
     def headline(self) -> str:
@@ -246,6 +188,7 @@ class Result(Model):
             "intercept": self.intercept,
             "support": self.features,
             "coefficients": self.coefficients,
+            "per_sd": self.per_sd,
             "solver_calls": self.solver_calls,
             "nodes": self.nodes,
             "peak_open_nodes": self.peak_open_nodes,
@@ -293,22 +236,24 @@ class Result(Model):
         Returns
         -------
         pandas.DataFrame
-            One column, ``coefficient``; the index holds the names.
+            The columns ``coefficient`` and ``per_sd``, the effect of one standard deviation (none for the intercept);
+            the index holds the names.
         """
         import pandas as pd
 
-        rows = self._rows()
-        index = pd.Index([name for name, _, _ in rows], name="feature", dtype=object)
-        return pd.DataFrame({"coefficient": [value for _, value, _ in rows]}, index=index, dtype=float)
+        names, coefficients, effects = zip(*self._rows(), strict=True) if self._rows() else ((), (), ())
+        index = pd.Index(names, name="feature", dtype=object)
+        return pd.DataFrame({"coefficient": coefficients, "per_sd": effects}, index=index, dtype=float)
 
-    def prices(self) -> list[Price]:
+    def prices(self) -> Prices:
         """Say what every other decision about a feature would cost, for ``solve(…, prices=True)``.
 
         Returns
         -------
-        list of Price
-            In column order: for each feature of the model the cost of doing without it, for each other one the cost of
-            having it. Included and excluded features have none.
+        Prices
+            A list of :class:`Price` in column order: for each feature of the model the cost of doing without it, for
+            each other one the cost of having it. Included and excluded features have none. It shows itself as a table,
+            and ``to_pandas()`` gives a frame.
         """
         if self.priced is None:
             raise ValueError("There are no prices, which take searches of their own: solve with prices=True.")
@@ -329,11 +274,20 @@ class Result(Model):
         """Draw how objective and lower bound met. Needs matplotlib."""
         return _plot.plot_gap(self, ax)
 
-    def _rows(self) -> list[tuple[str, float, float]]:
-        """Name, coefficient, and the share of the largest one (none for the intercept)."""
-        largest = float(np.abs(self.coef).max(initial=0.0)) or 1.0
-        rows = [(self.names[j], float(self.coef[j]), float(abs(self.coef[j])) / largest) for j in self.support]
-        return [*rows, ("(intercept)", self.intercept, 0.0)] if self.fit_intercept else rows
+    def _rows(self) -> list[tuple[str, float, float | None]]:
+        """Name, coefficient, and the effect of one standard deviation (none for the intercept)."""
+        rows: list[tuple[str, float, float | None]] = [
+            (self.names[j], float(self.coef[j]), float(self.coef_per_sd[j])) for j in self.support
+        ]
+        return [*rows, ("(intercept)", self.intercept, None)] if self.fit_intercept else rows
+
+    def _bars(self) -> list[tuple[str, float, str, float]]:
+        """Name, coefficient, the effect of one standard deviation in words, and its share of the largest one."""
+        largest = float(np.abs(self.coef_per_sd).max(initial=0.0)) or 1.0
+        return [
+            (name, value, "" if effect is None else f"{effect:.4g}", abs(effect or 0.0) / largest)
+            for name, value, effect in self._rows()
+        ]
 
     @property
     def _is_list(self) -> bool:
@@ -364,22 +318,27 @@ class Result(Model):
 
     def __str__(self) -> str:
         facts = "\n".join(f"  {name:<12}  {value}" for name, value in self._facts())
-        rows = self._rows()
-        width = max((len(name) for name, _, _ in rows), default=0)
-        lines = [
-            f"  {name:<{width}}  {value:>12.5g}  {'█' * round(_BAR * share)}".rstrip() for name, value, share in rows
-        ]
+        rows = self._bars()
+        wide = max((_core.width(name) for name, *_ in rows), default=0)
+        wide = max(wide, len("feature"))
+        lines = [f"  {'feature':<{wide}}  {'coefficient':>12}  {'per SD':>10}"]
+        for name, value, effect, share in rows:
+            padded = name + " " * (wide - _core.width(name))
+            lines.append(f"  {padded}  {value:>12.5g}  {effect:>10}  {'█' * round(_BAR * share)}".rstrip())
         return f"{self.headline}\n\n{facts}\n\n" + "\n".join(lines)
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._facts())
         rows = []
-        for name, value, share in self._rows():
-            colour = "#1f77b4" if value >= 0 else "#d62728"
+        for name, value, effect, share in self._bars():
+            colour = _plot.PLUS if value >= 0 else _plot.MINUS
             bar = f'<div style="width:{100 * share:.1f}%;height:.8em;background:{colour}"></div>'
-            rows.append(f'<tr><th>{html.escape(name)}</th><td>{value:.5g}</td><td style="width:12em">{bar}</td></tr>')
+            rows.append(
+                f'<tr><th style="overflow-wrap:anywhere">{html.escape(name)}</th><td>{value:.5g}</td><td>{effect}</td>'
+                f'<td style="width:12em">{bar}</td></tr>'
+            )
         return (
             f"<div><p><b>{html.escape(self.headline)}</b></p><table>{facts}</table>"
-            f"<table><thead><tr><th>feature</th><th>coefficient</th><th></th></tr></thead>"
+            f"<table><thead><tr><th>feature</th><th>coefficient</th><th>per SD</th><th></th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"
         )

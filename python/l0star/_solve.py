@@ -18,9 +18,10 @@ from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._input import Data, matrix, read
 from l0star._options import Options, check_count
+from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
 from l0star._report import Origin, Rows, finite
-from l0star._result import Model, Price, Result
+from l0star._result import Model, Result
 from l0star._warnings import L0starWarning, warn
 
 
@@ -273,6 +274,7 @@ class Job:
             ridge=float(options.ridge),
             method=options.method,
             coef=solution.coefficients,
+            coef_per_sd=solution.per_sd,
             intercept=solution.intercept,
             support=solution.support,
             names=names,
@@ -292,7 +294,7 @@ class Job:
             seconds=solution.seconds,
             trace=solution.trace,
             fit_intercept=bool(options.fit_intercept),
-            priced=None if priced is None else [Price.of(price, names) for price in priced],
+            priced=None if priced is None else Prices(Price.of(price, names) for price in priced),
             warnings=self._warnings,
             origin=self._origin,
             rows=Rows(self._problem.scores(solution), self._y, self._weights),

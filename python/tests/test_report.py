@@ -47,8 +47,8 @@ def test_a_regression_shows_its_model_its_proof_and_its_residuals(diabetes, page
     assert rows == tuple(range(1, 443))
     assert list(targets) == list(y)
     np.testing.assert_allclose(scores, X @ result.coef + result.intercept)
-    assert data["trace"][-1]["objective"] == result.objective
-    assert data["trace"][-1]["nodes"] == result.nodes
+    assert data["trace"]["points"][-1]["objective"] == result.objective
+    assert data["trace"]["points"][-1]["nodes"] == result.nodes
     assert not {"labels", "models", "prices", "path"} & set(data)
     assert 'href="http' not in html
 

@@ -1,7 +1,9 @@
 """What one can look at."""
 
 import json
+import pickle
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +40,7 @@ def test_fields_are_those_of_the_command():
         "intercept",
         "support",
         "coefficients",
+        "per_sd",
         "solver_calls",
         "nodes",
         "peak_open_nodes",
@@ -120,6 +123,43 @@ def test_to_pandas(result):
     assert frame.loc["bmi", "coefficient"] == result.coefficients["bmi"]
 
 
+def test_the_effect_of_a_standard_deviation(diabetes):
+    X, y = diabetes
+    weights = np.where(np.arange(len(y)) < 300, 2.0, 1.0)
+    weights[:50] = 0.0
+    result = solve(X * [1, 1, 1e-3, 1, 1, 1, 1, 1, 1e3, 1], y, 3, sample_weight=weights)
+    for name, coefficient in result.coefficients.items():
+        scale = {"bmi": 1e-3, "s5": 1e3}.get(name, 1.0)
+        column = X[name] * scale
+        sd = np.sqrt(np.average((column - np.average(column, weights=weights)) ** 2, weights=weights))
+        assert result.per_sd[name] == pytest.approx(coefficient * sd, rel=1e-9)
+    assert result.to_dict()["per_sd"] == result.per_sd
+    assert (result.coef_per_sd != 0).sum() == 3
+    frame = result.to_pandas()
+    assert frame["per_sd"].to_dict() == pytest.approx({**result.per_sd, "(intercept)": np.nan}, nan_ok=True)
+
+
+def test_bars_are_effects_and_not_coefficients(diabetes):
+    X, y = diabetes
+    result = solve(X.assign(bmi=1000 * X["bmi"]), y, 2)
+    assert result.features == ["bmi", "s5"]
+    assert result.coefficients["bmi"] < 0.01 * result.coefficients["s5"]
+    bars = {line.split()[0]: line.count("█") for line in str(result).splitlines() if "█" in line}
+    assert bars["bmi"] > 20
+    assert bars["s5"] > 20
+    assert "per SD" in str(result)
+    assert "<th>per SD</th>" in result._repr_html_()
+    assert "width:100.0%" in result._repr_html_()
+
+
+def test_wide_characters_align(diabetes):
+    X, y = diabetes
+    text = str(solve(X.rename(columns={"bmi": "体格指数", "s5": "血清"}), y, 3))
+    lines = [line for line in text.splitlines() if "█" in line]
+    wide = [sum(2 if ord(c) > 0x2E80 else 1 for c in line.split("█")[0]) for line in lines]
+    assert len(set(wide)) == 1
+
+
 def test_path(diabetes):
     path = sparse_path(*diabetes, k_max=4)
     assert path.ks.tolist() == [0, 1, 2, 3, 4]
@@ -177,6 +217,39 @@ def test_prices(diabetes):
     assert prices["bmi"].features == without.features
 
 
+def test_prices_show_themselves_as_a_table(diabetes):
+    X, y = diabetes
+    prices = solve(X.rename(columns={"bmi": "<b>bmi</b>"}), y, 3, prices=True).prices()
+    assert isinstance(prices, list)
+    lines = repr(prices).splitlines()
+    assert lines[0] == "what each choice costs: how much the objective rises"
+    assert lines[1].split()[:2] == ["without", "<b>bmi</b>"]
+    assert sum(line.startswith("  without ") for line in lines) == 3
+    assert sum(line.startswith("  with ") for line in lines) == 7
+    page = prices._repr_html_()
+    assert page.count("<tr>") == 11
+    assert "without &lt;b&gt;bmi" in page
+    assert "<b>bmi" not in page
+    frame = prices.to_pandas()
+    assert frame.index[0] == "<b>bmi</b>"
+    assert frame["chosen"].tolist() == [True] * 3 + [False] * 7
+    assert frame["cost"][:3].is_monotonic_decreasing
+    assert frame["cost"][3:].is_monotonic_increasing
+    assert (frame["cost_lower"] <= frame["cost"]).all()
+    assert (frame["cost"] <= frame["cost_upper"]).all()
+    assert pickle.loads(pickle.dumps(prices)) == prices
+    assert repr(type(prices)()) == "Prices([])"
+
+
+def test_a_table_of_many_prices_ends(diabetes):
+    rng = np.random.default_rng(0)
+    prices = solve(rng.normal(size=(60, 30)), rng.normal(size=60), 2, prices=True).prices()
+    assert len(prices) == 30
+    assert repr(prices).endswith("and 18 more, which cost no less (to_pandas() has all)")
+    assert prices._repr_html_().count("<tr>") == 13
+    assert len(prices.to_pandas()) == 30
+
+
 def test_a_path_has_the_lists_and_prices_of_every_size(diabetes):
     for result in sparse_path(*diabetes, k_max=3, top=3, prices=True):
         alone = solve(*diabetes, result.k, top=3, prices=True)
@@ -226,6 +299,45 @@ def test_plots(diabetes, result):
     assert [text.get_text() for text in ax.get_yticklabels()][:3] == ["bmi", "s5", "bp"]
     assert sum(len(bars) for bars in ax.containers if hasattr(bars, "patches")) == 5
     assert solve(*diabetes, 0, prices=True).plot_prices() is not None
+    plt.close("all")
+
+
+def _boxes(ax):
+    """Give the box of the figure, and those of the labels of both axes."""
+    ax.figure.canvas.draw()
+    found = []
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        labels = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+        found.append([text.get_window_extent() for at, text in labels if low <= at <= high])
+    return ax.figure.bbox, found
+
+
+@pytest.mark.parametrize("count", [3, 10, 40])
+def test_labels_of_plots_are_whole_and_apart(count):
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(count)
+    names = [f"a rather long name of a question, as surveys have them, number {j}" for j in range(count)]
+    X = pd.DataFrame(rng.normal(size=(80, count)), columns=names)
+    result = solve(X, X @ rng.normal(size=count) + rng.normal(size=80), 2, top=60, prices=True)
+    for ax in (result.plot_models(), result.plot_prices()):
+        figure, (across, down) = _boxes(ax)
+        assert len(down) == len({text.get_text() for text in ax.get_yticklabels()})
+        for box in (*across, *down):
+            assert figure.x0 <= box.x0
+            assert box.x1 <= figure.x1
+        for first, second in [*pairwise(across), *pairwise(down)]:
+            assert not first.overlaps(second)
+    plt.close("all")
+
+
+def test_a_proved_search_is_drawn_as_one(diabetes):
+    import matplotlib.pyplot as plt
+
+    result = solve(*diabetes, 10)
+    low, high = result.plot_gap().get_ylim()
+    assert high - low > 0.01 * result.objective
     plt.close("all")
 
 

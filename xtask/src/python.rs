@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::report;
 use crate::step::{root, run, run_in};
 
 /// Tried in this order; `PYTHON` comes first when it is set.
@@ -53,7 +54,8 @@ pub fn test() -> Result<(), String> {
             "--pyargs",
             "l0star",
         ],
-    )
+    )?;
+    report::check_python(&python)
 }
 
 /// Builds the wheel, one for every Python from 3.10 on.

@@ -43,22 +43,8 @@ fn render(model: &Model, screen: &Screen) -> String {
         }
         if at == 0 {
             let _ = writeln!(text, "\n{}", screen.bold("What was found"));
-            text += &table::coefficients(&rows(model), screen);
+            text += &table::coefficients(&model.fitted, model.fit_intercept, screen);
         }
     }
     text
-}
-
-/// Names and coefficients, the intercept last.
-fn rows(model: &Model) -> table::Rows<'_> {
-    table::Rows {
-        features: model
-            .fitted
-            .coefficients
-            .0
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value))
-            .collect(),
-        intercept: model.fit_intercept.then_some(model.fitted.intercept),
-    }
 }

@@ -61,7 +61,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         output::print_json(&fitted)?;
     } else if !args.quiet {
         let screen = Screen::of_stdout();
-        let mut text = table::render(&job, &solution, &screen);
+        let mut text = table::render(&job, &solution, &fitted, &screen);
         if let Some(prices) = &fitted.prices {
             text.push('\n');
             text += &prices::table(prices, solution.objective, &screen);

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
 use l0star_data::{Format, RawTable, counted};
-use l0star_report::moments::{FAR_APART, named};
-use l0star_report::text::{clip, significant};
+use l0star_report::moments::named;
+use l0star_report::text::significant;
+use l0star_report::width::{padded, width};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -164,7 +165,7 @@ impl View<'_> {
             let _ = writeln!(text, "  … {left_out} more columns; --all lists every one");
         }
         if let Some(j) = self.target {
-            text += &self.labels(j);
+            text += &self.labels(j, screen);
         }
         let warnings = self.warnings();
         if !warnings.is_empty() {
@@ -234,7 +235,7 @@ impl View<'_> {
                 };
                 [
                     (j + 1).to_string(),
-                    clip(self.name(j), longest),
+                    screen.clip(self.name(j), longest),
                     column.kind.as_str().to_owned(),
                     column.missing.to_string(),
                     number(|scale| scale.min),
@@ -244,30 +245,30 @@ impl View<'_> {
                 ]
             })
             .collect();
-        let width = |at: usize| {
-            let cells = rows.iter().map(|row| row[at].chars().count());
+        let widest = |at: usize| {
+            let cells = rows.iter().map(|row| width(&row[at]));
             cells.fold(HEAD[at].len(), usize::max)
         };
-        let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
+        let widths: Vec<usize> = (0..HEAD.len()).map(widest).collect();
         let line = |cells: &[String]| {
             let mut text = String::new();
             for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
                 // Words to the left, numbers to the right.
                 let _ = match at {
-                    1 | 2 => write!(text, "  {cell:<width$}"),
+                    1 | 2 => write!(text, "  {}", padded(cell, width)),
                     _ => write!(text, "  {cell:>width$}"),
                 };
             }
             text
         };
         let head = line(&HEAD.map(str::to_owned));
-        let room = screen.width.saturating_sub(head.chars().count() + 2);
+        let room = screen.width.saturating_sub(width(&head) + 2);
         let mut text = screen.bold(head.trim_end()) + "\n";
         for (row, &j) in rows.iter().zip(listed) {
             let mut shown = line(row);
             let note = self.note(j);
-            if !note.is_empty() && room >= 8 {
-                let _ = write!(shown, "  {}", screen.loud(&clip(&note, room)));
+            if !note.is_empty() && (room >= 8 || !screen.is_terminal) {
+                let _ = write!(shown, "  {}", screen.loud(&screen.clip(&note, room)));
             }
             text += shown.trim_end();
             text.push('\n');
@@ -306,20 +307,21 @@ impl View<'_> {
     }
 
     /// The rows of each label of the target.
-    fn labels(&self, j: usize) -> String {
-        let name = clip(self.name(j), 32);
+    fn labels(&self, j: usize, screen: &Screen) -> String {
+        let name = screen.clip(self.name(j), 32);
         let Some(labels) = &self.summary.columns[j].labels else {
             return format!("\n  target '{name}' has many different values: a regression\n");
         };
         let mut text = format!("\n  labels of '{name}'\n");
-        let width = labels
+        let shown: Vec<String> = labels
             .iter()
-            .map(|(label, _)| clip(label, 24).chars().count())
-            .fold(0, usize::max);
-        for (label, count) in labels {
+            .map(|(label, _)| screen.clip(label, 24))
+            .collect();
+        let widest = shown.iter().map(|label| width(label)).fold(0, usize::max);
+        for (label, (_, count)) in shown.iter().zip(labels) {
             let share = 100.0 * *count as f64 / self.table.rows() as f64;
-            let label = clip(label, 24);
-            let _ = writeln!(text, "    {label:<width$}  {count:>8}  {share:5.1} %");
+            let label = padded(label, widest);
+            let _ = writeln!(text, "    {label}  {count:>8}  {share:5.1} %");
         }
         text
     }

@@ -11,7 +11,7 @@ use l0star::search::Event;
 use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings};
 use l0star_data::model::{Constraints, Fitted};
 use l0star_report::page::{self, Page, PathChart, PathPoint};
-use l0star_report::text::{clip, percent_up, significant};
+use l0star_report::text::{percent_up, significant};
 use l0star_report::{Face, Proof, proof};
 use serde::Serialize;
 
@@ -171,7 +171,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let points = solve(args, &problem, &settings, last, checkpoints)?;
 
     let chosen = args.criterion.choose(&points);
-    let rows = rows(&task, &points, args.ridge);
+    let rows = rows(&task, &problem, &points, args.ridge);
     if let Some(chosen) = chosen {
         let origin = Origin::new(&args.task, &task, &problem, &settings);
         let mut fitted = rows[chosen].fitted.clone();
@@ -271,7 +271,7 @@ fn bar(sizes: usize, hidden: bool) -> ProgressBar {
     bar
 }
 
-fn rows(task: &Task, points: &[Point], ridge: f64) -> Vec<Row> {
+fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row> {
     let names = |of: &[usize], without: &[usize]| -> Vec<String> {
         let new = of.iter().filter(|j| !without.contains(j));
         new.map(|j| task.names[*j].clone()).collect()
@@ -281,7 +281,7 @@ fn rows(task: &Task, points: &[Point], ridge: f64) -> Vec<Row> {
     for point in points {
         let now = &point.solution.support[..];
         let criteria = point.criteria;
-        let fitted = saved::fitted(task, (point.k, ridge), &point.solution, false, &[]);
+        let fitted = saved::fitted(task, problem, (point.k, ridge), &point.solution, false, &[]);
         rows.push(Row {
             // The same for all sizes, said once.
             fitted: Fitted {
@@ -357,7 +357,7 @@ fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
         let signed = |sign: &str, names: &[String]| -> Vec<String> {
             let names = names.iter();
             names
-                .map(|name| format!("{sign}{}", clip(name, 24)))
+                .map(|name| format!("{sign}{}", screen.clip(name, 24)))
                 .collect()
         };
         let mut changes = signed("+", &row.entering);
@@ -374,7 +374,7 @@ fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
         ];
         line(
             cells,
-            &clip(&changes.join(" "), screen.width.saturating_sub(62).max(18)),
+            &screen.clip(&changes.join(" "), screen.width.saturating_sub(62).max(18)),
         );
     }
     if let Some(row) = chosen.and_then(|at| path.get(at)) {

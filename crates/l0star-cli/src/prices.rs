@@ -6,7 +6,8 @@ use l0star::{Checkpoint, Price, PriceRun, Solution};
 use l0star_data::model::Priced;
 use l0star_report::prices::ordered;
 use l0star_report::proof::{self, Cost};
-use l0star_report::text::{clip, percent, significant};
+use l0star_report::text::{percent, significant};
+use l0star_report::width::{padded, width};
 
 use crate::checkpoint::Checkpoints;
 use crate::failure::Failure;
@@ -64,10 +65,10 @@ pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
     let shown = all.len().min(chosen + MOST_OTHERS);
     let named = |price: &Priced| {
         let verb = if price.chosen { "without" } else { "with" };
-        format!("{verb:<7} {}", clip(&price.feature, 32))
+        format!("{verb:<7} {}", screen.clip(&price.feature, 32))
     };
-    let widths = all[..shown].iter().map(|p| named(p).chars().count());
-    let width = widths.max().unwrap_or(0);
+    let widest = all[..shown].iter().map(|price| width(&named(price)));
+    let widest = widest.max().unwrap_or(0);
     for price in &all[..shown] {
         let cost = match proof::cost(price) {
             Cost::Exact(cost) => format!(
@@ -83,7 +84,7 @@ pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
             Cost::Impossible => "impossible: it needs more features than k allows".to_owned(),
         };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {:<width$}  {cost}", named(price));
+        let _ = writeln!(text, "  {}  {cost}", padded(&named(price), widest));
     }
     if shown < all.len() {
         let rest = all.len() - shown;
@@ -124,11 +125,7 @@ mod tests {
             .map(|p| p.feature.as_str())
             .collect();
         assert_eq!(names, ["d", "c", "e", "b", "a"]);
-        let screen = Screen {
-            width: 80,
-            colours: false,
-        };
-        let text = table(&prices, 1.0, &screen);
+        let text = table(&prices, 1.0, &Screen::plain(80, true));
         assert!(
             text.contains("without d") && text.contains("with    e"),
             "{text}"

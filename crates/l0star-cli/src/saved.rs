@@ -10,12 +10,16 @@ use crate::task::{Task, TaskArgs};
 /// A solution in the words of the user's columns.
 pub fn fitted(
     task: &Task,
+    problem: &Problem,
     (k, ridge): (usize, f64),
     solution: &Solution,
     lists: bool,
     warnings: &[String],
 ) -> Fitted {
     let (support, coefficients) = named(task, &solution.support, &solution.coefficients);
+    let deviations = problem.deviations(&task.columns(&solution.support));
+    let effects = coefficients.0.iter().zip(deviations);
+    let per_sd = effects.map(|((name, value), sd)| (name.clone(), value * sd));
     let listed = solution.solutions.iter().map(|model| {
         let (support, coefficients) = named(task, &model.support, &model.coefficients);
         Listed {
@@ -42,6 +46,7 @@ pub fn fitted(
         ridge,
         intercept: solution.intercept,
         support,
+        per_sd: ByName(per_sd.collect()),
         coefficients,
         solver_calls: solution.solver_calls,
         nodes: solution.nodes,
@@ -69,7 +74,14 @@ fn named(task: &Task, support: &[usize], coefficients: &[f64]) -> (Vec<String>, 
 /// The result of a job.
 pub fn of_job(job: &Job, solution: &Solution) -> Fitted {
     let size = (job.problem.k(), job.ridge);
-    fitted(&job.task, size, solution, job.lists, &job.warnings)
+    fitted(
+        &job.task,
+        &job.problem,
+        size,
+        solution,
+        job.lists,
+        &job.warnings,
+    )
 }
 
 /// Where a result comes from.

@@ -2,11 +2,16 @@
 
 use std::io::{self, IsTerminal};
 
+use l0star_report::text::{clip, plain};
+use l0star_report::width::width;
+
 /// The terminal behind standard output, or a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     pub width: usize,
     pub colours: bool,
+    /// A file or a program gets every name and list whole.
+    pub is_terminal: bool,
 }
 
 impl Screen {
@@ -21,6 +26,15 @@ impl Screen {
         Screen {
             width: width.clamp(60, 160),
             colours: is_terminal && !set("NO_COLOR") && !is_dumb,
+            is_terminal,
+        }
+    }
+
+    /// A name, or a list of them, in so many columns at most; whole where there is no terminal.
+    pub fn clip(&self, text: &str, longest: usize) -> String {
+        match self.is_terminal {
+            true => clip(text, longest),
+            false => plain(text),
         }
     }
 
@@ -58,10 +72,10 @@ impl Screen {
     /// Text in lines that fit, the first after `first`, which has the width of `indent`.
     pub fn wrapped(&self, first: &str, indent: &str, text: &str) -> String {
         let mut lines = first.to_owned();
-        let indented = indent.chars().count();
+        let indented = width(indent);
         let mut column = indented;
         for (at, word) in text.split(' ').enumerate() {
-            let length = word.chars().count();
+            let length = width(word);
             if at > 0 && column + 1 + length > self.width {
                 lines.push('\n');
                 lines.push_str(indent);
@@ -79,29 +93,43 @@ impl Screen {
 }
 
 #[cfg(test)]
+impl Screen {
+    /// A terminal, or a file, without colours.
+    pub fn plain(width: usize, is_terminal: bool) -> Screen {
+        Screen {
+            width,
+            colours: false,
+            is_terminal,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn wrapped_lines_fit_the_screen() {
-        let screen = Screen {
-            width: 60,
-            colours: false,
-        };
-        let text = screen.wrapped("note: ", "      ", &"many words ".repeat(30));
-        assert!(text.lines().count() > 4);
-        assert!(
-            text.lines().all(|line| line.chars().count() <= 60),
-            "{text}"
+        let screen = Screen::plain(60, true);
+        for words in ["many words ", "体重 指数 "] {
+            let text = screen.wrapped("note: ", "      ", &words.repeat(30));
+            assert!(text.lines().count() > 4);
+            assert!(text.lines().all(|line| width(line) <= 60), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_a_terminal_has_too_little_room() {
+        assert_eq!(Screen::plain(80, true).clip("much too long", 8), "much to…");
+        assert_eq!(
+            Screen::plain(80, false).clip("much\ttoo long", 8),
+            "much too long"
         );
     }
 
     #[test]
     fn colours_are_for_terminals() {
-        let mut screen = Screen {
-            width: 80,
-            colours: false,
-        };
+        let mut screen = Screen::plain(80, true);
         assert_eq!(screen.bold("x"), "x");
         screen.colours = true;
         assert_eq!(screen.bold("x"), "\x1b[1mx\x1b[0m");

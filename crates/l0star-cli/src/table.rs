@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use l0star::Solution;
 use l0star_data::counted;
+use l0star_data::model::Fitted;
 use l0star_report::Proof;
-use l0star_report::text::{clip, exponent, percent, significant};
+use l0star_report::text::{exponent, percent, significant};
+use l0star_report::width::{padded, width};
 
 use crate::ready::Job;
 use crate::screen::Screen;
@@ -14,7 +16,7 @@ const LONGEST_NAME: usize = 32;
 const LONGEST_BAR: usize = 30;
 
 /// A line that says what is proved, the numbers of the search, the coefficients with their bars.
-pub fn render(job: &Job, solution: &Solution, screen: &Screen) -> String {
+pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) -> String {
     let proof = Proof::of_solution(job.problem.k(), solution);
     let mut text = title(&proof, screen) + "\n\n";
     let mut line = |label: &str, value: String| {
@@ -42,33 +44,16 @@ pub fn render(job: &Job, solution: &Solution, screen: &Screen) -> String {
     line("seconds", significant(solution.seconds, 3));
     line("method", solution.method.to_string());
     if let Some(label) = job.positive_label() {
-        line("positive", format!("label '{}'", clip(label, LONGEST_NAME)));
+        let label = screen.clip(label, LONGEST_NAME);
+        line("positive", format!("label '{label}'"));
     }
     text.push('\n');
-    text.push_str(&coefficients(&rows(job, solution), screen));
+    text.push_str(&coefficients(fitted, job.problem.has_intercept(), screen));
     if job.lists {
         text.push('\n');
         text.push_str(&list(job, solution, screen));
     }
     text
-}
-
-/// Names and coefficients of a model.
-#[derive(Debug)]
-pub struct Rows<'a> {
-    pub features: Vec<(&'a str, f64)>,
-    pub intercept: Option<f64>,
-}
-
-fn rows<'a>(job: &'a Job, solution: &Solution) -> Rows<'a> {
-    let names = job.problem.names();
-    let features = job.task.columns(&solution.support).into_iter();
-    Rows {
-        features: features
-            .map(|j| (names[j].as_str(), solution.coefficients[j]))
-            .collect(),
-        intercept: job.problem.has_intercept().then_some(solution.intercept),
-    }
 }
 
 /// The models of `--top` and `--within`: how far above the best, and their features.
@@ -81,11 +66,11 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
         let names: Vec<String> = model
             .support
             .iter()
-            .map(|j| clip(&job.problem.names()[*j], LONGEST_NAME))
+            .map(|j| screen.clip(&job.problem.names()[*j], LONGEST_NAME))
             .collect();
         let features = match names.is_empty() {
             true => "(none)".to_owned(),
-            false => clip(&names.join(", "), screen.width - 35),
+            false => screen.clip(&names.join(", "), screen.width - 35),
         };
         let _ = writeln!(
             text,
@@ -113,44 +98,62 @@ fn title(proof: &Proof, screen: &Screen) -> String {
     }
 }
 
-/// The coefficients, each with a bar of its size.
-pub fn coefficients(model: &Rows, screen: &Screen) -> String {
-    let features = model.features.iter();
-    let mut rows: Vec<(String, f64)> = features
-        .map(|(name, value)| (clip(name, LONGEST_NAME), *value))
+/// The coefficients, what one standard deviation of their columns does, and bars of that.
+///
+/// A coefficient says how much a unit of its column does, and units differ: bars of coefficients would compare nothing. Models
+/// of files from before the deviations were written have no bars.
+pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
+    let (mut names, mut values): (Vec<String>, Vec<f64>) = model
+        .coefficients
+        .0
+        .iter()
+        .map(|(name, value)| (screen.clip(name, LONGEST_NAME), *value))
+        .unzip();
+    let effects: Option<Vec<f64>> = model
+        .coefficients
+        .0
+        .iter()
+        .map(|(name, _)| model.per_sd.get(name))
         .collect();
-    let bars = rows.len();
-    rows.extend(
-        model
-            .intercept
-            .map(|value| ("(intercept)".to_owned(), value)),
-    );
-    let values: Vec<f64> = rows.iter().map(|(_, value)| *value).collect();
-    let shown = aligned(&values);
-    let widest =
-        |lengths: &mut dyn Iterator<Item = usize>, least: usize| lengths.fold(least, usize::max);
-    let name_width = widest(&mut rows.iter().map(|(name, _)| name.chars().count()), 7);
-    let value_width = widest(&mut shown.iter().map(String::len), 11);
-    let room = screen.width.saturating_sub(name_width + value_width + 6);
-    // A wide screen has room for finer bars.
-    let longest = LONGEST_BAR + screen.width.saturating_sub(80) / 2;
-    let largest = values[..bars].iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    if has_intercept {
+        names.push("(intercept)".into());
+        values.push(model.intercept);
+    }
+    let effects = effects.filter(|effects| !effects.is_empty());
+    let mut columns = vec![("coefficient", aligned(&values))];
+    columns.extend(effects.as_ref().map(|effects| ("per SD", aligned(effects))));
 
-    let head = format!(
-        "  {:<name_width$}  {:>value_width$}",
-        "feature", "coefficient"
+    let name_width = names.iter().map(|name| width(name)).fold(7, usize::max);
+    let mut lines = vec![format!("  {}", padded("feature", name_width))];
+    lines.extend(
+        names
+            .iter()
+            .map(|name| format!("  {}", padded(name, name_width))),
     );
-    let mut text = screen.bold(&head) + "\n";
-    for (i, ((name, value), shown)) in rows.iter().zip(&shown).enumerate() {
-        let mut line = format!("  {name:<name_width$}  {shown:>value_width$}");
-        if i < bars {
-            let bar = bar(value.abs() / largest, room.min(longest));
-            line += "  ";
-            line += &match *value < 0.0 {
-                true => screen.minus(&bar),
-                false => screen.good(&bar),
-            };
+    for (title, cells) in &columns {
+        let wide = cells.iter().map(String::len).fold(title.len(), usize::max);
+        let cells = cells.iter().map(String::as_str).chain([""]);
+        for (line, cell) in lines.iter_mut().zip([*title].into_iter().chain(cells)) {
+            let _ = write!(line, "  {cell:>wide$}");
         }
+    }
+    let mut text = screen.bold(&lines[0]) + "\n";
+    let room = match screen.is_terminal {
+        true => screen.width.saturating_sub(width(&lines[0]) + 2),
+        false => LONGEST_BAR,
+    };
+    // A wide screen has room for finer bars.
+    let longest = room.min(LONGEST_BAR + screen.width.saturating_sub(80) / 2);
+    let mut effects = effects.unwrap_or_default();
+    let largest = effects.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    effects.resize(names.len(), 0.0);
+    for (line, effect) in lines[1..].iter_mut().zip(&effects) {
+        let bar = bar(effect.abs() / largest, longest);
+        *line += "  ";
+        *line += &match *effect < 0.0 {
+            true => screen.minus(&bar),
+            false => screen.good(&bar),
+        };
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -184,6 +187,8 @@ fn aligned(values: &[f64]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use l0star::Status;
 
     use super::*;
@@ -196,17 +201,33 @@ mod tests {
         assert_eq!(bar(f64::NAN, 3), "");
     }
 
+    /// Name, coefficient and effect of a standard deviation of each feature.
+    fn model(rows: &[(&str, f64, f64)]) -> Fitted {
+        let json = serde_json::json!({
+            "status": "optimal", "objective": 1.0, "lower_bound": 1.0, "gap": 0.0, "relative_gap": 0.0, "k": rows.len(),
+            "loss": "quadratic", "ridge": 1e-3, "intercept": 0.5, "solver_calls": 1, "nodes": 1, "peak_open_nodes": 1,
+            "seconds": 0.1, "method": "best-first",
+            "support": rows.iter().map(|row| row.0).collect::<Vec<_>>(),
+            "coefficients": rows.iter().map(|row| (row.0, row.1)).collect::<BTreeMap<_, _>>(),
+            "per_sd": rows.iter().map(|row| (row.0, row.2)).collect::<BTreeMap<_, _>>(),
+        });
+        serde_json::from_value(json).unwrap()
+    }
+
     #[test]
     fn the_width_and_the_colours_are_those_of_the_screen() {
-        let model = Rows {
-            features: vec![
-                ("age", 2.0),
-                ("a name of more than thirty-two letters", -1.0),
-            ],
-            intercept: Some(0.5),
+        let model = model(&[
+            ("a name of more than thirty-two letters", -1.0, -4.0),
+            ("age", 2.0, 8.0),
+        ]);
+        let text = |width, colours| {
+            let screen = Screen {
+                colours,
+                ..Screen::plain(width, true)
+            };
+            coefficients(&model, true, &screen)
         };
-        let text = |width, colours| coefficients(&model, &Screen { width, colours });
-        let longest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+        let longest = |text: &str| text.lines().map(width).max();
         assert!(longest(&text(60, false)) <= Some(60));
         assert!(longest(&text(160, false)) > longest(&text(80, false)));
         assert!(!text(80, false).contains('\x1b'));
@@ -220,6 +241,7 @@ mod tests {
         let screen = Screen {
             width: 80,
             colours: true,
+            is_terminal: true,
         };
         for status in Status::WORDS {
             let bound = (*status != "heuristic").then_some(0.9);
@@ -233,6 +255,50 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn bars_are_what_a_standard_deviation_does() {
+        // A coefficient in a large unit of a column that varies much, and the other way round.
+        let rows = [("grams", 0.001, 5.0), ("share", 1000.0, -2.5)];
+        let text = coefficients(&model(&rows), true, &Screen::plain(80, true));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].ends_with("coefficient   per SD"), "{text}");
+        let bar = |line: &str| line.chars().filter(|c| *c == '█').count();
+        assert_eq!(
+            [bar(lines[1]), bar(lines[2])],
+            [LONGEST_BAR, LONGEST_BAR / 2]
+        );
+        assert!(
+            lines[1].contains("5.0000") && lines[2].contains("-2.5000"),
+            "{text}"
+        );
+        // The intercept is no feature.
+        assert!(lines[3].contains("(intercept)") && bar(lines[3]) == 0);
+    }
+
+    #[test]
+    fn a_model_without_deviations_has_coefficients_and_no_bars() {
+        let mut model = model(&[("age", 2.0, 8.0)]);
+        model.per_sd.0.clear();
+        let text = coefficients(&model, false, &Screen::plain(80, true));
+        assert_eq!(text, "  feature  coefficient\n  age           2.0000\n");
+        model.coefficients.0.clear();
+        let text = coefficients(&model, true, &Screen::plain(80, true));
+        assert_eq!(text.lines().count(), 2, "{text}");
+    }
+
+    #[test]
+    fn wide_characters_align() {
+        let rows = [
+            ("体重", 1.0, 1.0),
+            ("年龄指数", 2.0, 2.0),
+            ("abc", 3.0, 3.0),
+        ];
+        let text = coefficients(&model(&rows), false, &Screen::plain(80, true));
+        let start = |line: &str| width(&line[..line.find('█').unwrap()]);
+        let starts: Vec<usize> = text.lines().skip(1).map(start).collect();
+        assert!(starts.windows(2).all(|pair| pair[0] == pair[1]), "{text}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `solution` | what comes back |
 //! | `report` | its page |
+//! | `text` | how wide a text is on a terminal |
 //! | `words` | the sentences of `l0star-report`, for the Python package |
 
 mod design;
@@ -14,6 +15,7 @@ mod problem;
 mod report;
 mod run;
 mod solution;
+mod text;
 mod words;
 
 use pyo3::pymodule;
@@ -30,6 +32,8 @@ mod _core {
     use crate::run::Stop;
     #[pymodule_export]
     use crate::solution::{Price, Solution};
+    #[pymodule_export]
+    use crate::text::{cut, width};
     #[pymodule_export]
     use crate::words::{advice, counted, gap, headline, percent};
 

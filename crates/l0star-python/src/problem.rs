@@ -214,7 +214,7 @@ impl Problem {
         };
         let listeners = Listeners { k, callback, save };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
-        solution.complete(&self.free);
+        solution.complete(&self.problem, &self.free);
         Ok((solution, stopped_by))
     }
 
@@ -286,7 +286,7 @@ impl Problem {
         };
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
-            solution.complete(&self.free);
+            solution.complete(&self.problem, &self.free);
         }
         Ok((solutions, stopped_by))
     }

@@ -13,6 +13,8 @@ fn indices<'py>(py: Python<'py>, columns: &[usize]) -> Bound<'py, PyArray1<i64>>
 pub struct Solution {
     pub k: usize,
     pub found: l0star::Solution,
+    /// Coefficients times the deviations of their columns.
+    per_sd: Vec<f64>,
     criteria: Option<Criteria>,
     trace: Vec<[f64; 4]>,
 }
@@ -55,6 +57,11 @@ impl Solution {
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.found.coefficients)
+    }
+
+    #[getter]
+    fn per_sd<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.per_sd)
     }
 
     #[getter]
@@ -139,14 +146,20 @@ impl Solution {
         Self {
             k,
             found: solution,
+            per_sd: Vec::new(),
             criteria,
             trace,
         }
     }
 
-    /// What users call the support has these columns, too.
-    pub fn complete(&mut self, free: &[usize]) {
+    /// What users call the support has the free columns, too; and they see what a deviation of a column does.
+    pub fn complete(&mut self, problem: &l0star::Problem, free: &[usize]) {
         complete(&mut self.found.support, free);
+        let columns = &self.found.support;
+        self.per_sd = vec![0.0; self.found.coefficients.len()];
+        for (j, deviation) in columns.iter().zip(problem.deviations(columns)) {
+            self.per_sd[*j] = self.found.coefficients[*j] * deviation;
+        }
         for model in &mut self.found.solutions {
             complete(&mut model.support, free);
         }

@@ -10,6 +10,7 @@
 //! | [`prices`] | in which order prices are shown |
 //! | [`face`] | the command or the Python package: what an option is called |
 //! | [`text`] | numbers and names as they stand in a text |
+//! | [`width`] | text in the columns of a terminal |
 
 pub mod explain;
 pub mod face;
@@ -19,6 +20,7 @@ pub mod prices;
 pub mod proof;
 pub mod text;
 pub mod warnings;
+pub mod width;
 
 pub use face::Face;
 pub use proof::Proof;

@@ -229,7 +229,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let solution = searches.solve(at, &problem, &settings);
     searches.save();
     let solution = solution?;
-    let fitted = saved::fitted(&task, (k, ridge), &solution, false, &warnings);
+    let fitted = saved::fitted(&task, &problem, (k, ridge), &solution, false, &warnings);
     if let Some(path) = &args.out {
         let origin = Origin::new(&args.task, &task, &problem, &settings);
         saved::model(&origin, fitted.clone()).save(path)?;

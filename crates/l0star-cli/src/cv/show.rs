@@ -12,7 +12,7 @@ use super::Found;
 use super::choose::Candidate;
 use super::folds::Folds;
 use crate::screen::Screen;
-use crate::table::{self, Rows};
+use crate::table;
 
 /// The object as scripts read it.
 #[derive(Serialize)]
@@ -139,12 +139,5 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
         significant(model.objective, 8),
         Proof::of(model).headline()
     );
-    let features = model.coefficients.0.iter();
-    let rows = Rows {
-        features: features
-            .map(|(name, value)| (name.as_str(), *value))
-            .collect(),
-        intercept: intercept.then_some(model.intercept),
-    };
-    text + &table::coefficients(&rows, screen)
+    text + &table::coefficients(model, intercept, screen)
 }

@@ -45,6 +45,23 @@ fn a_proof_is_put_in_words_and_figures() {
 }
 
 #[test]
+fn a_model_from_before_deviations_were_written_has_no_bars() {
+    let sandbox = Sandbox::new();
+    sandbox.run("generate ar -d 20 -k 3 -n 60 --rho 0.7 --snr 2 --out s.csv");
+    sandbox.run("fit s.csv --target b --out m.json --quiet -k 3");
+    let new = sandbox.run("explain m.json").stdout;
+    assert!(new.contains("per SD") && new.contains('█'), "{new}");
+    let mut file: serde_json::Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    file.as_object_mut().unwrap().shift_remove("per_sd");
+    sandbox.write("old.json", file.to_string());
+    let outcome = sandbox.run("explain old.json");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let old = outcome.stdout;
+    assert!(old.contains("coefficient"), "{old}");
+    assert!(!old.contains("per SD") && !old.contains('█'), "{old}");
+}
+
+#[test]
 fn a_heuristic_proves_nothing() {
     let text = explained("-k 3 --method omp", 0);
     says(&text, &["Nothing is proved", "'omp' is a heuristic"]);

@@ -35,6 +35,8 @@ fn a_regression_shows_its_model_its_proof_and_its_residuals() {
         "What is proved",
         "(intercept)",
         "class=\"bar\"",
+        ">per SD</th>",
+        "how much the prediction changes with one standard deviation",
     ] {
         assert!(html.contains(words), "{words}");
     }
@@ -82,7 +84,7 @@ fn the_search_is_drawn_when_there_was_one() {
     let sandbox = generated("huber -d 100 -k 10 -n 100");
     let options = "s.csv --target b --loss huber -k 10 --no-intercept --ridge 1e-4 --node-limit 40";
     let (html, data) = page(&sandbox, options);
-    let trace = data["trace"].as_array().unwrap();
+    let trace = data["trace"]["points"].as_array().unwrap();
     assert!(trace.len() > 1);
     let bounds: Vec<f64> = trace
         .iter()
@@ -93,6 +95,32 @@ fn the_search_is_drawn_when_there_was_one() {
         "{bounds:?}"
     );
     assert!(html.contains("status loud") || html.contains("status good"));
+}
+
+#[test]
+fn bars_are_what_a_standard_deviation_does() {
+    // The column with the larger coefficient hardly varies.
+    let rows = (0..40).map(|i| {
+        let (a, b) = (f64::from(i), 1e-3 * f64::from(i * 7 % 40));
+        format!("{a},{b},{}\n", a + 100.0 * b)
+    });
+    let text = format!("a,b,y\n{}", rows.collect::<String>());
+    let sandbox = Sandbox::with("d.csv", text);
+    let (html, _) = page(&sandbox, "d.csv --target y -k 2 --ridge 1e-9");
+    let width = |name: &str| -> f64 {
+        let (_, row) = html.split_once(&format!("<tr><td>{name}</td>")).unwrap();
+        let (_, width) = row.split_once("style=\"width:").unwrap();
+        width.split_once('%').unwrap().0.parse().unwrap()
+    };
+    assert_eq!(width("a"), 100.0);
+    assert!((width("b") - 10.0).abs() < 1.0, "{}", width("b"));
+}
+
+#[test]
+fn a_proof_at_the_root_does_not_look_open() {
+    let sandbox = generated("ar -d 9 -k 3 -n 60 --rho 0.7 --snr 2");
+    let (_, data) = page(&sandbox, "s.csv --target b -k 9");
+    assert_eq!(data["trace"]["flat"], "bound and objective met at the root");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "status",
     "objective",
     "lower_bound",
@@ -16,6 +16,7 @@ const FIELDS: [&str; 17] = [
     "intercept",
     "support",
     "coefficients",
+    "per_sd",
     "solver_calls",
     "nodes",
     "peak_open_nodes",
@@ -208,18 +209,84 @@ fn the_table_says_what_is_proved() {
 }
 
 #[test]
-fn long_names_keep_the_table_within_eighty_columns() {
+fn names_are_whole_where_no_terminal_is_too_narrow() {
     let name = "a_very_long_name_".repeat(8);
-    let text = format!("{name}é,b,y\n1,2,3\n2,1,5\n4,3,8\n3,5,7\n");
-    let outcome = Sandbox::with("d.csv", text).run("fit d.csv --target y -k 2");
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert!(
-        outcome
-            .stdout
-            .lines()
-            .all(|line| line.chars().count() <= 80)
-    );
-    assert!(outcome.stdout.contains('…'));
+    let text = format!("{name},b,y\n1,2,3\n2,1,5\n4,3,8\n3,5,7\n");
+    let sandbox = Sandbox::with("d.csv", text);
+    for command in [
+        "fit d.csv --target y -k 2 --top 2 --prices",
+        "path d.csv --target y -k 2",
+        "inspect d.csv",
+    ] {
+        let outcome = sandbox.run(command);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        assert!(outcome.stdout.contains(&name), "{command}: {outcome:?}");
+        assert!(!outcome.stdout.contains('…'), "{command}: {outcome:?}");
+    }
+}
+
+#[test]
+fn tables_with_wide_characters_align() {
+    let text = "身長,年齢指数,w,y\n1,2,3,3\n2,1,5,5\n4,3,1,8\n3,5,2,7\n5,5,4,1\n6,1,2,2\n";
+    let sandbox = Sandbox::with("d.csv", text);
+    // Where a column of numbers begins after the names, in columns of a terminal.
+    let ends = |table: &str, names: &[&str]| -> Vec<usize> {
+        let line = |name: &&str| {
+            let found = table.lines().find(|line| line.contains(*name));
+            let line = found.unwrap_or_else(|| panic!("no {name} in {table}"));
+            let number = line[line.find(*name).unwrap() + name.len()..].trim_start();
+            let before = &line[..line.len() - number.len()];
+            let wide = |c: char| if c.is_ascii() { 1 } else { 2 };
+            before.chars().map(wide).sum::<usize>()
+        };
+        names.iter().map(line).collect()
+    };
+    let inspected = sandbox.run("inspect d.csv").stdout;
+    let found = ends(&inspected, &["身長", "年齢指数", "w "]);
+    assert!(found.iter().all(|at| *at == found[0]), "{inspected}");
+}
+
+#[test]
+fn the_effect_of_a_standard_deviation_goes_with_every_coefficient() {
+    // Weighted: by hand, the deviation of a over (1, 2, 4, 3) with the weights (1, 1, 2, 0) is √(27/16).
+    let text = "a,b,w,y\n1,20,1,3\n2,10,1,5\n4,30,2,8\n3,5000,0,7\n";
+    let sandbox = Sandbox::with("d.csv", text);
+    for options in ["", "--standardize"] {
+        let fit = format!("fit d.csv --target y --weights w -k 2 --json --out m.json {options}");
+        let json = sandbox.json(&fit);
+        let (own, coefficients) = (&json["per_sd"], &json["coefficients"]);
+        assert_eq!(own.as_object().unwrap().len(), 2);
+        assert_close(
+            number(own, "a"),
+            number(coefficients, "a") * (27f64 / 16.0).sqrt(),
+            1e-12,
+        );
+        assert_close(
+            number(own, "b"),
+            number(coefficients, "b") * (1100f64 / 16.0).sqrt(),
+            1e-12,
+        );
+        let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+        assert_eq!(&file["per_sd"], own);
+        let path = sandbox.json(&format!(
+            "path d.csv --target y --weights w -k 2 --json {options}"
+        ));
+        assert_close(
+            number(&path["path"][2]["per_sd"], "a"),
+            number(own, "a"),
+            1e-6,
+        );
+    }
+}
+
+#[test]
+fn columns_that_are_in_for_free_have_an_effect_too() {
+    let sandbox = small();
+    let json = sandbox.json("fit s.csv --target b -k 2 --include-free x9 --json");
+    let names =
+        |field: &str| -> Vec<String> { json[field].as_object().unwrap().keys().cloned().collect() };
+    assert!(names("coefficients").contains(&"x9".to_owned()));
+    assert_eq!(names("per_sd"), names("coefficients"));
 }
 
 #[cfg(unix)]

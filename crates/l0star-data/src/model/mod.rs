@@ -364,6 +364,7 @@ mod tests {
                 ridge: 1e-3,
                 intercept: -0.0,
                 support: names.clone(),
+                per_sd: ByName(coefficients.clone()),
                 coefficients: ByName(coefficients),
                 solver_calls: u64::MAX,
                 nodes: 1,
@@ -417,6 +418,21 @@ mod tests {
             assert_eq!(value.to_bits(), expected.to_bits());
         }
         assert!(read.fitted.intercept.is_sign_negative());
+    }
+
+    #[test]
+    fn a_file_from_before_a_field_was_there_is_read() {
+        let model = model(vec![("a".into(), 2.0)]);
+        let mut json = serde_json::to_value(&model).unwrap();
+        assert!(
+            json.as_object_mut()
+                .unwrap()
+                .shift_remove("per_sd")
+                .is_some()
+        );
+        let read = Model::parse(Path::new("m.json"), json.to_string().as_bytes()).unwrap();
+        assert!(read.fitted.per_sd.is_empty());
+        assert_eq!(read.fitted.coefficients, model.fitted.coefficients);
     }
 
     #[test]

@@ -77,6 +77,10 @@ pub struct Fitted {
     pub support: Vec<String>,
     /// Their coefficients, on the scale of the data.
     pub coefficients: ByName,
+    /// Coefficient times standard deviation of the column on the rows that were fitted, by weight: how much the prediction
+    /// changes with one deviation. Empty in files of versions that did not write it.
+    #[serde(default)]
+    pub per_sd: ByName,
     /// Relaxations and restricted problems solved.
     pub solver_calls: u64,
     /// Nodes of the search tree looked at.

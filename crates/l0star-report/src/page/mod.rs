@@ -26,6 +26,7 @@ use crate::face::Face;
 use crate::prices;
 use crate::proof::{self, Cost, Proof};
 use crate::text::{percent_up, significant};
+use crate::width::width;
 
 pub use self::fit_quality::Rows;
 pub use self::trace::Trace;
@@ -38,13 +39,15 @@ const JS: &str = include_str!("page.js");
 const MOST_MODELS: usize = 100;
 const MOST_FEATURES: usize = 60;
 const MOST_PRICES: usize = 40;
+/// A longer name has a line of its own on a phone.
+const LONG_NAME: usize = 20;
 
 /// The data of the charts, by the id of their panel.
 #[derive(Debug, Default, Serialize)]
 struct Charts<'a> {
     notes: HashMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<&'a [trace::Point]>,
+    trace: Option<trace::Chart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a PathChart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,8 +171,9 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         trace,
         path,
     } = page;
+    let is_proved = model.fitted.status == "optimal";
     let mut charts = Charts {
-        trace: trace.and_then(Trace::points),
+        trace: trace.and_then(|trace| trace.chart(is_proved)),
         path: path.as_ref(),
         ..Charts::default()
     };
@@ -181,7 +185,11 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         charts.notes.insert(panel, text);
     };
     if let Some(trace) = trace {
-        note("trace", Proof::of(&model.fitted).trace(trace.nodes()));
+        let words = match trace.flat(is_proved) {
+            Some(_) => format!("The search examined {}.", counted(trace.nodes(), "node")),
+            None => Proof::of(&model.fitted).trace(trace.nodes()),
+        };
+        note("trace", words);
     }
     if let Some(path) = path {
         note("path", path.note(&model.fitted.method));
@@ -280,7 +288,7 @@ fn render(model: &Model, charts: &Charts, face: Face) -> String {
     let json = serde_json::to_string(charts).expect("charts have no keys but strings");
     let proof = Proof::of(fitted);
     let class = if proof.is_complete() { "good" } else { "loud" };
-    let parts: [(&str, String); 12] = [
+    let parts: [(&str, String); 13] = [
         ("version", escape(env!("CARGO_PKG_VERSION"))),
         (
             "title",
@@ -301,6 +309,7 @@ fn render(model: &Model, charts: &Charts, face: Face) -> String {
                 .map(|text| format!("<p class=\"warning\">Warning: {}.</p>\n", escape(text)))
                 .collect(),
         ),
+        ("bars", escape(&bars(model))),
         ("coefficients", coefficients(model)),
         (
             "sides",
@@ -375,33 +384,51 @@ fn tiles(model: &Model) -> String {
     tiles.iter().map(tile).collect()
 }
 
+/// What the bars of the coefficients are.
+fn bars(model: &Model) -> String {
+    let moved = match (&model.labels, model.fitted.loss.as_str()) {
+        (Some([_, positive]), "logistic") => format!("the log-odds of '{positive}' change"),
+        (Some(_), _) => "the score changes".to_owned(),
+        (None, _) => "the prediction changes".to_owned(),
+    };
+    format!("Per SD, and as a bar: how much {moved} with one standard deviation of the feature.")
+}
+
 fn coefficients(model: &Model) -> String {
-    let rows = &model.fitted.coefficients.0;
+    let fitted = &model.fitted;
+    let effect = |name: &str| fitted.per_sd.get(name);
+    let rows = &fitted.coefficients.0;
     let largest = rows
         .iter()
-        .fold(0.0f64, |most, (_, value)| most.max(value.abs()));
+        .filter_map(|(name, _)| effect(name))
+        .fold(0.0f64, |most, value| most.max(value.abs()));
     // Bars of one sign need no room for the other.
     let room = if has_both_signs(model) { 50.0 } else { 100.0 };
     let mut text = String::new();
     for (name, value) in rows {
         let sign = if *value < 0.0 { "minus" } else { "plus" };
-        let width = if largest > 0.0 {
-            room * value.abs() / largest
-        } else {
-            0.0
+        let effect = effect(name);
+        let class = match width(name) > LONG_NAME {
+            true => " class=\"long\"",
+            false => "",
+        };
+        let length = match effect {
+            Some(effect) if largest > 0.0 => room * effect.abs() / largest,
+            _ => 0.0,
         };
         let _ = writeln!(
             text,
-            "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{width:.2}%\"></b></i></td></tr>",
+            "<tr{class}><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{length:.2}%\"></b></i></td></tr>",
             escape(name),
-            significant(*value, 6)
+            significant(*value, 6),
+            effect.map_or(String::new(), |effect| significant(effect, 4))
         );
     }
     if model.fit_intercept {
         let _ = writeln!(
             text,
-            "<tr><td>(intercept)</td><td class=\"number\">{}</td><td class=\"bar\"></td></tr>",
-            significant(model.fitted.intercept, 6)
+            "<tr><td>(intercept)</td><td class=\"number\">{}</td><td class=\"number\"></td><td class=\"bar\"></td></tr>",
+            significant(fitted.intercept, 6)
         );
     }
     text

@@ -21,6 +21,24 @@ function counted(count, noun) {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+const pen = document.createElement("canvas").getContext("2d");
+// How many pixels a text of a chart takes.
+function wide(text) {
+  pen.font = "12px system-ui, sans-serif";
+  return pen.measureText(text).width;
+}
+// A text in so many pixels at most, cut between characters.
+function short(text, most) {
+  if (wide(text) <= most) return text;
+  const whole = window.Intl && Intl.Segmenter ? [...new Intl.Segmenter().segment(text)].map((part) => part.segment) : [...text];
+  let shown = "";
+  for (const part of whole) {
+    if (wide(shown + part + "…") > most) break;
+    shown += part;
+  }
+  return shown + "…";
+}
+
 function showTip(event, text) {
   tip.textContent = text;
   tip.hidden = false;
@@ -39,7 +57,8 @@ function ticks([low, high], count) {
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
   const found = [];
   for (let at = Math.ceil(low / step); at * step <= high + 1e-9 * step; at++) found.push(at * step);
-  return found;
+  // One tick says nothing of the scale.
+  return found.length > 1 || count > 8 ? found : ticks([low, high], 2 * count);
 }
 
 function padded(values, zero) {
@@ -65,8 +84,11 @@ function frame(element, { x, y, xName, yName, height = 280, title }) {
   const width = Math.max(240, element.clientWidth);
   const yTicks = ticks(y, 5);
   const yLabels = labels(yTicks);
-  const left = 16 + 7 * Math.max(...yLabels.map((label) => label.length));
-  const [right, top, bottom] = [24, 22, 38];
+  const left = 14 + Math.max(...yLabels.map(wide));
+  const xTicks = ticks(x, width < 400 ? 3 : 6);
+  const xLabels = xTicks.map((at) => number(at, 6));
+  const right = Math.max(24, 4 + wide(xLabels[xLabels.length - 1] || "") / 2);
+  const [top, bottom] = [22, 38];
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.setAttribute("role", "img");
@@ -78,10 +100,10 @@ function frame(element, { x, y, xName, yName, height = 280, title }) {
     node(root, "line", { class: "axis", x1: left, x2: width - right, y1: toY(at), y2: toY(at) });
     node(root, "text", { x: left - 6, y: toY(at) + 4, "text-anchor": "end" }, yLabels[i]);
   });
-  for (const at of ticks(x, width < 400 ? 3 : 6)) {
+  xTicks.forEach((at, i) => {
     node(root, "line", { class: "axis", x1: toX(at), x2: toX(at), y1: height - bottom, y2: height - bottom + 4 });
-    node(root, "text", { x: toX(at), y: height - bottom + 17, "text-anchor": "middle" }, number(at, 6));
-  }
+    node(root, "text", { x: toX(at), y: height - bottom + 17, "text-anchor": "middle" }, xLabels[i]);
+  });
   node(root, "text", { x: width - right, y: height - 4, "text-anchor": "end" }, xName);
   node(root, "text", { x: 4, y: 12 }, yName);
   return { root, toX, toY, left, right: width - right, top, bottom: height - bottom };
@@ -109,29 +131,22 @@ function hover(plot, points, told, lit) {
   plot.root.addEventListener("pointerleave", () => { lit(null); hideTip(); });
 }
 
-function drawTrace(section, trace) {
+function drawTrace(section, { points: trace, flat }) {
   const chart = section.querySelector(".chart");
   const known = trace.filter((point) => point.lower_bound > 0 || point.objective < 0);
   const last = trace[trace.length - 1];
   const heights = trace.map((point) => point.objective).concat(known.map((point) => point.lower_bound));
   const plot = frame(chart, {
-    x: [0, Math.max(last.seconds, 1e-6)], y: padded(heights), xName: "seconds", yName: "objective",
+    x: [0, Math.max(last.seconds, 1e-6)], y: padded(flat ? [last.objective] : heights), xName: "seconds", yName: "objective",
     title: "Best objective and lower bound over time",
   });
-  // A value holds until the next event.
-  const steps = (points, of) => points.map((point, i) => {
-    const at = `${plot.toX(point.seconds)},${plot.toY(of(point))}`;
-    return i === 0 ? `M${at}` : `H${plot.toX(point.seconds)}L${at}`;
-  }).join("") + `H${plot.right}`;
-  node(plot.root, "path", { class: "line minus-line", d: steps(trace, (point) => point.objective) });
-  if (known.length) {
-    node(plot.root, "path", { class: "line plus-line", d: steps(known, (point) => point.lower_bound) });
-    // A bound that is known at the end alone is a point.
-    const end = known[known.length - 1];
-    node(plot.root, "circle", { class: "plus-fill", cx: plot.toX(end.seconds), cy: plot.toY(end.lower_bound), r: 3 });
+  if (flat) {
+    const y = plot.toY(last.objective);
+    node(plot.root, "path", { class: "line good-line", d: `M${plot.left},${y}H${plot.right}` });
+    node(plot.root, "text", { class: "good-text", x: plot.right, y: y - 8, "text-anchor": "end" }, flat);
+  } else {
+    drawMeeting(plot, trace, known);
   }
-  node(plot.root, "text", { class: "minus-text", x: plot.right, y: plot.top - 8, "text-anchor": "end" }, "best model");
-  node(plot.root, "text", { class: "plus-text", x: plot.right - 80, y: plot.top - 8, "text-anchor": "end" }, "lower bound");
   const cursor = node(plot.root, "line", { class: "cursor", y1: plot.top, y2: plot.bottom, visibility: "hidden" });
   const points = trace.map((point) => ({ ...point, px: plot.toX(point.seconds) }));
   hover(plot, points, (point) => {
@@ -141,6 +156,34 @@ function drawTrace(section, trace) {
     cursor.setAttribute("visibility", point ? "visible" : "hidden");
     if (point) { cursor.setAttribute("x1", point.px); cursor.setAttribute("x2", point.px); }
   });
+}
+
+// The objective from above and the bound from below.
+function drawMeeting(plot, trace, known) {
+  // A value holds until the next event.
+  const steps = (points, of) => points.map((point, i) => {
+    const at = `${plot.toX(point.seconds)},${plot.toY(of(point))}`;
+    return i === 0 ? `M${at}` : `H${plot.toX(point.seconds)}L${at}`;
+  }).join("") + `H${plot.right}`;
+  node(plot.root, "path", { class: "line plus-line", d: steps(trace, (point) => point.objective) });
+  const legend = [["plus-text", "best model"]];
+  if (known.length) {
+    node(plot.root, "path", { class: "line minus-line", d: steps(known, (point) => point.lower_bound) });
+    // A bound that is known at the end alone is a point.
+    const end = known[known.length - 1];
+    node(plot.root, "circle", { class: "minus-fill", cx: plot.toX(end.seconds), cy: plot.toY(end.lower_bound), r: 3 });
+    legend.push(["minus-text", "lower bound"]);
+  }
+  legendOf(plot, legend);
+}
+
+// What the colours stand for, above a chart.
+function legendOf(plot, legend) {
+  let x = plot.right;
+  for (const [style, text] of legend) {
+    node(plot.root, "text", { class: style, x, y: plot.top - 8, "text-anchor": "end" }, text);
+    x -= wide(text) + 12;
+  }
 }
 
 function drawScatter(chart, { points, x, y, xName, yName, title, told, guide }) {
@@ -213,9 +256,14 @@ function drawLabels(section, { roc, calibration }) {
 function drawModels(section, { models, features }) {
   const chart = section.querySelector(".chart");
   chart.replaceChildren();
-  const cell = models.length > 60 ? 12 : 18;
-  const names = 8 * Math.min(28, Math.max(...features.map((name) => name.length))) + 12;
-  const [width, height] = [names + cell * models.length + 12, cell * features.length + 22];
+  const room = Math.max(240, chart.clientWidth);
+  const shown = features.map((name) => short(name, Math.min(210, 0.4 * room)));
+  const names = Math.max(0, ...shown.map(wide)) + 12;
+  // As wide as there is room for; where cells would be too small to see, the grid scrolls.
+  const cell = Math.max(10, Math.min(18, Math.floor((room - names - 12) / models.length)));
+  // A line of text needs its height.
+  const tall = Math.max(14, cell);
+  const [width, height] = [names + cell * models.length + 12, tall * features.length + 22];
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.setAttribute("role", "img");
@@ -226,12 +274,11 @@ function drawModels(section, { models, features }) {
     if (i === 0 || (i + 1) % 5 === 0) node(root, "text", { x: names + cell * (i + 0.5), y: 12, "text-anchor": "middle" }, i + 1);
   });
   features.forEach((name, row) => {
-    const shown = name.length > 28 ? name.slice(0, 27) + "…" : name;
-    node(root, "text", { x: names - 6, y: 18 + cell * row + cell / 2 + 3, "text-anchor": "end" }, shown);
+    node(root, "text", { x: names - 6, y: 18 + tall * row + tall / 2 + 3, "text-anchor": "end" }, shown[row]);
     models.forEach((model, i) => {
       const value = model.coefficients[name];
       const sign = value === undefined ? "empty" : value < 0 ? "minus-fill" : "plus-fill";
-      const shape = node(root, "rect", { class: sign, x: names + cell * i, y: 18 + cell * row, width: cell - 2, height: cell - 2, rx: 2 });
+      const shape = node(root, "rect", { class: sign, x: names + cell * i, y: 18 + tall * row, width: cell - 2, height: tall - 2, rx: 2 });
       shape.addEventListener("pointermove", (event) => showTip(event,
         `model ${i + 1}: objective ${number(model.objective, 8)}, ${number(model.above, 3)} % above the best\n${name}: ${value === undefined ? "not in it" : number(value, 5)}`));
       shape.addEventListener("pointerleave", hideTip);
@@ -248,7 +295,12 @@ function drawPath(section, { criterion, chosen, points }) {
     x: padded(sizes), y: padded(heights), xName: "features", yName: "objective", title: "Objective and lower bound of each size",
   });
   const line = (of) => known.map((point, i) => `${i ? "L" : "M"}${plot.toX(point.k)},${plot.toY(of(point))}`).join("");
-  if (known.length) node(plot.root, "path", { class: "line minus-line", d: line((point) => point.lower_bound) });
+  const legend = [["plus-text", "best model"]];
+  if (known.length) {
+    node(plot.root, "path", { class: "line minus-line", d: line((point) => point.lower_bound) });
+    legend.push(["minus-text", "lower bound"]);
+  }
+  legendOf(plot, legend);
   const placed = points.map((point) => ({ ...point, px: plot.toX(point.k), py: plot.toY(point.objective) }));
   const dots = placed.map((point) => node(plot.root, "circle", {
     class: point.k === chosen ? "plus-fill lit" : "plus-fill", cx: point.px, cy: point.py, r: point.k === chosen ? 6 : 4,
@@ -265,12 +317,14 @@ function drawPath(section, { criterion, chosen, points }) {
 function drawPrices(section, prices) {
   const chart = section.querySelector(".chart");
   chart.replaceChildren();
-  const [row, right] = [20, 76];
+  const row = 20;
   const width = Math.max(240, chart.clientWidth);
-  const most = width < 500 ? 14 : 28;
-  const short = (name) => (name.length > most ? name.slice(0, most - 1) + "…" : name);
-  const shown = prices.map((price) => `${price.chosen ? "without" : "with"} ${short(price.feature)}`);
-  const left = 7 * Math.max(...shown.map((name) => name.length)) + 12;
+  const shown = prices.map((price) => short(`${price.chosen ? "without" : "with"} ${price.feature}`, 0.4 * width));
+  const told = prices.map((price) => (price.cost === null
+    ? "impossible"
+    : `${price.exact ? "" : "≤ "}${number(price.exact ? price.cost : price.cost_upper)}`));
+  const left = Math.max(...shown.map(wide)) + 12;
+  const right = Math.max(...told.map(wide)) + 10;
   const height = row * prices.length + 4;
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -281,10 +335,9 @@ function drawPrices(section, prices) {
   prices.forEach((price, i) => {
     const y = row * i + 2;
     const length = price.cost === null ? 0 : Math.max(1, ((width - left - right) * price.cost) / largest);
-    const told = price.cost === null ? "impossible" : `${price.exact ? "" : "≤ "}${number(price.exact ? price.cost : price.cost_upper)}`;
     node(root, "text", { x: left - 6, y: y + 13, "text-anchor": "end" }, shown[i]);
     const bar = node(root, "rect", { class: price.chosen ? "plus-fill" : "minus-fill", x: left, y, width: length, height: row - 4, rx: 2 });
-    node(root, "text", { x: left + length + 6, y: y + 13 }, told);
+    node(root, "text", { x: left + length + 6, y: y + 13 }, told[i]);
     bar.addEventListener("pointermove", (event) => showTip(event,
       `${price.chosen ? "without" : "with"} ${price.feature}\ncost ${number(price.cost_lower)} to ${number(price.cost_upper)}${price.note && `, ${price.note}`}\nthen: ${price.support.join(", ") || "(none)"}`));
     bar.addEventListener("pointerleave", hideTip);

@@ -5,6 +5,9 @@ use serde::Serialize;
 
 /// More points than a chart can show.
 const MOST: usize = 1000;
+/// Numbers that agree to this share of the objective are drawn as one. That is a thousand times what "optimal" allows the bound
+/// to differ by: on a scale near that, a proof would look incomplete.
+const FINEST: f64 = 1e-6;
 
 /// Where the search stood.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -13,6 +16,15 @@ pub struct Point {
     objective: f64,
     lower_bound: f64,
     nodes: u64,
+}
+
+/// What the chart shows.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Chart<'a> {
+    points: &'a [Point],
+    /// In place of lines that could not be told apart: one line, and what it stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flat: Option<&'static str>,
 }
 
 /// Points in the order of time, each different from the one before.
@@ -86,9 +98,30 @@ impl Trace {
         }
     }
 
-    /// Something to draw, if there is.
-    pub fn points(&self) -> Option<&[Point]> {
-        (self.points.len() > 1).then_some(&self.points)
+    /// Something to draw, if there is; `is_proved`: whether the search ended with the status `optimal`.
+    pub fn chart(&self, is_proved: bool) -> Option<Chart<'_>> {
+        (self.points.len() > 1).then(|| Chart {
+            points: &self.points,
+            flat: self.flat(is_proved),
+        })
+    }
+
+    /// What one line stands for, where nothing on the way differs from the end by more than [`FINEST`].
+    pub(super) fn flat(&self, is_proved: bool) -> Option<&'static str> {
+        let last = self.points.last()?;
+        let near = |value: f64| (value - last.objective).abs() <= FINEST * last.objective.abs();
+        // Without a bound yet, or without any.
+        let is_known = |point: &Point| point.lower_bound != 0.0;
+        let is_flat =
+            |point: &Point| near(point.objective) && (near(point.lower_bound) || !is_known(point));
+        if !is_known(last) || !self.points.iter().all(is_flat) {
+            return None;
+        }
+        Some(match is_proved {
+            true if last.nodes <= 1 => "bound and objective met at the root",
+            true => "bound and objective met",
+            false => "bound and objective differ by too little to be drawn apart",
+        })
     }
 
     /// Nodes that were examined up to the end.
@@ -113,7 +146,7 @@ mod tests {
             });
         }
         trace.end(100.0, 1.0, Some(1.0), 7);
-        let points = trace.points().unwrap();
+        let points = trace.chart(true).unwrap().points;
         assert!(points.len() <= MOST + 1, "{}", points.len());
         assert!(
             points
@@ -121,5 +154,40 @@ mod tests {
                 .all(|pair| pair[0].seconds <= pair[1].seconds)
         );
         assert_eq!(points.last().unwrap().lower_bound, 1.0);
+    }
+
+    fn flat(rows: &[[f64; 4]], is_proved: bool) -> Option<&'static str> {
+        let trace = Trace::of(rows.iter().copied());
+        trace.chart(is_proved).unwrap().flat
+    }
+
+    #[test]
+    fn a_proof_at_the_root_is_one_line_that_says_so() {
+        let first = [0.0, 1747.9, f64::NAN, 0.0];
+        let proved = [0.01, 1747.9, 1747.9 * (1.0 - 8e-10), 1.0];
+        let root = Some("bound and objective met at the root");
+        assert_eq!(flat(&[first, proved], true), root);
+        // A bound a little below on the way is no more than that.
+        let near = [0.005, 1747.9, 1747.9 * (1.0 - 5e-7), 1.0];
+        assert_eq!(flat(&[first, near, proved], true), root);
+        let later = [0.01, 1747.9, 1747.9, 12.0];
+        assert_eq!(flat(&[near, later], true), Some("bound and objective met"));
+    }
+
+    #[test]
+    fn lines_that_are_apart_are_drawn_apart() {
+        let end = [1.0, 2.0, 2.0, 9.0];
+        assert_eq!(flat(&[[0.0, 2.0, 1.9, 1.0], end], true), None);
+        assert_eq!(flat(&[[0.0, 2.1, 2.0, 1.0], end], true), None);
+        // A heuristic has no bound to meet.
+        let unbounded = [1.0, 2.0, f64::NAN, 0.0];
+        assert_eq!(flat(&[unbounded, unbounded], false), None);
+    }
+
+    #[test]
+    fn nothing_is_said_to_meet_that_is_not_proved() {
+        let open = [0.0, 2.0, 2.0 * (1.0 - 1e-7), 1.0];
+        let said = flat(&[open, [1.0, 2.0, 2.0 * (1.0 - 1e-8), 9.0]], false).unwrap();
+        assert!(!said.contains("met"), "{said}");
     }
 }

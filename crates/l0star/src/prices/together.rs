@@ -68,7 +68,7 @@ pub(super) fn solve<'p>(
     let mut base = Certified::TRIVIAL;
     if without.len() == chosen.len() && chosen.len() == problem.support_size() {
         let bounds = without.iter().filter_map(|at| found[*at].as_ref());
-        let bounds = bounds.map(|found| Certified::of(found));
+        let bounds = bounds.map(Certified::of);
         base = bounds.reduce(Certified::and).unwrap_or(base);
     }
     if let [at] = others[..] {

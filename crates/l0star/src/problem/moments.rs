@@ -31,6 +31,15 @@ impl Moments {
     /// # Ok::<(), l0star::Error>(())
     /// ```
     pub fn of(design: &Design, weights: Option<&[f64]>) -> Vec<Self> {
+        Self::of_columns(design, 0..design.columns(), weights)
+    }
+
+    /// Of some of the columns.
+    pub(super) fn of_columns(
+        design: &Design,
+        columns: impl IntoIterator<Item = usize>,
+        weights: Option<&[f64]>,
+    ) -> Vec<Self> {
         let rows = design.rows();
         let shares: Vec<f64> = match weights {
             None => vec![1.0 / rows as f64; rows],
@@ -48,7 +57,7 @@ impl Moments {
             let is_rounding = zeros <= rows as f64 * f64::EPSILON;
             Self::of_column(design, j, &shares, if is_rounding { 0.0 } else { zeros })
         };
-        (0..design.columns()).map(column).collect()
+        columns.into_iter().map(column).collect()
     }
 
     /// `zeros`: the share of the rows that are not stored.

@@ -214,7 +214,7 @@ fn concluded(whole: &Problem, mut found: Solution, bound: f64) -> Solution {
     };
     found.lower_bound = Some(least);
     if found.status == Status::Optimal && found.objective - least > PROMISE * found.objective {
-        found.status = Status::GapReached;
+        found.status = Status::Precision;
     }
     found
 }

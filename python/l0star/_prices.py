@@ -1,0 +1,168 @@
+"""What every other decision about a feature would cost."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from l0star import _core
+from l0star._report import finite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Of the features that were not chosen, a table shows this many.
+_MOST_OTHERS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What it costs to decide otherwise about one feature.
+
+    Attributes
+    ----------
+    feature : str
+        The feature; a group by its first column.
+    columns : list of str
+        Its columns: more than one for a group.
+    chosen : bool
+        Whether the model has it: then the price is that of doing without it, else that of having it (counted in k).
+    cost : float
+        How much the objective rises.
+    cost_bounds : tuple of float
+        A certified lower and a certified upper bound of that rise.
+    objective : float
+        The least objective with the other decision; infinite when no model can have the feature.
+    lower_bound : float
+        A certified lower bound of that objective.
+    status : str
+        What is known of it.
+    features : list of str
+        The features of the best model with the other decision.
+    """
+
+    feature: str
+    columns: list[str]
+    chosen: bool
+    cost: float
+    cost_bounds: tuple[float, float]
+    objective: float
+    lower_bound: float
+    status: str
+    features: list[str]
+
+    @classmethod
+    def of(cls, price: _core.Price, names: list[str]) -> Price:
+        """Name what the engine numbers."""
+        columns = [names[j] for j in price.columns]
+        return cls(
+            feature=columns[0],
+            columns=columns,
+            chosen=price.chosen,
+            cost=price.cost,
+            cost_bounds=price.cost_bounds,
+            objective=price.objective,
+            lower_bound=price.lower_bound,
+            status=price.status,
+            features=[names[j] for j in price.support],
+        )
+
+    @property
+    def decision(self) -> str:
+        """The other decision: ``without x`` for a feature of the model, ``with x`` for another one."""
+        return f"{'without' if self.chosen else 'with'} {self.feature}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields of the command's ``--json``, None for what is infinite."""
+        lower, upper = self.cost_bounds
+        return {
+            "feature": self.feature,
+            "chosen": self.chosen,
+            "cost": finite(self.cost),
+            "cost_lower": finite(lower),
+            "cost_upper": finite(upper),
+            "objective": finite(self.objective),
+            "lower_bound": finite(self.lower_bound),
+            "status": self.status,
+            "support": self.features,
+        }
+
+    def _told(self) -> tuple[str, str]:
+        """Say the cost, and the same as a share of the objective."""
+        if not np.isfinite(self.cost):
+            return "impossible", ""
+        if self.status != "optimal":
+            lower, upper = self.cost_bounds
+            return f"{lower:.6g} to {upper:.6g}", "not proved"
+        return f"{self.cost:.6g}", f"{100 * self.cost / max(self.objective - self.cost, 1e-12):.3g} %"
+
+
+class Prices(list[Price]):
+    """A list of :class:`Price`, in column order, that shows itself as a table.
+
+    The table has the features of the model first, the dearest on top, then the others, the cheapest on top.
+    """
+
+    def ordered(self) -> list[Price]:
+        """Give the prices in the order of the table."""
+        chosen = sorted((price for price in self if price.chosen), key=lambda price: -price.cost)
+        return chosen + sorted((price for price in self if not price.chosen), key=lambda price: price.cost)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All prices, in the order of the table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each price, with the fields of :class:`Price`; the index holds the features.
+        """
+        import pandas as pd
+
+        fields = ("chosen", "cost", "objective", "lower_bound", "status", "features")
+        ordered = self.ordered()
+        rows = [{name: getattr(price, name) for name in fields} for price in ordered]
+        frame = pd.DataFrame(rows, columns=list(fields))
+        for at, name in enumerate(("cost_lower", "cost_upper")):
+            frame.insert(2 + at, name, [price.cost_bounds[at] for price in ordered])
+        frame.index = pd.Index([price.feature for price in ordered], name="feature", dtype=object)
+        return frame
+
+    def _shown(self) -> tuple[list[Price], str]:
+        """Give the prices of a table, and what it says of the others."""
+        ordered = self.ordered()
+        most = sum(price.chosen for price in ordered) + _MOST_OTHERS
+        more = len(ordered) - most
+        return ordered[:most], f"and {more} more, which cost no less (to_pandas() has all)" if more > 0 else ""
+
+    def __repr__(self) -> str:
+        shown, more = self._shown()
+        if not shown:
+            return "Prices([])"
+        wide = max(_core.width(price.decision) for price in shown)
+        lines = ["what each choice costs: how much the objective rises"]
+        for price in shown:
+            cost, share = price._told()
+            name = price.decision + " " * (wide - _core.width(price.decision))
+            lines.append(f"  {name}  {cost:>11}  {share:>8}".rstrip())
+        return "\n".join([*lines, f"  {more}"] if more else lines)
+
+    def _repr_html_(self) -> str:
+        shown, more = self._shown()
+        rows = []
+        for price in shown:
+            cost, share = price._told()
+            cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in (cost, share))
+            then = html.escape(", ".join(price.features)) if np.isfinite(price.cost) else ""
+            rows.append(
+                f"<tr><th>{html.escape(price.decision)}</th>{cells}"
+                f'<td style="text-align:left;overflow-wrap:anywhere">{then}</td></tr>'
+            )
+        head = "<tr><th></th><th>cost</th><th>of the objective</th><th>then the best features</th></tr>"
+        rest = f"<p>{html.escape(more)}</p>" if more else ""
+        return (
+            "<div><p>What each choice costs: how much the objective rises.</p>"
+            f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{rest}</div>"
+        )
