@@ -16,6 +16,13 @@ def data():
     return rng.normal(size=(50, 40)), rng.normal(size=50)
 
 
+@pytest.fixture
+def few(data):
+    """A few of the columns, for a checkpoint after every node."""
+    X, y = data
+    return X[:, :16], y
+
+
 def stopped(data, **options):
     with pytest.warns(ConvergenceWarning, match="node limit"):
         return solve(*data, 8, node_limit=5, **options)
@@ -79,17 +86,17 @@ def test_ctrl_c_leaves_a_checkpoint(data, tmp_path):
     assert solve(*data, 8, resume=tmp_path / "search").objective == pytest.approx(solve(*data, 8).objective)
 
 
-def test_checkpoints_are_written_while_the_search_runs(data, tmp_path):
+def test_checkpoints_are_written_while_the_search_runs(few, tmp_path):
     file, seen = tmp_path / "search", []
 
     def callback(progress):
         if file.exists():
             seen.append(file.read_bytes())
 
-    whole = solve(*data, 8, checkpoint=file, checkpoint_every=0.0, callback=callback)
+    whole = solve(*few, 8, checkpoint=file, checkpoint_every=0.0, callback=callback)
     assert seen
     (tmp_path / "seen").write_bytes(seen[0])
-    resumed = solve(*data, 8, resume=tmp_path / "seen")
+    resumed = solve(*few, 8, resume=tmp_path / "seen")
     assert resumed.status == "optimal"
     assert resumed.objective == pytest.approx(whole.objective, rel=1e-9)
 
@@ -171,10 +178,10 @@ def test_damaged_files_are_refused(data, tmp_path, run, stop):
 
 
 @both
-def test_a_checkpoint_that_cannot_be_written_ends_nothing(data, tmp_path, run, stop):
+def test_a_checkpoint_that_cannot_be_written_ends_nothing(few, tmp_path, run, stop):
     # A folder cannot be replaced by a file.
     with pytest.warns(RuntimeWarning, match="the search goes on without it") as said:
-        result = run(*data, checkpoint=tmp_path, checkpoint_every=0.0)
+        result = run(*few, checkpoint=tmp_path, checkpoint_every=0.0)
     assert {one.status for one in getattr(result, "results", [result])} == {"optimal"}
     assert len(said) == 1
     assert list(tmp_path.iterdir()) == []
@@ -287,18 +294,18 @@ def test_ctrl_c_leaves_a_checkpoint_of_a_path(data, tmp_path):
     assert resumed[6].nodes > results[6].nodes > 3
 
 
-def test_checkpoints_are_written_while_a_path_runs(data, tmp_path):
+def test_checkpoints_are_written_while_a_path_runs(few, tmp_path):
     file, seen = tmp_path / "path", {}
 
     def callback(progress):
         if file.exists():
             seen.setdefault(progress.k, file.read_bytes())
 
-    whole = sparse_path(*data, k_max=8, checkpoint=file, checkpoint_every=0.0, callback=callback)
+    whole = sparse_path(*few, k_max=8, checkpoint=file, checkpoint_every=0.0, callback=callback)
     assert {6, 7, 8} <= set(seen)
     for state in seen.values():
         (tmp_path / "seen").write_bytes(state)
-        same(sparse_path(*data, k_max=8, resume=tmp_path / "seen", n_jobs=2), whole)
+        same(sparse_path(*few, k_max=8, resume=tmp_path / "seen", n_jobs=2), whole)
 
 
 def test_a_resumed_path_has_its_rules_lists_and_prices(data, tmp_path):

@@ -51,7 +51,11 @@ fn tests_begin(path: &Path, text: &str) -> Option<usize> {
     match path.extension()?.to_str()? {
         "py" => (is_in("tests") || name.starts_with("test_")).then_some(0),
         "rs" if is_in("tests") || name == "tests.rs" || name == "testing.rs" => Some(0),
-        "rs" => text.lines().position(|line| line.trim() == "#[cfg(test)]"),
+        "rs" => {
+            let lines: Vec<&str> = text.lines().collect();
+            let is_start = |pair: &[&str]| pair[0] == "#[cfg(test)]" && pair[1].ends_with('{');
+            lines.windows(2).position(is_start)
+        }
         _ => None,
     }
 }
