@@ -72,7 +72,7 @@ checkpoint : str or path, default=None
     A file for the state of the search, so that another process can go on with it: written while the search runs, and
     at its end, whatever ends it.
 checkpoint_every : float, default=60.0
-    Seconds between two checkpoints.
+    Seconds between two checkpoints; 0 writes one at every opportunity.
 resume : str or path, default=None
     A checkpoint of the same data and settings to go on from; further ones go there too, if ``checkpoint`` names no
     other file. Limits are those of this run.

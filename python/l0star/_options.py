@@ -111,7 +111,7 @@ class Options:
             check_real(owner, "within", self.within, least=0.0)
         if self.top is not None:
             check_count(owner, "top", self.top, least=1)
-        check_real(owner, "checkpoint_every", self.checkpoint_every, above=0.0)
+        check_real(owner, "checkpoint_every", self.checkpoint_every, least=0.0)
         if self.prices and self.method not in EXACT:
             raise ValueError(f"prices need an exact method: {', '.join(EXACT)}; got method={self.method!r}.")
         if self.method != "best-first" and (self.checkpoint is not None or self.resume is not None):

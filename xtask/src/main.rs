@@ -3,6 +3,8 @@
 
 mod bench;
 mod checks;
+#[cfg(test)]
+mod clocks;
 mod python;
 mod report;
 mod results;

@@ -1,7 +1,6 @@
 //! Checkpoints in files: read before the search, written while it runs.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,16 +8,17 @@ use l0star::{BatchCheckpoint, Method, PathCheckpoint};
 use l0star_data::write_atomically;
 
 use crate::failure::Failure;
+use crate::fault::Fault;
 use crate::{output, units};
 
 /// Checkpoints as typed.
 #[derive(Debug, Clone, clap::Args)]
 pub struct CheckpointArgs {
-    /// Write the state of the search to this file so often, and when it ends
+    /// Write the state of the search to this file every TIME, and when it ends
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
-    /// How often to write it: 500ms, 30s, 5m [default: 60s]
+    /// How often to write it: 500ms, 30s, 5m; 0s: as often as possible [default: 60s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
     pub checkpoint_every: Option<Duration>,
 
@@ -84,6 +84,7 @@ pub struct Checkpoints<T> {
     file: Option<PathBuf>,
     pub every: Duration,
     failed: bool,
+    fault: Fault,
 }
 
 impl<T: Kept> Checkpoints<T> {
@@ -116,6 +117,7 @@ impl<T: Kept> Checkpoints<T> {
             file: file.cloned(),
             every: args.checkpoint_every.unwrap_or(Duration::from_secs(60)),
             failed: false,
+            fault: Fault::planned()?,
         })
     }
 
@@ -130,7 +132,9 @@ impl<T: Kept> Checkpoints<T> {
             return;
         };
         let bytes = checkpoint.encode();
-        let written = write_atomically(file, |out| out.write_all(&bytes));
+        let fault = &mut self.fault;
+        let written = write_atomically(file, |out| fault.write(out, &bytes));
+        fault.written();
         if let Err(error) = written
             && !std::mem::replace(&mut self.failed, true)
         {

@@ -12,6 +12,7 @@
 //! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `checkpoint` | checkpoints in files |
+//! | `fault` | what tests let happen at a checkpoint |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
 //! | `prices` | what each choice costs |
@@ -28,6 +29,7 @@ mod cv;
 mod design;
 mod explain;
 mod failure;
+mod fault;
 mod fit;
 mod generate;
 mod input;

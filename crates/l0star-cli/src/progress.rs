@@ -48,14 +48,10 @@ impl Listener {
         match self {
             Self::None => {}
             Self::Log { last } => {
-                let what = match event.news {
-                    News::Phase => event.phase.as_str(),
-                    News::Incumbent { .. } => "incumbent",
-                    News::Bound | News::Tick if event.seconds < *last + QUIET_SECONDS => return,
-                    News::Bound | News::Tick => "bound",
-                };
-                *last = event.seconds;
-                write_line(&columns(event, what));
+                if let Some(what) = worth_a_line(event, *last) {
+                    *last = event.seconds;
+                    write_line(&columns(event, what));
+                }
             }
             Self::Live(bar) => bar.set_message(message(event)),
         }
@@ -66,6 +62,15 @@ impl Listener {
         if let Self::Live(bar) = self {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// The word for an event in the log, if it is worth a line after the one at `last`.
+fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
+    match event.news {
+        News::Phase => Some(event.phase.as_str()),
+        News::Incumbent { .. } => Some("incumbent"),
+        News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then_some("bound"),
     }
 }
 
@@ -129,4 +134,56 @@ fn message(event: &Event) -> String {
         text += &format!("  gap {} %", percent_up(event.relative_gap()));
     }
     text + &format!("  {} left", counted(event.features_left, "feature"))
+}
+
+#[cfg(test)]
+mod tests {
+    use l0star::search::Phase;
+
+    use super::*;
+
+    #[test]
+    fn models_have_a_line_each_and_bounds_one_per_second() {
+        let incumbent = News::Incumbent { support: &[3] };
+        let mut last = 0.0;
+        let mut lines = Vec::new();
+        for (seconds, news) in [
+            (0.0, News::Phase),
+            (0.2, incumbent),
+            (0.3, incumbent),
+            (0.9, News::Bound),
+            (1.25, News::Bound),
+            (1.5, News::Bound),
+            (2.5, News::Tick),
+            (2.75, incumbent),
+            (3.5, News::Bound),
+        ] {
+            let event = Event {
+                news,
+                phase: Phase::Search,
+                seconds,
+                nodes: 1,
+                open: 2,
+                lower_bound: 0.5,
+                objective: 1.0,
+                features_left: 4,
+            };
+            if let Some(what) = worth_a_line(&event, last) {
+                last = seconds;
+                lines.push((what, columns(&event, what)));
+            }
+        }
+        let words: Vec<&str> = lines.iter().map(|(what, _)| *what).collect();
+        let expected = [
+            "search",
+            "incumbent",
+            "incumbent",
+            "bound",
+            "bound",
+            "incumbent",
+        ];
+        assert_eq!(words, expected);
+        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0000 4 bound";
+        assert_eq!(lines[3].1.join(" "), bound);
+    }
 }

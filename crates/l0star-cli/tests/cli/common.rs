@@ -126,7 +126,7 @@ impl From<Output> for Outcome {
 }
 
 /// Sends a signal to a command.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub fn signal(child: &std::process::Child, name: &str) {
     let status = Command::new("kill")
         .args([format!("-{name}"), child.id().to_string()])

@@ -4,13 +4,14 @@ use l0star::BatchCheckpoint;
 use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close};
+#[cfg(unix)]
+use crate::stopped::Listened;
 use crate::stopped::{
-    assert_same_model, damaged_ones_are_refused, kill, seconds, start, wait_for_change,
-    write_other_data,
+    aborted_again_and_again, assert_same_model, damaged_ones_are_refused, small, write_other_data,
 };
 
-/// Some seconds: six searches on folds, and one on all rows.
-const CV: &str = "cv a.csv --target b -k 7,8 --folds 3 --ridge 2e-2 --json";
+/// Six searches on folds, and one on all rows.
+const CV: &str = "cv s.csv --target b -k 2,3 --folds 3 --ridge 2e-2 --json";
 const ON_FOLDS: usize = 6;
 
 /// Small searches that are stopped in between, with their checkpoint in `c`.
@@ -47,54 +48,35 @@ fn assert_same(found: &Value, truth: &Value) {
 }
 
 #[test]
-fn a_cross_validation_killed_again_and_again_loses_nothing() {
-    let sandbox = seconds();
-    let truth = sandbox.json(&format!("{CV} --checkpoint c"));
-    let whole = left(&sandbox).nodes();
-    std::fs::remove_file(sandbox.path("c")).unwrap();
-    let (mut known, mut source) = (Vec::new(), "--checkpoint");
-    let (mut nodes, mut finished) = (0, Vec::new());
-    let (mut in_folds, mut in_last) = (0, 0);
-    for kills in 0.. {
-        assert!(kills < 1000, "no progress");
-        let threads = 1 + kills % 2;
-        let cv = format!("{CV} {source} c --checkpoint-every 10ms --threads {threads}");
-        let mut child = start(&sandbox, &cv);
-        // The first may have been made before anything was searched, the second has not.
-        let alive = (0..2).all(|_| wait_for_change(&sandbox, &mut child, &mut known));
-        kill(child);
-        source = "--resume";
-        known = sandbox.read("c");
-        let left = left(&sandbox);
-        assert!(
-            left.nodes() >= nodes,
-            "{} nodes after {nodes}",
-            left.nodes()
-        );
-        assert!(finished.iter().all(|at| left.finished().contains(at)));
-        (nodes, finished) = (left.nodes(), left.finished());
-        if !alive {
-            break;
+fn a_cross_validation_aborted_again_and_again_loses_nothing() {
+    let sandbox = small();
+    for threads in [1, 2] {
+        let cv = format!("{CV} --threads {threads}");
+        let truth = sandbox.json(&format!("{cv} --checkpoint c"));
+        let whole = left(&sandbox).nodes();
+        std::fs::remove_file(sandbox.path("c")).unwrap();
+        let (mut nodes, mut finished) = (0, Vec::new());
+        let (mut in_folds, mut in_last) = (0, 0);
+        let (found, _) = aborted_again_and_again(&sandbox, &cv, |_| {
+            let left = left(&sandbox);
+            assert!(left.nodes() >= nodes, "{} after {nodes}", left.nodes());
+            assert!(finished.iter().all(|at| left.finished().contains(at)));
+            (nodes, finished) = (left.nodes(), left.finished());
+            match finished.len() {
+                ON_FOLDS => in_last += 1,
+                _ => in_folds += 1,
+            }
+        });
+        assert_same(&found, &truth);
+        // Two threads have their checkpoints in an order that is not always the same.
+        if threads == 1 {
+            assert!(in_folds > 5 && in_last > 0, "{in_folds}, and {in_last}");
+            // What was done is not done again. Warm starts are rounded on the way.
+            let nodes = left(&sandbox).nodes();
+            assert!(nodes <= whole * 21 / 20, "{nodes} for {whole}");
         }
-        match finished.len() {
-            ON_FOLDS => in_last += 1,
-            _ => in_folds += 1,
-        }
-        // A run with nothing left to do writes twice as well, and would be killed for ever.
-        if in_last == 20 {
-            break;
-        }
+        std::fs::remove_file(sandbox.path("c")).unwrap();
     }
-    assert!(
-        in_folds > 5 && in_last > 0,
-        "{in_folds} kills, and {in_last}"
-    );
-    let found = sandbox.json(&format!("{CV} --resume c"));
-    assert_same(&found, &truth);
-    // What was done is not done again: about the nodes of one run, and no search twice.
-    let nodes = left(&sandbox).nodes();
-    assert!(nodes <= whole * 3 / 2 + 300, "{nodes} for {whole}");
-    assert_eq!(sandbox.files(), ["a.csv", "c"]);
 }
 
 #[test]
@@ -192,25 +174,22 @@ fn another_cross_validation_is_refused() {
     sandbox.refuses(&format!("{SMALL} {options}"), 2, &["'m'", "overwrite"]);
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_a_checkpoint_of_a_cross_validation() {
-    let sandbox = seconds();
-    let truth = sandbox.json(CV);
-    let mut known = Vec::new();
-    for (source, signal) in [("--checkpoint", "INT"), ("--resume", "TERM")] {
-        let cv = format!("{CV} {source} c --checkpoint-every 20ms");
-        let mut child = start(&sandbox, &cv);
-        assert!(wait_for_change(&sandbox, &mut child, &mut known));
-        let before = BatchCheckpoint::decode(&known).unwrap().nodes();
-        let outcome = crate::stopped::interrupt(child, signal);
+    let sandbox = small();
+    let cv = format!("{CV} --threads 1");
+    let truth = sandbox.json(&cv);
+    for signal in ["INT", "TERM"] {
+        let held = Listened::held(&sandbox, &cv, "hold after 40");
+        let before = left(&sandbox).nodes();
+        let outcome = held.interrupted(signal);
         assert_eq!(outcome.stdout, "");
         let advice = "interrupted: nothing is chosen; go on with --resume c";
         assert!(outcome.stderr.contains(advice), "{outcome:?}");
         let left = left(&sandbox);
         assert!(left.finished().len() < ON_FOLDS);
-        assert!(left.nodes() >= before);
-        known = sandbox.read("c");
+        assert!(left.nodes() >= before && before > 0);
     }
-    assert_same(&sandbox.json(&format!("{CV} --resume c")), &truth);
+    assert_same(&sandbox.json(&format!("{cv} --resume c")), &truth);
 }

@@ -169,11 +169,11 @@ fn an_existing_file_is_replaced() {
 #[test]
 fn quiet_is_quiet() {
     let sandbox = small();
-    let outcome = sandbox.run("fit s.csv --target b -k 3 --quiet --out model.json");
+    let outcome = sandbox.run("fit s.csv --target b -k 3 --threads 1 --quiet --out model.json");
     assert_eq!(outcome.code, Some(0));
     assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
     let file: Value = serde_json::from_slice(&sandbox.read("model.json")).unwrap();
-    let again = sandbox.json("fit s.csv --target b -k 3 --json --quiet");
+    let again = sandbox.json("fit s.csv --target b -k 3 --threads 1 --json --quiet");
     for (field, value) in without_seconds(again).as_object().unwrap() {
         assert_eq!(&file[field], value, "{field}");
     }

@@ -1,18 +1,26 @@
-//! What the tests of stopped commands share: data, waiting for a checkpoint, damaging one.
+//! What the tests of stopped commands share: data, commands that stop at one of their checkpoints, damaged checkpoints.
+//!
+//! No test waits for a time to pass or looks whether something has happened by now. A command that is to be killed kills
+//! itself at a checkpoint with a certain number, and one that is to be interrupted waits there and says so:
+//! `src/fault.rs`.
 
-use std::fs;
-use std::process::{Child, Stdio};
+#[cfg(unix)]
+use std::io::{BufRead, BufReader, Read};
+#[cfg(unix)]
+use std::process::{Child, ChildStderr, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{Sandbox, assert_close, number, support};
+use crate::common::{Outcome, Sandbox, assert_close, number, support};
 
-/// Data in `a.csv` for a search of some seconds.
-pub fn seconds() -> Sandbox {
-    Sandbox::generated("ar -d 60 -k 10 -n 80 --rho 0.9 --snr 1 --out a.csv")
+const FAULT: &str = "L0STAR_TEST_FAULT";
+
+/// Data in `s.csv` for searches of some hundred nodes.
+pub fn small() -> Sandbox {
+    Sandbox::generated("ar -d 20 -k 4 -n 25 --rho 0.9 --snr 1 --out s.csv")
 }
 
-/// Small data in `s.csv`, and the checkpoint in `c` of a command that a limit of nodes has stopped.
+/// Data in `s.csv`, and the checkpoint in `c` of a command that a limit of nodes has stopped.
 pub fn stopped(command: &str, nodes: u64) -> Sandbox {
     let sandbox = Sandbox::generated("ar -d 30 -k 5 -n 30 --rho 0.9 --snr 1 --out s.csv");
     let outcome = sandbox.run(&format!("{command} --checkpoint c --node-limit {nodes}"));
@@ -20,41 +28,112 @@ pub fn stopped(command: &str, nodes: u64) -> Sandbox {
     sandbox
 }
 
-/// Starts a command.
-pub fn start(sandbox: &Sandbox, arguments: &str) -> Child {
-    let command = &mut sandbox.command(arguments);
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("start the command")
+/// With a checkpoint in `c` at every opportunity, from which the command resumes if it is there.
+pub fn kept(sandbox: &Sandbox, command: &str) -> String {
+    let source = match sandbox.path("c").exists() {
+        true => "--resume",
+        false => "--checkpoint",
+    };
+    format!("{command} {source} c --checkpoint-every 0s")
 }
 
-/// Kills a command, if it has not ended.
-pub fn kill(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
+/// Runs a command that aborts at a checkpoint, `after 3` or `within 3`; one that has fewer ends by itself, solved.
+pub fn aborted(sandbox: &Sandbox, command: &str, place: &str) -> Option<Outcome> {
+    let mut command = sandbox.command(&kept(sandbox, command));
+    let output = command.env(FAULT, format!("abort {place}")).output();
+    let outcome: Outcome = output.expect("start the command").into();
+    match outcome.code {
+        Some(0) => return Some(outcome),
+        // An abort is no exit code of the command.
+        Some(1..=255) => panic!("{outcome:?}"),
+        _ => assert_eq!(outcome.stdout, "", "{outcome:?}"),
+    }
+    None
 }
 
-/// Sends a signal; the command ends as one that was interrupted.
-#[cfg(target_os = "linux")]
-pub fn interrupt(child: Child, signal: &str) -> crate::common::Outcome {
-    crate::common::signal(&child, signal);
-    let outcome: crate::common::Outcome = child.wait_with_output().unwrap().into();
-    assert_eq!(outcome.code, Some(130), "{outcome:?}");
-    outcome
-}
-
-/// Waits until the checkpoint has been replaced, or the command has ended (false).
-pub fn wait_for_change(sandbox: &Sandbox, child: &mut Child, known: &mut Vec<u8>) -> bool {
-    loop {
-        if let Ok(bytes) = fs::read(sandbox.path("c"))
-            && bytes != *known
-        {
-            *known = bytes;
-            return true;
+/// Aborts a command at its first checkpoint, the one that resumes at its second, and so on, until one ends by itself:
+/// what that prints, and how many were aborted. `look` sees what each has left.
+pub fn aborted_again_and_again(
+    sandbox: &Sandbox,
+    command: &str,
+    mut look: impl FnMut(usize),
+) -> (Value, usize) {
+    let files = sandbox.files().len();
+    for number in 1.. {
+        // Every other one aborts in the middle of writing.
+        let place = ["within", "after"][number % 2];
+        match aborted(sandbox, command, &format!("{place} {number}")) {
+            Some(outcome) => {
+                // What the others have left half-written is gone.
+                assert_eq!(sandbox.files().len(), files + 1, "{:?}", sandbox.files());
+                return (outcome.json(), number - 1);
+            }
+            None => {
+                let halves = usize::from(place == "within");
+                assert_eq!(sandbox.files().len(), files + 1 + halves);
+                look(number);
+            }
         }
-        if child.try_wait().unwrap().is_some() {
-            return false;
+    }
+    unreachable!("a command has only so many checkpoints");
+}
+
+/// A command, and what it says on standard error.
+#[cfg(unix)]
+pub struct Listened {
+    pub child: Child,
+    stderr: BufReader<ChildStderr>,
+}
+
+#[cfg(unix)]
+impl Listened {
+    pub fn start(sandbox: &Sandbox, arguments: &str) -> Self {
+        Self::start_with(sandbox, arguments, "")
+    }
+
+    /// Starts a command with a checkpoint in `c` that waits there for a signal, `hold after 3` or `hang within 3`;
+    /// returns when it does.
+    pub fn held(sandbox: &Sandbox, command: &str, fault: &str) -> Self {
+        let mut held = Self::start_with(sandbox, &kept(sandbox, command), fault);
+        assert_eq!(held.line(), "held\n", "{fault}");
+        held
+    }
+
+    fn start_with(sandbox: &Sandbox, arguments: &str, fault: &str) -> Self {
+        let mut command = sandbox.command(arguments);
+        if !fault.is_empty() {
+            command.env(FAULT, fault);
         }
-        std::thread::yield_now();
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("start the command");
+        let stderr = BufReader::new(child.stderr.take().expect("standard error"));
+        Self { child, stderr }
+    }
+
+    /// Waits for the next line.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stderr.read_line(&mut line).expect("read a line");
+        line
+    }
+
+    pub fn signal(&self, name: &str) {
+        crate::common::signal(&self.child, name);
+    }
+
+    /// Waits for the end; standard error is what has not been read of it.
+    pub fn end(mut self) -> Outcome {
+        let mut outcome: Outcome = self.child.wait_with_output().unwrap().into();
+        self.stderr.read_to_string(&mut outcome.stderr).unwrap();
+        outcome
+    }
+
+    /// Sends a signal to a command that waits for one; it ends as one that was interrupted.
+    pub fn interrupted(self, name: &str) -> Outcome {
+        self.signal(name);
+        let outcome = self.end();
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        outcome
     }
 }
 

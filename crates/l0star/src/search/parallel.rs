@@ -21,6 +21,8 @@ struct Pool<N> {
     work: Condvar,
     /// Something is to tell.
     news: Condvar,
+    /// Checkpoints are wanted as often as possible: every node is news.
+    is_eager: bool,
 }
 
 struct State<N> {
@@ -51,6 +53,7 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
         }),
         work: Condvar::new(),
         news: Condvar::new(),
+        is_eager: search.context.is_worth_keeping(0.0),
     };
     let seed = search.context.seed();
     let mut best = search.context.best();
@@ -122,7 +125,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
         if state.waiting > 0 {
             pool.work.notify_all();
         }
-        if context.best() < before {
+        if pool.is_eager || context.best() < before {
             pool.news.notify_one();
         }
     }
