@@ -34,6 +34,8 @@ class Model:
         Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
     coef : ndarray of shape (n_features,)
         Coefficients, zero outside the support.
+    twins : dict
+        Name of a feature of the model → names of those that could stand for it: up to units the same columns.
     intercept : float
         0 when it is off.
     support : ndarray of int
@@ -81,6 +83,8 @@ class Result(Model):
         The features that were allowed.
     loss, ridge, method
         As asked for.
+    huber_delta : float or None
+        Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
     coef : ndarray of shape (n_features,)
         Coefficients, zero outside the support.
     coef_per_sd : ndarray of shape (n_features,)
@@ -124,6 +128,7 @@ class Result(Model):
     """
 
     coef_per_sd: npt.NDArray[np.float64]
+    twins: dict[str, list[str]]
     status: str
     lower_bound: float | None
     k: int
@@ -196,6 +201,8 @@ class Result(Model):
             "method": self.method,
             "warnings": list(self.warnings),
         }
+        if self.twins:
+            fields["twins"] = self.twins
         if self.origin is not None and self.origin.constraints:
             fields["constraints"] = self.origin.constraints
         if self.priced is not None:
@@ -298,15 +305,19 @@ class Result(Model):
         gap = _core.gap(self.objective, self.lower_bound) or "none"
         others = "there is no other" if self.rest_bound is None else f"no other is below {self.rest_bound:.10g}"
         models = [("models", f"{len(self.solutions)} listed; {others}")] if self._is_list else []
+        delta = [] if self.huber_delta is None else [("huber delta", f"{self.huber_delta:.6g}")]
+        twins = [("twins", f"{', '.join(others)} could stand for {name}") for name, others in self.twins.items()]
         return [
             ("objective", f"{self.objective:.10g}"),
             ("lower bound", bound),
             ("gap", gap),
             *models,
+            *delta,
             ("k", f"{self.k} ({_core.counted(len(self.names), 'column')})"),
             ("nodes", f"{self.nodes} ({self.peak_open_nodes} open at most)"),
             ("seconds", f"{self.seconds:.3g}"),
             ("method", self.method),
+            *twins,
         ]
 
     def __repr__(self) -> str:

@@ -275,6 +275,7 @@ class Job:
             method=options.method,
             coef=solution.coefficients,
             coef_per_sd=solution.per_sd,
+            twins={names[j]: [names[i] for i in others] for j, others in solution.twins},
             intercept=solution.intercept,
             support=solution.support,
             names=names,

@@ -20,6 +20,12 @@ pub fn fitted(
     let deviations = problem.deviations(&task.columns(&solution.support));
     let effects = coefficients.0.iter().zip(deviations);
     let per_sd = effects.map(|((name, value), sd)| (name.clone(), value * sd));
+    let twins = solution.support.iter().filter_map(|j| {
+        let mut others = problem.twins(*j);
+        others.retain(|i| !solution.support.contains(i));
+        let name = |j: &usize| task.names[*j].clone();
+        (!others.is_empty()).then(|| (name(j), others.iter().map(name).collect()))
+    });
     let listed = solution.solutions.iter().map(|model| {
         let (support, coefficients) = named(task, &model.support, &model.coefficients);
         Listed {
@@ -47,6 +53,7 @@ pub fn fitted(
         intercept: solution.intercept,
         support,
         per_sd: ByName(per_sd.collect()),
+        twins: twins.collect(),
         coefficients,
         solver_calls: solution.solver_calls,
         nodes: solution.nodes,

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use l0star::Solution;
 use l0star_data::counted;
 use l0star_data::model::Fitted;
-use l0star_report::Proof;
 use l0star_report::text::{exponent, percent, significant};
 use l0star_report::width::{padded, width};
+use l0star_report::{Proof, explain};
 
 use crate::ready::Job;
 use crate::screen::Screen;
@@ -33,6 +33,9 @@ pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) 
         "k",
         format!("{} of {}", job.problem.k(), counted(features, "feature")),
     );
+    if let Some(delta) = fitted.huber_delta {
+        line("huber delta", significant(delta, 6));
+    }
     line(
         "nodes",
         format!(
@@ -156,6 +159,9 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
         };
         text.push_str(line.trim_end());
         text.push('\n');
+    }
+    for sentence in explain::twins(model) {
+        text += &screen.wrapped("  ", "  ", &sentence);
     }
     text
 }

@@ -15,6 +15,7 @@ pub struct Solution {
     pub found: l0star::Solution,
     /// Coefficients times the deviations of their columns.
     per_sd: Vec<f64>,
+    twins: Vec<(usize, Vec<usize>)>,
     criteria: Option<Criteria>,
     trace: Vec<[f64; 4]>,
 }
@@ -62,6 +63,12 @@ impl Solution {
     #[getter]
     fn per_sd<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.per_sd)
+    }
+
+    /// Columns of the model that others could stand for, with these.
+    #[getter]
+    fn twins(&self) -> Vec<(usize, Vec<usize>)> {
+        self.twins.clone()
     }
 
     #[getter]
@@ -147,6 +154,7 @@ impl Solution {
             k,
             found: solution,
             per_sd: Vec::new(),
+            twins: Vec::new(),
             criteria,
             trace,
         }
@@ -160,6 +168,12 @@ impl Solution {
         for (j, deviation) in columns.iter().zip(problem.deviations(columns)) {
             self.per_sd[*j] = self.found.coefficients[*j] * deviation;
         }
+        let twins = columns.iter().map(|j| {
+            let mut others = problem.twins(*j);
+            others.retain(|i| !columns.contains(i));
+            (*j, others)
+        });
+        self.twins = twins.filter(|(_, others)| !others.is_empty()).collect();
         for model in &mut self.found.solutions {
             complete(&mut model.support, free);
         }

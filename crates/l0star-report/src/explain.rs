@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use l0star_data::Model;
 use l0star_data::indicators::{MISSING, OTHER};
-use l0star_data::model::{Constraints, Group};
+use l0star_data::model::{Constraints, Fitted, Group};
 use l0star_data::{counted, plural};
 
 use crate::face::Face;
@@ -104,6 +104,15 @@ fn rules(asked: &Constraints) -> Vec<String> {
         ));
     }
     said
+}
+
+/// Which features could stand for chosen ones, a sentence for each of these.
+pub fn twins(fitted: &Fitted) -> Vec<String> {
+    let sentence = |(feature, others): (&String, &Vec<String>)| {
+        let names = quoted(others);
+        format!("{names} could stand for '{feature}': up to units the columns are the same.")
+    };
+    fitted.twins.iter().map(sentence).collect()
 }
 
 fn question(model: &Model) -> String {

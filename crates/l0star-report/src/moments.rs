@@ -15,6 +15,12 @@ const NAMED: usize = 5;
 const MOST_PAIRS: usize = 100;
 /// Columns that agree to this are the same.
 const SAME: f64 = 1e-9;
+/// Columns with a larger correlation are nearly the same.
+const NEARLY: f64 = 0.9999;
+/// Among more columns than this, near copies are not looked for.
+const MOST_COMPARED: usize = 4000;
+/// Random directions in which near copies have to agree before they are compared.
+const PROBES: usize = 4;
 
 /// Columns that never change, which an intercept makes useless.
 pub fn constant(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
@@ -126,8 +132,93 @@ pub fn copies(moments: &[Moments], data: &Data) -> Option<String> {
         list.push("…".into());
     }
     Some(format!(
-        "some columns say the same up to their scale: {}; which of them is chosen means nothing, so drop one of each",
+        "some columns say the same up to their scale: {}; which of them is chosen means nothing: the result names the alternatives",
         list.join(", ")
+    ))
+}
+
+/// Pairs of columns whose correlation is above [`NEARLY`] (without an intercept: their cosine), but which are no copies.
+pub fn near_copies(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
+    let Data {
+        design,
+        names,
+        weights,
+        intercept,
+        ..
+    } = *data;
+    let varying: Vec<usize> = (0..names.len())
+        .filter(|&j| !moments[j].is_constant)
+        .collect();
+    if varying.len() > MOST_COMPARED {
+        return None;
+    }
+    let rows = design.rows();
+    let shares: Vec<f64> = match weights {
+        None => vec![1.0 / rows as f64; rows],
+        Some(weights) => {
+            let total: f64 = weights.iter().sum();
+            weights.iter().map(|weight| weight / total).collect()
+        }
+    };
+    // Random directions: the distance of two columns of unit size shows in each of them.
+    let mut random = Stream::new(2);
+    let probes: [Vec<f64>; PROBES] = std::array::from_fn(|_| {
+        shares
+            .iter()
+            .map(|share| random.normal() * share.sqrt())
+            .collect()
+    });
+    let unit = |j: usize| {
+        let Moments { mean, sd, .. } = moments[j];
+        let (centre, size) = if intercept {
+            (mean, sd)
+        } else {
+            (0.0, mean.hypot(sd))
+        };
+        let mut values = vec![0.0; rows];
+        design.column_into(j, &mut values);
+        let pairs = values.iter_mut().zip(&shares);
+        pairs.for_each(|(v, share)| *v = (*v - centre) / size * share.sqrt());
+        values
+    };
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mut marks: Vec<([f64; PROBES], usize)> = Vec::with_capacity(varying.len());
+    for j in varying {
+        let values = unit(j);
+        marks.push((std::array::from_fn(|at| dot(&values, &probes[at])), j));
+    }
+    marks.sort_by(|a, b| a.0[0].abs().total_cmp(&b.0[0].abs()));
+    // Four deviations of the difference of two such marks.
+    let room = 4.0 * (2.0 * (1.0 - NEARLY) / rows as f64).sqrt();
+    let mut found: Vec<(f64, usize, usize)> = Vec::new();
+    for (at, (own, a)) in marks.iter().enumerate() {
+        let near = marks[at + 1..].iter();
+        for (other, b) in near.take_while(|(other, _)| other[0].abs() - own[0].abs() <= room) {
+            let differ = |sign: f64| (0..PROBES).any(|i| (own[i] - sign * other[i]).abs() > room);
+            if differ(1.0) && differ(-1.0) {
+                continue;
+            }
+            let correlation = dot(&unit(*a), &unit(*b)).abs();
+            if correlation > NEARLY && 1.0 - correlation > SAME {
+                found.push((correlation, *a.min(b), *a.max(b)));
+            }
+            if found.len() == MOST_PAIRS {
+                break;
+            }
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (correlation, a, b) = *found.first()?;
+    let others = match found.len() - 1 {
+        0 => String::new(),
+        1 => " (and 1 other pair)".to_owned(),
+        count => format!(" (and {count} other pairs)"),
+    };
+    Some(format!(
+        "'{}' and '{}'{others} are nearly the same (correlation {correlation:.6}): which of them is chosen says little, and a proof can take much longer; leave one out with {}",
+        clip(&names[a], 32),
+        clip(&names[b], 32),
+        face.leave_out()
     ))
 }
 
@@ -210,6 +301,37 @@ mod tests {
         let without = of(false);
         assert!(without.contains("'x0' and 'x2'"), "{without}");
         assert!(!without.contains("'x3'"), "{without}");
+    }
+
+    #[test]
+    fn near_copies_are_named_with_their_correlation() {
+        let mut random = Stream::new(3);
+        let mut draw = || -> Vec<f64> { (0..50).map(|_| random.normal()).collect() };
+        let (a, noise, other) = (draw(), draw(), draw());
+        let near = |share: f64| -> Vec<f64> {
+            let pairs = a.iter().zip(&noise);
+            pairs.map(|(a, e)| 3.0 - 7.0 * (a + share * e)).collect()
+        };
+        let copy: Vec<f64> = a.iter().map(|a| 2.0 * a).collect();
+        let warning = |near: Vec<f64>| {
+            let columns = [a.clone(), other.clone(), near, copy.clone()].concat();
+            let design = Design::dense(50, 4, columns).unwrap();
+            let moments = Moments::of(&design, None);
+            let names = names(4);
+            near_copies(&moments, &data(&design, &names, None), Face::Command)
+        };
+        let found = warning(near(0.005)).unwrap();
+        // The column and its exact copy are both near it, and no near copies of each other.
+        assert!(
+            found.contains("'x2'") && found.contains("1 other pair)"),
+            "{found}"
+        );
+        assert!(
+            found.contains("correlation 0.9999") && found.contains("--drop"),
+            "{found}"
+        );
+        assert_eq!(warning(near(0.1)), None);
+        assert_eq!(warning(other.iter().map(|v| v * v).collect()), None);
     }
 
     #[test]

@@ -53,5 +53,6 @@ pub fn warnings(data: &Data, k: usize, face: Face) -> Vec<String> {
         warnings.extend(moments::far_apart(&moments, data.names, face));
     }
     warnings.extend(moments::copies(&moments, data));
+    warnings.extend(moments::near_copies(&moments, data, face));
     warnings
 }

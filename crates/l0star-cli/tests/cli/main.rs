@@ -28,5 +28,6 @@ mod standardize;
 mod stopped;
 mod stopping;
 mod texts;
+mod units;
 mod usage;
 mod warnings;

@@ -366,6 +366,7 @@ mod tests {
                 support: names.clone(),
                 per_sd: ByName(coefficients.clone()),
                 coefficients: ByName(coefficients),
+                twins: Default::default(),
                 solver_calls: u64::MAX,
                 nodes: 1,
                 peak_open_nodes: 1,

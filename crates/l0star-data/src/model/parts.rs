@@ -1,5 +1,6 @@
 //! What a [model](super::Model) is made of: the fields of its file and of the results that scripts read.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -81,6 +82,9 @@ pub struct Fitted {
     /// changes with one deviation. Empty in files of versions that did not write it.
     #[serde(default)]
     pub per_sd: ByName,
+    /// Of chosen features: others that could stand for them, with the same objective.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub twins: BTreeMap<String, Vec<String>>,
     /// Relaxations and restricted problems solved.
     pub solver_calls: u64,
     /// Nodes of the search tree looked at.

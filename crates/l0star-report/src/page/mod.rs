@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use l0star_data::model::{List, Priced};
+use l0star_data::model::{Fitted, List, Priced};
 use l0star_data::{DataError, Model, counted, write_atomically};
 use serde::Serialize;
 
@@ -288,7 +288,7 @@ fn render(model: &Model, charts: &Charts, face: Face) -> String {
     let json = serde_json::to_string(charts).expect("charts have no keys but strings");
     let proof = Proof::of(fitted);
     let class = if proof.is_complete() { "good" } else { "loud" };
-    let parts: [(&str, String); 13] = [
+    let parts: [(&str, String); 14] = [
         ("version", escape(env!("CARGO_PKG_VERSION"))),
         (
             "title",
@@ -320,6 +320,7 @@ fn render(model: &Model, charts: &Charts, face: Face) -> String {
             }
             .to_owned(),
         ),
+        ("twins", twins(fitted)),
         ("words", words(model, face)),
         ("css", CSS.to_owned()),
         // In a script only this would end it.
@@ -440,6 +441,15 @@ fn has_both_signs(model: &Model) -> bool {
         values.iter().any(|(_, value)| is(value))
     };
     has(|value| *value < 0.0) && has(|value| *value > 0.0)
+}
+
+/// Features that could stand for chosen ones.
+fn twins(fitted: &Fitted) -> String {
+    let sentences = explain::twins(fitted);
+    let paragraphs = sentences
+        .iter()
+        .map(|text| format!("\n<p class=\"note\">{}</p>", escape(text)));
+    paragraphs.collect()
 }
 
 fn words(model: &Model, face: Face) -> String {
