@@ -145,6 +145,8 @@ class Result(Model):
         Of the model.
     lower_bound : float or None
         Certified: no model with at most ``k`` features is below it. None for an inexact method.
+    relative_gap : float or None
+        The gap divided by the objective, or by 1e-12 of that of the best model without features where that is larger.
     k : int
         The features that were allowed.
     loss, ridge, method
@@ -190,6 +192,7 @@ class Result(Model):
 
     status: str
     lower_bound: float | None
+    relative_gap: float | None
     k: int
     loss: str
     huber_delta: float | None
@@ -221,11 +224,6 @@ class Result(Model):
     def gap(self) -> float | None:
         """``objective - lower_bound``, None for an inexact method."""
         return None if self.lower_bound is None else max(self.objective - self.lower_bound, 0.0)
-
-    @property
-    def relative_gap(self) -> float | None:
-        """The gap divided by the objective."""
-        return None if self.gap is None else self.gap / max(self.objective, 1e-12)
 
     @property
     def headline(self) -> str:

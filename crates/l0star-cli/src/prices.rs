@@ -5,7 +5,7 @@ use std::fmt::Write;
 use l0star::{Checkpoint, Price, PriceRun, Solution, Status};
 use l0star_data::model::Priced;
 use l0star_report::prices::ordered;
-use l0star_report::text::{clip, significant};
+use l0star_report::text::{clip, percent, significant};
 
 use crate::checkpoint::Checkpoints;
 use crate::failure::Failure;
@@ -75,7 +75,7 @@ pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
             (Some(cost), _) if price.status == "optimal" => format!(
                 "{:>11}  {:>8} %",
                 significant(cost, 6),
-                significant(100.0 * cost / objective.max(1e-12), 3)
+                significant(percent(cost, objective), 3)
             ),
             (Some(cost), Some(lower)) => format!(
                 "between {} and {}, stopped before it was proved",

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use l0star::{Solution, Status};
 
-use l0star_report::text::{clip, exponent, percent_above, significant};
+use l0star_report::text::{clip, exponent, percent, percent_above, significant};
 
 use crate::ready::Job;
 use crate::screen::Screen;
@@ -79,7 +79,7 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
     let head = format!("  {:>4}  {:<12}  {:>9}  features", "", "objective", "above");
     let mut text = screen.bold(&head) + "\n";
     for (i, model) in solution.solutions.iter().enumerate() {
-        let above = (model.objective - solution.objective) / solution.objective.max(1e-12);
+        let above = percent(model.objective - solution.objective, solution.objective);
         let names: Vec<String> = model
             .support
             .iter()
@@ -94,7 +94,7 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
             "  {:>4}  {:<12}  {:>7} %  {features}",
             i + 1,
             significant(model.objective, 8),
-            significant(100.0 * above, 3),
+            significant(above, 3),
         );
     }
     let rest = match solution.rest_bound {

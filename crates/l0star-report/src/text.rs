@@ -37,6 +37,14 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
+/// How many percent of the whole a part is: 0 for nothing, whatever the whole.
+pub fn percent(part: f64, whole: f64) -> f64 {
+    if part == 0.0 {
+        return 0.0;
+    }
+    100.0 * part / whole
+}
+
 /// A share in percent to two digits, rounded up, so that "within" stays true.
 pub fn percent_above(share: f64) -> String {
     let percent = 100.0 * share;

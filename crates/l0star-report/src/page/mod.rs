@@ -24,7 +24,7 @@ use serde::Serialize;
 use crate::explain;
 use crate::face::Face;
 use crate::prices;
-use crate::text::{percent_above, significant};
+use crate::text::{percent, percent_above, significant};
 
 pub use self::fit_quality::Rows;
 pub use self::trace::Trace;
@@ -219,7 +219,7 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
     }
     let models = shown.iter().map(|model| Column {
         objective: model.objective,
-        above: 100.0 * (model.objective - best) / best.max(1e-12),
+        above: percent(model.objective - best, best),
         coefficients: &model.coefficients,
     });
     (
