@@ -22,7 +22,7 @@ from l0star._constraints import Constraints
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data
-from l0star._options import Options, check_count, check_real
+from l0star._options import Options, check_count, check_real, thread_count
 from l0star._progress import Progress, bar
 from l0star._solve import Job
 
@@ -113,7 +113,7 @@ class _CrossValidated(_SparseModel):
         """Score every (ridge, fold, k); a task is a whole path."""
         scorer = check_scoring(self, scoring=self.scoring)
         # The engine releases the GIL: threads share the data. Each search gets one, so that n_jobs is the load.
-        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        parallel = Parallel(n_jobs=thread_count(self.n_jobs), prefer="threads", return_as="generator")
         stop = _core.Stop()
         # Lists, prices and checkpoints are for the last fit.
         one = {"verbose": 0, "n_jobs": None, "top": None, "within": None, "prices": False}

@@ -9,10 +9,11 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 
 from l0star._core import LABEL_LOSSES, METHODS, REAL_LOSSES, RELAXATIONS
 from l0star._progress import Progress
+from l0star._warnings import warn
 
 LOSSES = (*REAL_LOSSES, *LABEL_LOSSES)
 
@@ -74,7 +75,7 @@ class Options:
             "relaxation": self.relaxation,
             "gap": float(self.gap),
             "relative_gap": float(self.relative_gap),
-            "threads": effective_n_jobs(self.n_jobs),
+            "threads": thread_count(self.n_jobs),
             "top": self.top,
             "within": self.within,
             "time_limit": None if limit is None else float(limit),
@@ -123,6 +124,14 @@ class Options:
             _refuse(owner, "n_jobs", self.n_jobs, "an int other than 0 or None")
         if self.callback is not None and not callable(self.callback):
             _refuse(owner, "callback", self.callback, "a callable or None")
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Give the threads that ``n_jobs`` stands for: at most four per core, with a warning where more are asked for."""
+    asked, most = effective_n_jobs(n_jobs), 4 * cpu_count()
+    if asked > most:
+        warn(f"n_jobs={n_jobs} is more than four per core; {most} threads are started.", UserWarning)
+    return min(asked, most)
 
 
 def check_count(owner: str, name: str, value: object, *, least: int = 0) -> None:

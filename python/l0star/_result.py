@@ -79,6 +79,8 @@ class Result(Model):
         Of the model.
     lower_bound : float or None
         Certified: no model with at most ``k`` features is below it. None for an inexact method.
+    relative_gap : float or None
+        The gap divided by the objective, or by 1e-12 of that of the best model without features where that is larger.
     k : int
         The features that were allowed.
     loss, ridge, method
@@ -131,6 +133,7 @@ class Result(Model):
     twins: dict[str, list[str]]
     status: str
     lower_bound: float | None
+    relative_gap: float | None
     k: int
     loss: str
     huber_delta: float | None
@@ -162,11 +165,6 @@ class Result(Model):
     def gap(self) -> float | None:
         """``objective - lower_bound``, None for an inexact method."""
         return None if self.lower_bound is None else max(self.objective - self.lower_bound, 0.0)
-
-    @property
-    def relative_gap(self) -> float | None:
-        """The gap divided by the objective, as solvers of mixed-integer programs define it."""
-        return None if self.gap is None else self.gap / max(self.objective, 1e-12)
 
     @property
     def per_sd(self) -> dict[str, float]:

@@ -268,6 +268,7 @@ class Job:
             status=solution.status,
             objective=solution.objective,
             lower_bound=solution.lower_bound,
+            relative_gap=solution.relative_gap,
             k=solution.k,
             loss=options.loss,
             huber_delta=self._problem.huber_delta,

@@ -24,6 +24,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let mut job = Job::prepare(args)?;
     job.settings.interrupt = Some(interrupt::flag());
     if !args.quiet && !args.json {
+        output::warn(&args.search.warnings());
         output::warn(&job.warnings);
     }
     let listener = Listener::new(args.log, args.quiet);

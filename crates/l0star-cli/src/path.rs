@@ -165,6 +165,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let last = args.k.unwrap_or(DEFAULT_SIZE.min(task.features()));
     let warnings = task.warnings(last);
     if !args.quiet && !args.json {
+        output::warn(&args.search.warnings());
         output::warn(&warnings);
     }
     let problem = task.problem(last, args.ridge, task.weights.as_deref())?;

@@ -6,7 +6,7 @@ use l0star::{Checkpoint, Price, PriceRun, Solution};
 use l0star_data::model::Priced;
 use l0star_report::prices::ordered;
 use l0star_report::proof::{self, Cost};
-use l0star_report::text::{percent, significant};
+use l0star_report::text::{percent, share, significant};
 use l0star_report::width::{padded, width};
 
 use crate::checkpoint::Checkpoints;
@@ -74,7 +74,7 @@ pub fn table(prices: &[Priced], objective: f64, screen: &Screen) -> String {
             Cost::Exact(cost) => format!(
                 "{:>11}  {:>8} %",
                 significant(cost, 6),
-                percent(cost / objective.max(1e-12))
+                percent(share(cost, objective))
             ),
             Cost::Between(lower, upper, why) => format!(
                 "between {} and {}, {why}",

@@ -58,12 +58,28 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
     pub memory_limit: Option<u64>,
 
-    /// Threads that search [default: one a core]; with 1 a run is repeatable bit for bit
+    /// Threads that search, at most four per core [default: one per core]; with 1 a run is repeatable bit for bit
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = one_or_more)]
     pub threads: Option<NonZeroUsize>,
 }
 
 impl SearchArgs {
+    /// How many threads search.
+    pub fn thread_count(&self) -> Option<NonZeroUsize> {
+        let most = Settings::most_threads();
+        self.threads.map(|asked| asked.min(most)).or_else(cores)
+    }
+
+    /// What is done otherwise than asked.
+    pub fn warnings(&self) -> Vec<String> {
+        let most = Settings::most_threads();
+        let asked = self.threads.filter(|asked| *asked > most);
+        let text = |asked| {
+            format!("--threads {asked} is more than four per core; {most} threads are started")
+        };
+        asked.map(text).into_iter().collect()
+    }
+
     /// The settings, or which options do not go together.
     pub fn settings(&self) -> Result<Settings, Failure> {
         if self.method != Method::Paper {
@@ -80,7 +96,7 @@ impl SearchArgs {
             }
         }
         Ok(Settings {
-            threads: self.threads.or_else(cores),
+            threads: self.thread_count(),
             solo: SOLO,
             gap: self.gap,
             relative_gap: self.relative_gap,
@@ -95,7 +111,7 @@ impl SearchArgs {
     }
 }
 
-/// One thread a core.
-pub fn cores() -> Option<NonZeroUsize> {
+/// One thread per core.
+fn cores() -> Option<NonZeroUsize> {
     std::thread::available_parallelism().ok()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use l0star::Solution;
 use l0star_data::counted;
 use l0star_data::model::Fitted;
-use l0star_report::text::{exponent, percent, significant};
+use l0star_report::text::{exponent, percent, share, significant};
 use l0star_report::width::{padded, width};
 use l0star_report::{Proof, explain};
 
@@ -65,7 +65,7 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
     let head = format!("  {:>4}  {:<12}  {:>9}  features", "", "objective", "above");
     let mut text = screen.bold(&head) + "\n";
     for (i, model) in solution.solutions.iter().enumerate() {
-        let above = (model.objective - solution.objective) / solution.objective.max(1e-12);
+        let above = share(model.objective - solution.objective, solution.objective);
         let names: Vec<String> = model
             .support
             .iter()

@@ -51,6 +51,11 @@ impl Solution {
     }
 
     #[getter]
+    fn relative_gap(&self) -> Option<f64> {
+        self.found.relative_gap()
+    }
+
+    #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         indices(py, &self.found.support)
     }

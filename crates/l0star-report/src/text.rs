@@ -38,6 +38,14 @@ pub fn significant(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
+/// Which share of the whole a part is: 0 for nothing, whatever the whole.
+pub fn share(part: f64, whole: f64) -> f64 {
+    if part == 0.0 {
+        return 0.0;
+    }
+    part / whole
+}
+
 /// A share in percent to three digits, without the sign.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;

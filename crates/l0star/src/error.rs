@@ -18,6 +18,41 @@ pub enum Error {
         /// The offending value.
         value: f64,
     },
+    /// A data entry is so large that squares and sums of it would overflow.
+    #[error(
+        "row {row}, column '{column}' is {value:e}: squares and sums of numbers this large leave the range of double \
+         precision; check the value, or divide the column by a large number"
+    )]
+    TooLarge {
+        /// Row, from 1.
+        row: usize,
+        /// Name of the column (`response` and `offset` for those vectors).
+        column: String,
+        /// The offending value.
+        value: f64,
+    },
+    /// The response is so small that its squares underflow.
+    #[error(
+        "no response (less its offset) is larger than {largest:e}: its square leaves the range of double precision; multiply \
+         the response (the offset, and Huber's delta) by a large number"
+    )]
+    TooSmall {
+        /// The size of the largest.
+        largest: f64,
+    },
+    /// A sample weight is too small beside the largest.
+    #[error(
+        "row {row}: weight {value:e} is less than 1e-150 of the largest, {largest:e}, and the row would be lost to rounding; \
+         give it the weight 0 to leave it out, or bring the weights closer together"
+    )]
+    SmallWeight {
+        /// Row, from 1.
+        row: usize,
+        /// The weight.
+        value: f64,
+        /// The largest weight.
+        largest: f64,
+    },
     /// Two inputs disagree in length.
     #[error("{what} has {found} entries, but the data need {expected}")]
     Shape {

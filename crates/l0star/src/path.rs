@@ -27,7 +27,7 @@ use crate::problem::Problem;
 use crate::search::Event;
 use crate::search::checkpoint::Stamp;
 use crate::search::context::PROMISE;
-use crate::settings::{Model, Settings, Solution, Status};
+use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
 
 /// A path to come: a problem whose own k does not matter, settings, the sizes, and who listens.
@@ -326,7 +326,7 @@ fn share_bounds(solutions: &mut [Solution], settings: &Settings) {
         known = known.max(bound);
         solution.lower_bound = Some(known.min(solution.objective));
         let gap = solution.objective - known;
-        let size = solution.objective.max(1e-12);
+        let size = scale_of(solution.objective, solution.empty_objective);
         if solution.status.falls_short() && !settings.wants_list() {
             if gap <= PROMISE * size {
                 solution.status = Status::Optimal;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::linalg::rounding::U;
 use crate::problem::Problem;
 use crate::search::Checkpoint;
 use crate::search::checkpoint::Stamp;
@@ -18,6 +19,9 @@ use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
 use book::Book;
 pub use book::PriceSink;
+
+/// P of a model is at most this many times its `objective` (`docs/numerics.md`, section 11).
+const ABOVE: f64 = 1.0 + 32.0 * U;
 
 /// What it costs to decide otherwise about one feature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -262,7 +266,11 @@ impl Price {
             columns: problem.members(feature),
             chosen: !inside,
             cost: (found.objective - base.1).max(0.0),
-            cost_bounds: ((low - base.1).max(0.0), (found.objective - base.0).max(0.0)),
+            // Both the objectives and their difference are rounded: outwards.
+            cost_bounds: (
+                (low - base.1 * ABOVE).next_down().max(0.0),
+                (found.objective * ABOVE - base.0).next_up().max(0.0),
+            ),
             objective: found.objective,
             lower_bound: low,
             status: found.status,

@@ -79,7 +79,8 @@ words! {
 words! {
     /// What a [`Solution`] is known to be.
     Status, "status",
-    /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12)`.
+    /// `objective - lower_bound <= 1e-9 * max(objective, 1e-12 * P(0))`, P(0) the objective of the empty model
+    /// ([`Solution::empty_objective`]).
     Optimal = "optimal",
     /// `objective - lower_bound` is within the error that was allowed: `gap`, or `relative_gap` times the objective.
     GapReached = "gap_reached",
@@ -173,7 +174,7 @@ const DEFAULT_LIST: usize = 1000;
 /// | `time_limit` | none | wall-clock time | |
 /// | `node_limit` | none | nodes taken from the frontier | |
 /// | `memory_limit` | none | bytes of open nodes and their frames; from half of it on `best-first` plunges depth first | |
-/// | `threads` | 1 | threads that search, for `best-first`; see below | ≥ 1 |
+/// | `threads` | 1 | threads that search, for `best-first`; see below | ≥ 1, at most four per core are started |
 /// | `ideas` | all | mechanisms of `best-first`, for the ablation | |
 /// | `solo` | 0 | how long one thread searches before the others join | |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
@@ -311,10 +312,29 @@ impl Settings {
         self.gap.max(self.relative_gap * objective)
     }
 
-    /// How many threads search.
+    /// How many threads search: as many as are asked for, but at most [`Settings::most_threads`].
     pub fn thread_count(&self) -> usize {
-        self.threads.map_or(1, NonZeroUsize::get)
+        let asked = self.threads.map_or(1, NonZeroUsize::get);
+        asked.min(Self::most_threads().get())
     }
+
+    /// Four threads per core: more only cost memory.
+    pub fn most_threads() -> NonZeroUsize {
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(3))
+    }
+}
+
+/// What the error of an objective is relative to: the objective itself, but no less than 1e-12 of the empty model's, which is
+/// where the rounding of the data hides it. No absolute number decides, so the unit of the response does not matter.
+pub(crate) fn scale_of(objective: f64, empty_objective: f64) -> f64 {
+    // The last is for a response of zeros alone: no other is so small.
+    objective.max(1e-12 * empty_objective).max(1e-280)
+}
+
+/// An absolute gap as a share of what errors are relative to.
+pub(crate) fn relative(gap: f64, objective: f64, empty_objective: f64) -> f64 {
+    gap / scale_of(objective, empty_objective)
 }
 
 /// One model of a list.
@@ -340,6 +360,9 @@ pub struct Solution {
     pub objective: f64,
     /// A certified lower bound of the optimum; `None` for an inexact method.
     pub lower_bound: Option<f64>,
+    /// P(0): the objective of the best model without selectable features, which is the best constant where there is an
+    /// intercept and nothing else is always in. Where that fits up to rounding: the objective without any coefficient.
+    pub empty_objective: f64,
     /// The columns of the features that the model uses, in order: those with a non-zero coefficient, whole groups, what they
     /// require, and what is included.
     pub support: Vec<usize>,
@@ -373,9 +396,10 @@ impl Solution {
             .map(|bound| (self.objective - bound).max(0.0))
     }
 
-    /// The gap divided by `max(objective, 1e-12)`, as solvers of mixed-integer programs define it: it says which share of
-    /// the objective is not proved, not how far above the optimum the model can be.
+    /// The gap divided by `max(objective, 1e-12 * empty_objective)`, as solvers of mixed-integer programs define it: it says
+    /// which share of the objective is not proved, not how far above the optimum the model can be.
     pub fn relative_gap(&self) -> Option<f64> {
-        self.gap().map(|gap| gap / self.objective.max(1e-12))
+        let gap = self.gap()?;
+        Some(relative(gap, self.objective, self.empty_objective))
     }
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use common::{Random, dense_case, random_case};
 use l0star::search::{Event, News};
 use l0star::{
-    Design, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
+    Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
     solve_observed,
 };
 use proptest::prelude::*;
@@ -36,7 +36,8 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
         bound <= optimum + slack,
         "{words}: bound {bound} above the optimum {optimum}"
     );
-    let relative = settings.relative_gap.max(1e-9) * found.objective.max(1e-12);
+    let relative =
+        settings.relative_gap.max(1e-9) * found.objective.max(1e-12 * found.empty_objective);
     let allowed = settings.gap.max(relative);
     prop_assert!(
         found.objective - optimum <= allowed,
@@ -223,13 +224,13 @@ fn an_overflow_never_becomes_a_bound() {
         let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         let columns = (0..2 * n).map(|i| sign(i / 2 + i)).collect();
         let design = Design::dense(n, 2, columns).unwrap();
-        let b = (0..n).map(|i| 9e153 * sign(i)).collect();
-        let problem = Problem::builder(design, b)
-            .standardize(false)
-            .intercept(true)
-            .build()
-            .unwrap();
-        check_claims(&problem, 1e-12, 1e-9);
+        let build = |size: f64| {
+            let b = (0..n).map(|i| size * sign(i)).collect();
+            let builder = Problem::builder(design.clone(), b);
+            builder.standardize(false).intercept(true).build()
+        };
+        assert!(matches!(build(9e153), Err(Error::TooLarge { .. })));
+        check_claims(&build(9e119).unwrap(), 1e-12, 1e-9);
     }
 }
 

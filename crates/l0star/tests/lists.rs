@@ -312,3 +312,19 @@ fn settings_that_no_list_goes_with_are_refused() {
     };
     assert_eq!(solve(&problem, &one).unwrap().solutions.len(), 1);
 }
+
+/// A list of one says of all others what is proved of the best.
+#[test]
+fn a_list_of_one_model_has_a_bound_of_the_rest() {
+    let problem = hard("quadratic");
+    let found = solve(&problem, &many(Some(1), None)).unwrap();
+    assert_eq!((found.status, found.solutions.len()), (Status::Optimal, 1));
+    assert_eq!(found.rest_bound, found.lower_bound);
+    assert_eq!(
+        solve(&problem, &Settings::default()).unwrap().rest_bound,
+        None
+    );
+    // Nothing else can be chosen.
+    let none = problem.with_k(0).unwrap();
+    assert_eq!(solve(&none, &many(Some(1), None)).unwrap().rest_bound, None);
+}

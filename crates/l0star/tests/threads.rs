@@ -114,3 +114,13 @@ fn of_equal_models_the_first_support_is_kept() {
         assert_eq!(context.incumbent().unwrap().support, [0]);
     }
 }
+
+#[test]
+fn far_more_threads_than_cores_are_not_started() {
+    let most = Settings::most_threads().get();
+    assert_eq!(with_threads(1_000_000_000).thread_count(), most);
+    assert_eq!(with_threads(1).thread_count(), 1);
+    let problem = hard("quadratic");
+    let found = solve(&problem, &with_threads(1_000_000_000)).unwrap();
+    assert_eq!(found.status, Status::Optimal);
+}

@@ -35,7 +35,7 @@ use crate::interrupt;
 use crate::output;
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
-use crate::search::{SearchArgs, cores};
+use crate::search::SearchArgs;
 use crate::task::{Task, TaskArgs};
 
 pub const EXAMPLES: &str = "\
@@ -162,6 +162,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     };
     let folds = folds::deal(&task, args.folds, args.seed)?;
     if !args.quiet && !args.json {
+        output::warn(&args.search.warnings());
         output::warn(&warnings);
     }
     let searches = match checkpoints.are_kept() {
@@ -187,7 +188,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         score,
         searches: &searches,
     };
-    let threads = args.search.threads.or_else(cores);
+    let threads = args.search.thread_count();
     let scored = plan.run(threads.map_or(1, NonZeroUsize::get));
     searches.save();
     let (scores, unproved) = scored?;

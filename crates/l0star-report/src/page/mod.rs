@@ -25,7 +25,7 @@ use crate::explain;
 use crate::face::Face;
 use crate::prices;
 use crate::proof::{self, Cost, Proof};
-use crate::text::{percent_up, significant};
+use crate::text::{percent_up, share, significant};
 use crate::width::width;
 
 pub use self::fit_quality::Rows;
@@ -271,7 +271,7 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
     }
     let models = shown.iter().map(|model| Column {
         objective: model.objective,
-        above: 100.0 * (model.objective - best) / best.max(1e-12),
+        above: 100.0 * share(model.objective - best, best),
         coefficients: &model.coefficients,
     });
     (

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::frame::{Frame, Spread};
 use super::root::Root;
 use super::tree::{GramNode, GramTree};
+use crate::linalg::short::Short;
 use crate::search::Context;
 use crate::search::bits::Bits;
 use crate::search::checkpoint::{Draft, SavedFrame, SavedNode, State, bits};
@@ -65,7 +66,7 @@ pub(super) fn save_node(root: &Root, node: &GramNode, draft: &mut Draft) {
                 None => node.frame.scale[i as usize],
             };
             let warm = node.warm.iter();
-            warm.map(|(i, x)| (column(&columns[*i as usize]), f64::from(*x) / scale(*i)))
+            warm.map(|(i, x)| (column(&columns[*i as usize]), x.value() / scale(*i)))
                 .collect()
         })
     });
@@ -159,9 +160,7 @@ impl GramTree<'_> {
                 let known = shared.entry((saved.frame, warm)).or_insert_with(|| {
                     let start = starts[warm as usize].iter();
                     let known =
-                        start.filter_map(|(j, x)| Some((*at.get(index.get(j)?)?, *x as f32)));
-                    // Whatever single precision does not hold is no good start.
-                    let known = known.filter(|(_, x)| x.is_finite());
+                        start.filter_map(|(j, x)| Some((*at.get(index.get(j)?)?, Short::new(*x))));
                     known.collect()
                 });
                 Arc::clone(known)
@@ -254,9 +253,9 @@ impl GramTree<'_> {
         };
         let warm = node.warm.iter().map(|(i, x)| {
             let i = place[*i as usize];
-            (i, x * frame.scale[i as usize] as f32)
+            (i, Short::new(x.value() * frame.scale[i as usize]))
         });
-        let warm: Arc<[(u32, f32)]> = warm.collect();
+        let warm: Arc<[(u32, Short)]> = warm.collect();
         Some(GramNode::new(
             node.low, frame, inside, outside, &warm, node.depth,
         ))

@@ -10,6 +10,7 @@ use super::tree::{GramNode, GramTree};
 use crate::bound::Certified;
 use crate::heuristic;
 use crate::linalg::cholesky::Cholesky;
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 use crate::relaxation::working::{self, Working};
 use crate::search::bits::Bits;
@@ -281,7 +282,7 @@ impl<'p> GramTree<'p> {
     }
 
     /// The model of a support as a starting point of a frame.
-    fn warm_from(&mut self, chosen: &[usize], frame: &Frame) -> Vec<(u32, f32)> {
+    fn warm_from(&mut self, chosen: &[usize], frame: &Frame) -> Vec<(u32, Short)> {
         let size = chosen.len();
         let rows = self.factor.start(size);
         for (r, i) in chosen.iter().enumerate() {
@@ -295,7 +296,7 @@ impl<'p> GramTree<'p> {
         let mut x: Vec<f64> = chosen.iter().map(|i| self.root.c[*i]).collect();
         self.factor.solve(&mut x);
         let x = chosen.iter().zip(x);
-        x.map(|(i, x)| (*i as u32, (x * frame.scale[*i]) as f32))
+        x.map(|(i, x)| (*i as u32, Short::new(x * frame.scale[*i])))
             .collect()
     }
 }

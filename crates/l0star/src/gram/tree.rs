@@ -10,6 +10,7 @@ use super::root::Root;
 use super::swaps::{self, Pinned};
 use crate::bound::Certified;
 use crate::linalg::cholesky::Cholesky;
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::relaxation::{branching, start_at};
@@ -37,7 +38,7 @@ pub(crate) struct GramNode {
     pub(super) frame: Arc<Frame>,
     pub(super) inside: Bits,
     pub(super) outside: Bits,
-    pub(super) warm: Arc<[(u32, f32)]>,
+    pub(super) warm: Arc<[(u32, Short)]>,
     pub(super) depth: u32,
     bytes: u32,
     /// From a checkpoint: the sets and the (unscaled) warm start are about this frame, which is not built yet.
@@ -50,7 +51,7 @@ impl GramNode {
         frame: &Arc<Frame>,
         inside: Bits,
         outside: Bits,
-        warm: &Arc<[(u32, f32)]>,
+        warm: &Arc<[(u32, Short)]>,
         depth: u32,
     ) -> Self {
         // The warm start is shared with the sibling; frames are counted by themselves.
@@ -205,18 +206,18 @@ impl<'p> GramTree<'p> {
         self.newton.x.resize(d, 0.0);
         for (i, x) in &*node.warm {
             if !node.outside.contains(*i as usize) {
-                self.newton.x[*i as usize] = f64::from(*x);
+                self.newton.x[*i as usize] = x.value();
             }
         }
         sets
     }
 
     /// The iterate as a warm start.
-    pub(super) fn warm(&self, sets: &Sets) -> Arc<[(u32, f32)]> {
+    pub(super) fn warm(&self, sets: &Sets) -> Arc<[(u32, Short)]> {
         let x = &self.newton.x;
         let columns = sets.inside.iter().chain(&sets.free);
         let active = columns.filter(|i| x[**i] != 0.0);
-        active.map(|i| (*i as u32, x[*i] as f32)).collect()
+        active.map(|i| (*i as u32, Short::new(x[*i]))).collect()
     }
 
     /// The candidate of a relaxed point: S and the m largest free coefficients, refitted if it looks better.

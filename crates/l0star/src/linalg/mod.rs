@@ -5,3 +5,4 @@ pub mod kernels;
 pub(crate) mod psd;
 pub mod rounding;
 pub(crate) mod select;
+pub(crate) mod short;

@@ -41,7 +41,12 @@ impl Loss for Huber {
 
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
-        let r = (z - b).abs();
+        self.value_near(z, 0.0, b)
+    }
+
+    #[inline]
+    fn value_near(&self, high: f64, low: f64, b: f64) -> f64 {
+        let r = ((high - b) + low).abs();
         let inner = r.min(self.delta);
         // inner (r - inner/2) is r²/2 inside and δ(r - δ/2) outside.
         inner * (r - 0.5 * inner)

@@ -128,6 +128,12 @@ pub trait Loss: Debug + Send + Sync {
         self.slope(self.prox(v / t, b, 1.0 / t), b)
     }
 
+    /// `l(high + low, b)` for a prediction in two doubles, `|low|` at most half a unit in the last place of `high`.
+    fn value_near(&self, high: f64, low: f64, b: f64) -> f64 {
+        let change = self.slope(high, b) + 0.5 * self.curvature(high, b) * low;
+        self.value(high, b) + change * low
+    }
+
     /// `Σ p_i l(z_i, b_i)`, with an error of at most `γ_{n+24}` of it.
     fn total(&self, p: &[f64], z: &[f64], b: &[f64]) -> f64 {
         p.iter()

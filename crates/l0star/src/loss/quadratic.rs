@@ -19,6 +19,12 @@ impl Loss for Quadratic {
     }
 
     #[inline]
+    fn value_near(&self, high: f64, low: f64, b: f64) -> f64 {
+        let residual = (high - b) + low;
+        0.5 * residual * residual
+    }
+
+    #[inline]
     fn slope(&self, z: f64, b: f64) -> f64 {
         z - b
     }

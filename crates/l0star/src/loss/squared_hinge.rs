@@ -19,6 +19,13 @@ impl Loss for SquaredHinge {
         0.5 * miss * miss
     }
 
+    /// The difference is exact next to the kink, and the low part decides on which side of it the prediction is.
+    #[inline]
+    fn value_near(&self, high: f64, low: f64, b: f64) -> f64 {
+        let miss = ((1.0 - b * high) - b * low).max(0.0);
+        0.5 * miss * miss
+    }
+
     #[inline]
     fn slope(&self, z: f64, b: f64) -> f64 {
         -b * (1.0 - b * z).max(0.0)

@@ -10,7 +10,7 @@ use crate::bound::Certified;
 use crate::search::checkpoint::{Draft, SharedTree, State};
 use crate::search::context::{Counters, WORKING};
 use crate::search::{Context, Expansion, Node, Restrict, Search, Tree};
-use crate::settings::{Solution, Status};
+use crate::settings::{Solution, Status, scale_of};
 use crate::solve::{Driver, run};
 
 /// A node in which fewer decisions than this are open is no longer shared …
@@ -169,7 +169,7 @@ impl<'a, 'p> OneTree<'a, 'p> {
     fn proves(&self, at: usize, bound: Certified) -> bool {
         let settings = self.pricing.settings;
         let known = self.pricing.ledger.best(at).0;
-        let size = known.max(1e-12);
+        let size = scale_of(known, self.pricing.problem.empty_objective());
         let allowed = settings.gap.max(settings.relative_gap * size);
         bound.value() >= known - allowed.max(WORKING * size)
     }

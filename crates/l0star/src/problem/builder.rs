@@ -1,18 +1,15 @@
 //! Unchecked inputs in, a valid [`Problem`] or a precise error out.
 
+mod range;
 mod roles;
 
 use std::sync::Arc;
 
 use super::twins::{Columns, Twins};
-use super::{Design, Moments, Problem, Standard, Unpenalised};
+use super::{Design, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, Quadratic, ResponseKind};
 use roles::Roles;
-
-/// Weights below this share of the largest count as zero: their rows cannot change the objective, and their
-/// reciprocals would overflow.
-const NEGLIGIBLE_WEIGHT: f64 = 1e-150;
 
 /// Collects the parts of a problem; [`Builder::build`] checks them all.
 ///
@@ -216,16 +213,10 @@ impl Builder {
             }
             None => (1..=columns).map(|j| format!("x{j}")).collect(),
         };
-        check_vector("response", &self.response, rows)?;
-        if let Some((row, column, value)) = self.design.find_not_finite() {
-            return Err(Error::NotFinite {
-                row: row + 1,
-                column: names[column].clone(),
-                value,
-            });
-        }
+        range::check_rows("response", &self.response, rows)?;
+        range::check_entries(&self.design, &names)?;
         if let Some(offset) = &self.offset {
-            check_vector("offset", offset, rows)?;
+            range::check_rows("offset", offset, rows)?;
         }
         let p = self.shares(rows)?;
         let (mut ridge, roles) = self.roles(&names)?;
@@ -261,29 +252,17 @@ impl Builder {
             free.push(columns);
             structure.add_column();
         }
-        let mut standard = None;
-        if self.standardize {
-            let bounds = structure.bounds.clone();
-            let scales = scales(&design, &p)?;
-            for ((low, high), scale) in structure.bounds.iter_mut().zip(&scales) {
-                (*low, *high) = (*low * scale, *high * scale);
-            }
-            let divided = design.divided_by(&scales)?;
-            let data = std::mem::replace(&mut design, divided);
-            standard = Some(Arc::new(Standard::new(data, scales, bounds)));
-        }
+        let (bounds, standardize) = (&mut structure.bounds, self.standardize);
+        let standard = Standard::new(&design, &p, self.intercept, standardize, bounds)?;
+        let standard = standard.map(|(standard, own)| {
+            design = own;
+            Arc::new(standard)
+        });
 
         let (norms, sizes): (Vec<f64>, Vec<f64>) =
             (0..design.columns()).map(|j| design.norm_above(j)).unzip();
-        if norms
-            .iter()
-            .chain(&sizes)
-            .any(|norm| !(norm * norm).is_finite())
-        {
-            return Err(Error::Overflow {
-                what: "the squared norm of a column",
-            });
-        }
+        let square = range::mean_square(&p, &b, &offset)?;
+        range::check_columns(&design, &sizes, &ridge, square, &names, &keep)?;
         let twins = Twins::find(&Columns {
             design: &design,
             p: &p,
@@ -325,6 +304,7 @@ impl Builder {
             k: self.k,
             has_intercept: self.intercept,
             null_value,
+            empty_value: Arc::default(),
         };
         problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, free)?;
@@ -336,24 +316,8 @@ impl Builder {
         let Some(weights) = &self.weights else {
             return Ok(vec![1.0 / rows as f64; rows]);
         };
-        check_vector("weights", weights, rows)?;
-        if let Some(row) = weights.iter().position(|w| *w < 0.0) {
-            return Err(Error::NegativeWeight {
-                row: row + 1,
-                value: weights[row],
-            });
-        }
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        if largest == 0.0 {
-            return Err(Error::Empty {
-                what: "rows of positive weight",
-            });
-        }
-        let scaled: Vec<f64> = weights
-            .iter()
-            .map(|w| w / largest)
-            .map(|w| if w < NEGLIGIBLE_WEIGHT { 0.0 } else { w })
-            .collect();
+        let largest = range::check_weights(weights, rows)?;
+        let scaled: Vec<f64> = weights.iter().map(|w| w / largest).collect();
         let total: f64 = scaled.iter().sum();
         Ok(scaled.iter().map(|w| w / total).collect())
     }
@@ -381,29 +345,6 @@ impl Builder {
         }
         Ok(())
     }
-}
-
-/// What columns are divided by: their standard deviations. A constant is divided by its size, so that its unit does not
-/// matter either; where a view has centred it there is only rounding left, which stays as it is.
-fn scales(design: &Design, p: &[f64]) -> Result<Vec<f64>> {
-    let moments = Moments::of(design, Some(p)).into_iter().enumerate();
-    let scale = |(j, moments): (usize, Moments)| {
-        let is_centred = design.view(j).0 != 0.0;
-        match moments.is_constant && moments.mean != 0.0 && !is_centred {
-            true => moments.mean.abs(),
-            false => moments.scale(),
-        }
-    };
-    let scales: Vec<f64> = moments.map(scale).collect();
-    if scales
-        .iter()
-        .all(|scale| scale.is_finite() && (1.0 / scale).is_finite())
-    {
-        return Ok(scales);
-    }
-    Err(Error::Overflow {
-        what: "the standard deviation of a column, or its reciprocal",
-    })
 }
 
 fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {

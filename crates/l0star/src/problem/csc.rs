@@ -83,9 +83,14 @@ impl Csc {
         (&self.rows[range.clone()], &self.values[range])
     }
 
-    /// The first value that is not finite: (row, column, value).
-    pub(super) fn find_not_finite(&self) -> Option<(usize, usize, f64)> {
-        let at = self.values.iter().position(|v| !v.is_finite())?;
+    /// The values of column `j`, to be changed.
+    pub(super) fn column_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self.values[self.starts[j]..self.starts[j + 1]]
+    }
+
+    /// The first value that is like this: (row, column, value).
+    pub(super) fn find(&self, is: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
+        let at = self.values.iter().position(|v| is(*v))?;
         let column = self.starts.partition_point(|start| *start <= at) - 1;
         Some((self.rows[at] as usize, column, self.values[at]))
     }

@@ -131,12 +131,27 @@ impl Design {
         Ok(Self { view, ..self })
     }
 
-    /// The matrix whose columns are those that are seen here, divided by these numbers.
-    pub(super) fn divided_by(&self, divisors: &[f64]) -> Result<Self> {
-        let views = (0..self.columns).map(|j| self.view(j));
-        let (centre, scale): (Vec<f64>, Vec<f64>) = views.unzip();
-        let scale = scale.iter().zip(divisors).map(|(scale, by)| scale / by);
-        self.clone().with_view(centre, scale.collect())
+    /// The matrix whose columns are the stored ones less other centres, in the scale that is seen here, divided by these
+    /// numbers. Sparse columns that get another centre are written out, less it: all their entries are stored.
+    pub(super) fn moved(&self, mut centre: Vec<f64>, divisors: &[f64]) -> Result<Self> {
+        let mut moved = self.clone();
+        if let Entries::Sparse(entries) = &mut moved.entries {
+            for (j, centre) in centre.iter_mut().enumerate() {
+                if *centre != self.view(j).0 {
+                    let values = Arc::make_mut(entries).column_mut(j);
+                    values.iter_mut().for_each(|v| *v -= *centre);
+                    *centre = 0.0;
+                }
+            }
+        }
+        let scale = divisors.iter().enumerate();
+        let scale: Vec<f64> = scale.map(|(j, by)| self.view(j).1 / by).collect();
+        let is_plain = centre.iter().all(|c| *c == 0.0) && scale.iter().all(|s| *s == 1.0);
+        if is_plain {
+            moved.view = None;
+            return Ok(moved);
+        }
+        moved.with_view(centre, scale)
     }
 
     /// Number of rows.
@@ -192,14 +207,14 @@ impl Design {
         &values[j * self.rows..(j + 1) * self.rows]
     }
 
-    /// The first stored value that is not finite: (row, column, value).
-    pub(crate) fn find_not_finite(&self) -> Option<(usize, usize, f64)> {
+    /// The first stored value that is like this: (row, column, value).
+    pub(crate) fn find_entry(&self, is: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         match &self.entries {
             Entries::Dense(values) => {
-                let at = values.iter().position(|v| !v.is_finite())?;
+                let at = values.iter().position(|v| is(*v))?;
                 Some((at % self.rows, at / self.rows, values[at]))
             }
-            Entries::Sparse(entries) => entries.find_not_finite(),
+            Entries::Sparse(entries) => entries.find(is),
         }
     }
 

@@ -14,7 +14,7 @@ mod twins;
 mod unpenalised;
 mod verbs;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use builder::Builder;
 pub use design::Design;
@@ -37,7 +37,7 @@ use crate::loss::Loss;
 /// selectable together: the group is one *feature*, known by its first column.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    /// The columns that the engine works with: the data's, or these standardised.
+    /// The columns that the engine works with: the data's, or these standardised or centred.
     pub(crate) design: Design,
     standard: Option<Arc<Standard>>,
     pub(crate) loss: Arc<dyn Loss>,
@@ -70,6 +70,9 @@ pub struct Problem {
     pub(crate) has_intercept: bool,
     /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
     pub(crate) null_value: f64,
+    /// P of the best model without selectable features, once it was asked for. Problems made from this one share it: what tolerances are relative
+    /// to stays that of the problem as it was built.
+    pub(crate) empty_value: Arc<OnceLock<f64>>,
 }
 
 impl Problem {
@@ -200,6 +203,7 @@ impl Problem {
 
     /// The same problem with a selectable feature (and those that it needs) in every model, counted in k.
     pub(crate) fn with(&self, leader: usize) -> Result<Self> {
+        self.empty_value();
         let mut problem = self.clone();
         let needs = self.structure.as_ref();
         let inside =
@@ -257,14 +261,12 @@ impl Problem {
 
     /// `P(x)` for `x` given as (column, coefficient) pairs on the data's own scale, in plain floating point.
     pub fn objective(&self, x: &[(usize, f64)]) -> f64 {
-        let own = x.iter().map(|(j, x)| (*j, self.inward(*j, *x)));
-        self.value(&own.collect::<Vec<_>>())
+        self.value(&self.inward(x))
     }
 
     /// `L(Ax + o)`, without the ridge, for coefficients on the data's own scale.
     pub fn mean_loss(&self, x: &[(usize, f64)]) -> f64 {
-        let own = x.iter().map(|(j, x)| (*j, self.inward(*j, *x)));
-        self.loss_at(&own.collect::<Vec<_>>())
+        self.loss_at(&self.inward(x))
     }
 
     /// `P(x)` for coefficients of the engine.

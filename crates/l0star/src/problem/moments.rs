@@ -5,6 +5,9 @@ use super::Design;
 /// Variances outside these are computed anew in a unit that suits the column: squares over- and underflow.
 const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
 
+/// Deviations of so many units in the last place of the mean are those of a constant.
+const LAST_PLACES: f64 = 16.0;
+
 /// Mean and standard deviation of a column over the rows, by weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
@@ -72,13 +75,19 @@ impl Moments {
                     .map(|(row, v)| (shares[row], seen(v) * unit))
             };
             let zero = zero * unit;
-            let mean = entries().map(|(share, v)| share * v).sum::<f64>() + zeros * zero;
-            let square = |v: f64| (v - mean) * (v - mean);
-            let spread: f64 = entries().map(|(share, v)| share * square(v)).sum();
-            let variance = spread + zeros * square(zero);
-            // What rounding leaves of a constant, as scikit-learn has it.
+            let about = entries().map(|(share, v)| share * v).sum::<f64>() + zeros * zero;
+            // What that sum has lost by rounding, and the spread about it.
+            let (mut left, mut spread) = (zeros * (zero - about), zeros * (zero - about).powi(2));
+            for (share, v) in entries() {
+                let way = v - about;
+                left += share * way;
+                spread += share * (way * way);
+            }
+            let mean = about + left;
+            let variance = (spread - left * left).max(0.0);
+            // What rounding leaves of a constant: entries that differ in their last places.
             let n = design.rows() as f64;
-            let rounding = n * f64::EPSILON * variance + (n * mean * f64::EPSILON).powi(2);
+            let rounding = n * f64::EPSILON * spread + (LAST_PLACES * mean * f64::EPSILON).powi(2);
             let moments = Self {
                 mean: mean / unit,
                 sd: variance.sqrt() / unit,

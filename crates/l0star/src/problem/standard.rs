@@ -1,36 +1,143 @@
-//! Standardised columns: between the coefficients that the engine works with and those of the data.
+//! Standardised and centred columns: between the coefficients that the engine works with and those of the data.
 //!
-//! The engine's problem has the columns `a_j / s_j` and the coefficients `s_j x_j`, x those of the data: its predictions
-//! are those of the data, its ridge is one on `s_j x_j`. Everything inside the engine is about its own coefficients; models
-//! are translated where they come in and go out, by what is here.
+//! The engine's problem has the columns `(a_j - m_j) / s_j` and the coefficients `s_j x_j`, x those of the data; `m_j` is 0
+//! unless there is an intercept, which takes up `Σ m_j x_j`. Its predictions are those of the data, its ridge is one on `s_j
+//! x_j`. Everything inside the engine is about its own coefficients; models are translated where they come in and go out, by
+//! what is here.
+//!
+//! Columns are moved only where their mean is far larger than their deviation. Any float m_j is exact mathematics; without
+//! it a fit would work with differences of numbers that agree in most of their digits.
 
-use super::{Design, Problem};
+use super::{Design, Moments, Problem};
+use crate::error::{Error, Result};
+use crate::linalg::rounding::{Doubled, two_product, two_sum};
 
-/// What standardising keeps of the data.
+/// Columns whose mean is this many times their deviation, and more, are centred. Below it the digits that are lost do not
+/// matter, and plain columns are faster.
+const FAR: f64 = 100.0;
+
+/// What is kept of the data where the engine's columns are others.
 #[derive(Debug, Clone)]
 pub(crate) struct Standard {
     /// The columns as they were given, the intercept's behind them.
     data: Design,
-    /// What each is divided by.
+    /// What each is divided by; all 1 without standardising.
     scales: Vec<f64>,
+    is_standardized: bool,
+    /// The columns that are centred: how far their stored entries are moved, as two doubles, and the scale of the data's own
+    /// view.
+    moves: Vec<(usize, (f64, f64), f64)>,
     /// Bounds as they were asked for, of the coefficients of the data.
     bounds: Vec<(f64, f64)>,
 }
 
 impl Standard {
-    pub(super) fn new(data: Design, scales: Vec<f64>, bounds: Vec<(f64, f64)>) -> Self {
-        Self {
-            data,
+    /// The columns that the engine works with, and the way back; `None` where they are those of the data. The last column is
+    /// the intercept's, if there is one. `bounds` become those of the engine's coefficients.
+    pub(super) fn new(
+        data: &Design,
+        p: &[f64],
+        has_intercept: bool,
+        standardize: bool,
+        bounds: &mut [(f64, f64)],
+    ) -> Result<Option<(Self, Design)>> {
+        if !(has_intercept || standardize) {
+            return Ok(None);
+        }
+        let moments = Moments::of(data, Some(p));
+        let own_columns = data.columns() - usize::from(has_intercept);
+        let mut centres: Vec<f64> = (0..data.columns()).map(|j| data.view(j).0).collect();
+        let mut moves = Vec::new();
+        for j in (0..own_columns).filter(|_| has_intercept) {
+            if let Some(centre) = far_centre(data, j, &moments[j]) {
+                let (_, scale) = data.view(j);
+                moves.push((j, two_sum(centre, -centres[j]), scale));
+                centres[j] = centre;
+            }
+        }
+        if moves.is_empty() && !standardize {
+            return Ok(None);
+        }
+        let scales = match standardize {
+            true => scales(data, &moments, has_intercept)?,
+            false => vec![1.0; data.columns()],
+        };
+        let standard = Self {
+            data: data.clone(),
+            is_standardized: standardize,
+            moves,
+            bounds: bounds.to_vec(),
             scales,
-            bounds,
+        };
+        for ((low, high), scale) in bounds.iter_mut().zip(&standard.scales) {
+            (*low, *high) = (*low * scale, *high * scale);
+        }
+        let design = data.moved(centres, &standard.scales)?;
+        Ok(Some((standard, design)))
+    }
+
+    /// Adds what centring takes off the predictions: `Σ m_j x_j` for coefficients x of the data.
+    fn add_moves(&self, coefficient: impl Fn(usize) -> f64, sum: &mut Doubled, sign: f64) {
+        for (j, (high, low), scale) in &self.moves {
+            let (x, rest) = two_product(sign * coefficient(*j), *scale);
+            sum.add_product(x, *high);
+            sum.add_product(x, *low);
+            sum.add_product(rest, *high);
         }
     }
+}
+
+/// Where the stored entries of a column should be centred, if they are far from 0.
+///
+/// A sparse column is moved only where all its entries are stored and the differences are floats: they are written out.
+/// (One with a share f of zeros has a mean of at most `1/√f` deviations, which does little harm.)
+fn far_centre(data: &Design, j: usize, moments: &Moments) -> Option<f64> {
+    if moments.mean.abs() <= FAR * moments.sd {
+        return None;
+    }
+    let (centre, scale) = data.view(j);
+    let mut entries = data.entries(j).map(|(_, v)| v);
+    let far = match moments.is_constant {
+        true => entries.next()?,
+        false => centre + moments.mean / scale,
+    };
+    if data.is_sparse() {
+        let is_exact = |v: f64| two_sum(v, -far).1 == 0.0;
+        let is_full = data.entries(j).count() == data.rows();
+        return (is_full && data.entries(j).all(|(_, v)| is_exact(v))).then_some(far);
+    }
+    far.is_finite().then_some(far)
+}
+
+/// What columns are divided by: their standard deviations. A constant is divided by its size, so that its unit does not
+/// matter either; where a view has centred it there is only rounding left, which stays as it is. So does the intercept's column.
+fn scales(data: &Design, moments: &[Moments], has_intercept: bool) -> Result<Vec<f64>> {
+    let own_columns = data.columns() - usize::from(has_intercept);
+    let scale = |(j, moments): (usize, &Moments)| {
+        let is_centred = data.view(j).0 != 0.0;
+        match moments.is_constant && moments.mean != 0.0 && !is_centred {
+            _ if j >= own_columns => 1.0,
+            true => moments.mean.abs(),
+            false => moments.scale(),
+        }
+    };
+    let scales: Vec<f64> = moments.iter().enumerate().map(scale).collect();
+    if scales
+        .iter()
+        .all(|scale| scale.is_finite() && (1.0 / scale).is_finite())
+    {
+        return Ok(scales);
+    }
+    Err(Error::Overflow {
+        what: "the standard deviation of a column, or its reciprocal",
+    })
 }
 
 impl Problem {
     /// What each data column is divided by for the fit, with [`Builder::standardize`](super::Builder::standardize).
     pub fn scales(&self) -> Option<&[f64]> {
         let standard = self.standard.as_ref();
+        let standard = standard.filter(|standard| standard.is_standardized);
         standard.map(|standard| &standard.scales[..self.columns()])
     }
 
@@ -47,19 +154,47 @@ impl Problem {
         standard.map_or_else(|| self.range(column), |standard| standard.bounds[column])
     }
 
-    /// A coefficient of the engine as one of the data.
-    pub(crate) fn outward(&self, column: usize, x: f64) -> f64 {
-        let Some(standard) = &self.standard else {
-            return x;
-        };
-        // A division rounds, and a bound is a promise to the last bit.
-        let (lower, upper) = standard.bounds[column];
-        (x / standard.scales[column]).clamp(lower, upper)
+    /// A model of the engine on the data's own columns: a coefficient for each, and the intercept.
+    pub(crate) fn outward(&self, x: &[(usize, f64)]) -> (Vec<f64>, f64) {
+        let mut coefficients = vec![0.0; self.columns()];
+        let mut intercept = Doubled::default();
+        for (j, x) in x {
+            match coefficients.get_mut(*j) {
+                None => intercept.add(*x),
+                Some(out) => {
+                    *out = self.standard.as_ref().map_or(*x, |standard| {
+                        // A division rounds, and a bound is a promise to the last bit.
+                        let (lower, upper) = standard.bounds[*j];
+                        (x / standard.scales[*j]).clamp(lower, upper)
+                    });
+                }
+            }
+        }
+        if let Some(standard) = &self.standard {
+            // Of the coefficients as they were rounded: the mean of a prediction suffers one rounding.
+            standard.add_moves(|j| coefficients[j], &mut intercept, -1.0);
+        }
+        (coefficients, intercept.value())
     }
 
-    /// A coefficient of the data as one of the engine.
-    pub(crate) fn inward(&self, column: usize, x: f64) -> f64 {
-        let standard = self.standard.as_ref();
-        standard.map_or(x, |standard| x * standard.scales[column])
+    /// A model of the data, as (column, coefficient) pairs, in the coefficients of the engine.
+    pub(crate) fn inward(&self, x: &[(usize, f64)]) -> Vec<(usize, f64)> {
+        let Some(standard) = &self.standard else {
+            return x.to_vec();
+        };
+        let columns = self.columns();
+        let own = x.iter().filter(|(j, _)| *j < columns);
+        let mut own: Vec<(usize, f64)> = own.map(|(j, x)| (*j, x * standard.scales[*j])).collect();
+        if self.has_intercept {
+            let of = |column: usize| -> f64 {
+                let entries = x.iter().filter(|(j, _)| *j == column);
+                entries.map(|(_, x)| x).sum()
+            };
+            let mut intercept = Doubled::default();
+            intercept.add(of(columns));
+            standard.add_moves(of, &mut intercept, 1.0);
+            own.push((columns, intercept.value()));
+        }
+        own
     }
 }

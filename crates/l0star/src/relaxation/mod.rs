@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::gram::structured::Lifted;
 use crate::limits::Limits;
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 use rows::lift::Lift;
 
@@ -53,7 +54,7 @@ pub struct WarmStart {
     /// Step sizes: PDAL's (τ, ρ), SGA's (η, unused).
     pub steps: (f64, f64),
     /// The same rounded, instead of `x`, where that is enough.
-    pub(crate) rounded: Box<[(u32, f32)]>,
+    pub(crate) rounded: Box<[(u32, Short)]>,
     /// The lifted problem that x solves: in matrix form, or the frame of a problem with groups or bounds.
     pub(crate) lift: Option<Arc<Lift>>,
     pub(crate) frame: Option<Arc<Lifted>>,
@@ -65,7 +66,7 @@ impl WarmStart {
     /// The primal iterate, rounded or not.
     pub(crate) fn model(&self) -> Vec<(usize, f64)> {
         let rounded = self.rounded.iter();
-        let rounded = rounded.map(|(j, x)| (*j as usize, f64::from(*x)));
+        let rounded = rounded.map(|(j, x)| (*j as usize, x.value()));
         self.x.iter().copied().chain(rounded).collect()
     }
 

@@ -15,6 +15,7 @@ use crate::gram::root::{MAX_COLUMNS, Root};
 use crate::gram::swaps;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 
 /// How many columns a set begins with, and takes in together, at least.
@@ -383,7 +384,7 @@ impl Relaxation for Working {
     fn warm_start(&self) -> WarmStart {
         let x = self.x.iter();
         WarmStart {
-            rounded: x.map(|(j, x)| (*j as u32, *x as f32)).collect(),
+            rounded: x.map(|(j, x)| (*j as u32, Short::new(*x))).collect(),
             ..WarmStart::default()
         }
     }

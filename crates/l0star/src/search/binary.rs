@@ -16,6 +16,8 @@ use crate::settings::Status;
 
 /// Columns are listed anew when at most this share of the last list is left.
 const RELIST: f64 = 0.8;
+/// The relaxation of a node is tightened at most so often; two or three times are usual.
+const MOST_LIFTS: usize = 32;
 
 /// A node that is bounded but not yet solved: two bits for each column of a list that it shares with its relatives.
 #[derive(Debug)]
@@ -260,7 +262,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         let mut prepared = false;
         let mut is_tight = node.warm.as_ref().is_some_and(|warm| warm.is_tight());
         let mut decided = Vec::new();
-        loop {
+        for round in 1.. {
             let task = Task {
                 node: Subproblem {
                     included: &included,
@@ -385,7 +387,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                 low: low.value(),
                 limits: &limits,
             };
-            if !self.relaxation.tighten(problem, &task) {
+            if round > MOST_LIFTS || !self.relaxation.tighten(problem, &task) {
                 break;
             }
             if !is_tight

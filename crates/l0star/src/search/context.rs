@@ -3,20 +3,19 @@
 mod kept;
 mod solution;
 
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::checkpoint::Prepared;
 use super::decision::{Decision, Ledger, Survey};
 use super::event::{Event, News, Observer, Phase};
-use super::pool::Pool;
+use super::pool::{Entry, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::restricted::{Fit, Restricted};
-use crate::settings::{Ideas, Settings};
+use crate::settings::{Ideas, Settings, scale_of};
 
 /// With `gap = 0` a result is proved to this relative accuracy (see [`Status::Optimal`](crate::settings::Status::Optimal)) …
 pub(crate) const PROMISE: f64 = 1e-9;
@@ -201,7 +200,7 @@ impl<'p> Context<'p> {
             problem,
             limits: Limits::new(settings),
             ideas: settings.ideas,
-            threads: settings.threads.map_or(1, NonZeroUsize::get),
+            threads: settings.thread_count(),
             gaps: (settings.gap, settings.relative_gap),
             shared: Arc::new(Shared {
                 best: AtomicU64::new(f64::INFINITY.to_bits()),
@@ -294,10 +293,15 @@ impl<'p> Context<'p> {
     pub fn tie(&self) -> f64 {
         let reference = self.reference();
         if reference.is_finite() {
-            WORKING * reference.max(1e-12)
+            WORKING * self.scale_of(reference)
         } else {
             0.0
         }
+    }
+
+    /// What the error of an objective is relative to.
+    pub(crate) fn scale_of(&self, objective: f64) -> f64 {
+        scale_of(objective, self.problem.empty_objective())
     }
 
     /// The absolute error that the result may have.
@@ -306,7 +310,8 @@ impl<'p> Context<'p> {
         if share == 0.0 {
             return gap.max(self.tie());
         }
-        gap.max(share * self.reference().max(1e-12)).max(self.tie())
+        let scale = self.scale_of(self.reference());
+        gap.max(share * scale).max(self.tie())
     }
 
     /// Fits a support (at most k selectable features) and makes it the incumbent when it is better.
@@ -404,6 +409,7 @@ impl<'p> Context<'p> {
             open,
             lower_bound,
             objective: self.shared.best(),
+            empty_objective: self.problem.empty_objective(),
             features_left: self.shared.features_left.load(Ordering::Relaxed),
         });
     }

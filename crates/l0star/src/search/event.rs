@@ -1,5 +1,7 @@
 //! What a run tells whoever listens to it.
 
+use crate::settings::relative;
+
 /// What a run is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
@@ -55,16 +57,18 @@ pub struct Event<'a> {
     pub lower_bound: f64,
     /// The objective of the best model so far, +∞ when there is none.
     pub objective: f64,
+    /// The objective of the best model without selectable features.
+    pub empty_objective: f64,
     /// Selectable features that are not yet decided for the whole problem.
     pub features_left: usize,
 }
 
 impl Event<'_> {
-    /// The gap divided by `max(objective, 1e-12)`; +∞ without a model.
+    /// The gap divided by `max(objective, 1e-12 * empty_objective)`; +∞ without a model.
     pub fn relative_gap(&self) -> f64 {
         let gap = (self.objective - self.lower_bound).max(0.0);
         if gap.is_finite() {
-            gap / self.objective.max(1e-12)
+            relative(gap, self.objective, self.empty_objective)
         } else {
             f64::INFINITY
         }

@@ -41,8 +41,12 @@ impl<N> Pool<N> {
 /// Steps the search on so many threads until it is over or a limit is reached. `None`: the tree, or the system, does not
 /// allow it, and nothing was done.
 pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Progress> {
-    let trees: Option<Vec<T>> = (0..threads).map(|_| search.tree.fork()).collect();
-    let trees = trees?;
+    let mut trees = vec![search.tree.fork()?];
+    // A fork copies what a worker writes to: at a limit there are enough of them.
+    while trees.len() < threads && !search.context.limits.stop() {
+        trees.push(search.tree.fork()?);
+    }
+    let threads = trees.len();
     let mut frontier = std::mem::replace(&mut search.frontier, Frontier::new());
     frontier.set_workers(threads);
     let pool = Pool {

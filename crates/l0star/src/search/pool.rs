@@ -7,7 +7,7 @@ use super::Incumbent;
 use super::exhaustive::count_subsets;
 use crate::bound::Certified;
 use crate::problem::Problem;
-use crate::settings::Settings;
+use crate::settings::{Settings, scale_of};
 
 /// Relative room around the threshold of `within`: models this close to it are in the list …
 const LISTED: f64 = 1e-9;
@@ -31,6 +31,7 @@ pub(crate) struct Pool {
     /// How many are shown: with `within` one more is kept, to know whether there are more.
     shown: usize,
     within: Option<f64>,
+    empty_objective: f64,
     many: bool,
     /// Whether all sets that there are have room.
     takes_all: bool,
@@ -49,6 +50,7 @@ impl Pool {
             capacity: usize::try_from(all).map_or(wanted, |all| wanted.min(all)),
             shown,
             within: settings.within,
+            empty_objective: problem.empty_objective(),
             many,
             takes_all: many && wanted as u128 >= all,
             entries: Vec::new(),
@@ -65,7 +67,7 @@ impl Pool {
     /// `(1 + within)` times the best objective, and what a share of it is taken of.
     fn threshold(&self) -> Option<(f64, f64)> {
         let value = self.best() * (1.0 + self.within?);
-        Some((value, value.max(1e-12)))
+        Some((value, scale_of(value, self.empty_objective)))
     }
 
     /// Models above this are of no use.

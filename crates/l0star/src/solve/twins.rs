@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::search::checkpoint::Stamp;
 use crate::search::context::{PROMISE, WORKING};
 use crate::search::{Event, Observer};
-use crate::settings::{Model, Settings, Solution, Status};
+use crate::settings::{Model, Settings, Solution, Status, scale_of};
 
 /// What the searches so far have used up.
 struct Spent {
@@ -111,8 +111,9 @@ pub(super) fn solve<'p>(
         return Ok(concluded(whole, spent.total(found), bound));
     }
 
-    let allowed = settings.gap.max(settings.relative_gap * found.objective);
-    let enough = found.objective - allowed.max(WORKING * found.objective);
+    let scale = scale_of(found.objective, found.empty_objective);
+    let allowed = settings.gap.max(settings.relative_gap * scale);
+    let enough = found.objective - allowed.max(WORKING * scale);
     let mut bound = bound;
     let mut stopped = None;
     if let (Some(problem), Some(root)) = (&doubling, &doubled)
@@ -213,7 +214,9 @@ fn concluded(whole: &Problem, mut found: Solution, bound: f64) -> Solution {
         (own - lost).next_down().max(0.0)
     };
     found.lower_bound = Some(least);
-    if found.status == Status::Optimal && found.objective - least > PROMISE * found.objective {
+    found.rest_bound = found.rest_bound.map(|rest| rest.min(least));
+    let promised = PROMISE * scale_of(found.objective, found.empty_objective);
+    if found.status == Status::Optimal && found.objective - least > promised {
         found.status = Status::Precision;
     }
     found

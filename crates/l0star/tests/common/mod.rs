@@ -1,6 +1,7 @@
 //! Random small problems of every kind that users bring, degenerate ones included.
 #![allow(dead_code, missing_docs)]
 
+pub mod oracle;
 pub mod stopped;
 
 use l0star::problem::Builder;
@@ -127,7 +128,7 @@ pub fn rounding(problem: &Problem, objective: f64) -> f64 {
 
 /// How far the objectives of two proved optima may be apart.
 pub fn proved(problem: &Problem, objective: f64) -> f64 {
-    2e-9 * objective.max(1e-12) + rounding(problem, objective)
+    2e-9 * objective.max(1e-12 * problem.empty_objective()) + rounding(problem, objective)
 }
 
 /// A random problem with at most a few hundred supports, its design matrix in a random form.

@@ -21,6 +21,7 @@ use super::start_at;
 use super::{Exit, Relaxation, Task, WarmStart, Watch, branching, largest};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 use crate::settings::Ideas;
 use lift::Lift;
@@ -390,7 +391,9 @@ impl Relaxation for NewtonRows {
         let scale = &self.work.scale;
         let x = x.filter(|(_, x)| **x != 0.0);
         WarmStart {
-            rounded: x.map(|(j, x)| (j as u32, (x / scale[j]) as f32)).collect(),
+            rounded: x
+                .map(|(j, x)| (j as u32, Short::new(x / scale[j])))
+                .collect(),
             lift: self.work.lift.clone(),
             ..WarmStart::default()
         }

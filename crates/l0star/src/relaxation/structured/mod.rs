@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::newton::Goal;
 use super::{Exit, Relaxation, Task, WarmStart, Watch, start_at};
 use crate::bound::{Certified, Children, Subproblem};
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 pub(crate) use proximal::{ATOM, Blocks, Proximal, Smooth};
 pub(crate) use rows::Rows;
@@ -344,7 +345,7 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn warm_start(&self) -> WarmStart {
-        let x = self.model().map(|(j, x)| (j as u32, x as f32));
+        let x = self.model().map(|(j, x)| (j as u32, Short::new(x)));
         let mut warm = WarmStart {
             rounded: x.collect(),
             ..WarmStart::default()

@@ -15,6 +15,9 @@ use std::ops::Range;
 
 use crate::bound::box_atom;
 
+/// From 1/√(the largest float), about 7e-155, to 1e150.
+const MOST_DOUBLINGS: usize = 1024;
+
 /// What the prox is about: v, t and the bounds of every free column, group after group.
 pub(super) struct Target<'a> {
     pub v: &'a [f64],
@@ -128,9 +131,14 @@ impl Target<'_> {
         };
         // In ν = 1/√τ the sum is nearly piecewise linear, from 0 at the strongest pull up.
         let strongest = ends.iter().map(|(most, _)| *most).fold(0.0, f64::max);
-        let (mut low, mut high) = (1.0 / strongest.sqrt(), 2.0 / strongest.sqrt());
+        // A pull that overflows is taken for the largest float: ν never starts at 0.
+        let start = 1.0 / strongest.min(f64::MAX).sqrt();
+        let (mut low, mut high) = (start, 2.0 * start);
         let budget = self.budget as f64;
-        while fill(1.0 / (high * high), shares) < budget && high < 1e150 {
+        for _ in 0..MOST_DOUBLINGS {
+            if high >= 1e150 || fill(1.0 / (high * high), shares) >= budget {
+                break;
+            }
             low = high;
             high *= 2.0;
         }
@@ -177,6 +185,28 @@ fn root(mut low: f64, mut high: f64, tolerance: f64, mut f: impl FnMut(f64) -> f
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Pulls that overflow, and those that are so small that their squares underflow, end the search for shares all the same.
+    #[test]
+    fn numbers_at_the_ends_of_the_range_come_to_an_end() {
+        for size in [1e98, 1e160, 1e300, 1e-160, 1e-300] {
+            let v = [1.0, 0.5, 2.0, 0.1, 1.5].map(|v| v * size);
+            let free = (f64::NEG_INFINITY, f64::INFINITY);
+            let target = Target {
+                v: &v,
+                t: &[1e-60; 5],
+                bounds: &[free, free, free, (-1.0, 1.0), free],
+                groups: &[0..2, 2..3, 3..4, 4..5],
+                budget: 2,
+            };
+            let mut shares = Vec::new();
+            target.shares(&mut shares);
+            assert!(
+                shares.iter().all(|z| (0.0..=1.0).contains(z)),
+                "{size}: {shares:?}"
+            );
+        }
+    }
 
     /// Half the squared distance in the metric of t, and Ω for the shares given.
     fn value(target: &Target, x: &[f64], shares: &[f64]) -> f64 {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{SavedFrame, SavedNode, State};
 use crate::bound::Certified;
+use crate::linalg::short::Short;
 
 /// Bits of a function of the columns of a frame.
 pub(crate) fn bits(count: usize, set: impl Fn(usize) -> bool) -> Vec<u8> {
@@ -56,9 +57,9 @@ impl Draft {
         let starts = &mut self.state.warm_starts;
         *self.warm_starts.entry(key).or_insert_with(|| {
             let warm = warm().into_iter();
-            // Whatever single precision does not hold is no good start.
-            let narrow = warm.map(|(j, x)| (j as u32, x as f32));
-            starts.push(narrow.filter(|(_, x)| x.is_finite()).collect());
+            let narrow = warm.map(|(j, x)| (j as u32, Short::new(x)));
+            // Whatever is not a number is no good start.
+            starts.push(narrow.filter(|(_, x)| x.value().is_finite()).collect());
             starts.len() as u32 - 1
         })
     }

@@ -75,7 +75,7 @@ impl State {
             }
         }
         for (j, x) in self.warm_starts.iter().flatten() {
-            if *j as usize >= problem.design.columns() || !x.is_finite() {
+            if *j as usize >= problem.design.columns() || !x.value().is_finite() {
                 return Some("a starting point");
             }
         }

@@ -32,6 +32,7 @@ use super::context::Counters;
 use super::pool::{Entry, Pool};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
+use crate::linalg::short::Short;
 use crate::problem::Problem;
 use crate::restricted::Fit;
 pub use draft::Draft;
@@ -70,7 +71,7 @@ pub(crate) struct State {
     models: Vec<SavedModel>,
     evicted: Option<f64>,
     pub frames: Vec<SavedFrame>,
-    warm_starts: Vec<Vec<(u32, f32)>>,
+    warm_starts: Vec<Vec<(u32, Short)>>,
     pub open: Vec<SavedNode>,
 }
 
@@ -176,7 +177,7 @@ impl State {
 
     /// The warm starts: (column, coefficient).
     pub(crate) fn warm_starts(&self) -> impl Iterator<Item = Vec<(usize, f64)>> + '_ {
-        let wide = |(j, x): &(u32, f32)| (*j as usize, f64::from(*x));
+        let wide = |(j, x): &(u32, Short)| (*j as usize, x.value());
         let starts = self.warm_starts.iter();
         starts.map(move |start| start.iter().map(wide).collect())
     }

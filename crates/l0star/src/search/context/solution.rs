@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Context, Incumbent, PROMISE};
+use super::{Context, Entry, Incumbent, PROMISE};
 use crate::bound::Certified;
 use crate::problem::Problem;
 use crate::restricted::Fit;
+use crate::search::exhaustive::count_subsets;
 use crate::settings::{Model, Settings, Solution, Status};
 
 impl Context<'_> {
@@ -14,11 +15,11 @@ impl Context<'_> {
         let columns = self.problem.columns();
         let coefficients = known.coefficients.iter().enumerate();
         let used = coefficients.filter(|(_, x)| **x != 0.0);
-        let own = used.map(|(j, x)| (j, self.problem.inward(j, *x)));
-        let mut x: Vec<(usize, f64)> = own.collect();
+        let mut x: Vec<(usize, f64)> = used.map(|(j, x)| (j, *x)).collect();
         if self.problem.has_intercept {
             x.push((columns, known.intercept));
         }
+        let x = self.problem.inward(&x);
         let objective = known.objective;
         // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
         let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
@@ -33,8 +34,8 @@ impl Context<'_> {
         stopped: Option<Status>,
         bound: Option<Certified>,
     ) -> Solution {
-        if self.incumbent().is_none() {
-            // Stopped before anything was fitted: the null model is always there.
+        if self.best() > self.problem.empty_value() {
+            // Stopped before anything was fitted, or all fits are worse by rounding: the empty model is always there.
             self.try_support(&[]);
         }
         let shared = Arc::clone(&self.shared);
@@ -67,16 +68,25 @@ impl Context<'_> {
                 .reduce(Certified::and);
             rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
             let promise = pool.promise();
-            proved_list =
-                rest_bound.is_none_or(|rest| rest >= promise - PROMISE * promise.max(1e-12));
+            let room = |objective: f64| PROMISE * self.scale_of(objective);
+            // A set that the search has not come to by itself is among what the bound of the rest is about.
+            let is_proved = |entry: &Entry| {
+                let (objective, proof) = (entry.model.fit.objective, entry.evidence.or(rest));
+                proof.is_some_and(|proof| objective - proof.value() <= room(objective))
+            };
+            proved_list = rest_bound.is_none_or(|rest| rest >= promise - room(promise))
+                && listed.iter().all(is_proved);
         }
         drop(pool);
         let lower_bound = bound.map(|bound| bound.value().min(objective));
+        if !shared.many && settings.top.is_some() && count_subsets(self.problem) > 1 {
+            // What holds for the best model holds for all others.
+            rest_bound = lower_bound;
+        }
+        let promised = PROMISE * self.scale_of(objective);
         let status = match lower_bound {
             None => stopped.unwrap_or(Status::Heuristic),
-            Some(bound) if proved_list && objective - bound <= PROMISE * objective.max(1e-12) => {
-                Status::Optimal
-            }
+            Some(bound) if proved_list && objective - bound <= promised => Status::Optimal,
             Some(bound) if proved_list && objective - bound <= settings.asked_gap(objective) => {
                 Status::GapReached
             }
@@ -86,6 +96,7 @@ impl Context<'_> {
             status,
             objective,
             lower_bound,
+            empty_objective: self.problem.empty_objective(),
             support,
             coefficients,
             intercept,
@@ -103,15 +114,7 @@ impl Context<'_> {
 
 /// A model on the data's own columns.
 fn model(problem: &Problem, found: &Incumbent) -> Model {
-    let mut coefficients = vec![0.0; problem.columns()];
-    let mut intercept = 0.0;
-    for (j, x) in &found.fit.x {
-        if *j < coefficients.len() {
-            coefficients[*j] = problem.outward(*j, *x);
-        } else {
-            intercept = *x;
-        }
-    }
+    let (coefficients, intercept) = problem.outward(&found.fit.x);
     Model {
         objective: found.fit.objective,
         support: shown(problem, &found.support),
@@ -146,6 +149,8 @@ fn used(problem: &Problem, coefficients: &[f64]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
     use crate::problem::Design;
 
@@ -199,6 +204,37 @@ mod tests {
         assert!(Status::TimeLimit.falls_short() && Status::TimeLimit.stopped_early());
         for status in [Status::Optimal, Status::GapReached, Status::Heuristic] {
             assert!(!status.falls_short() && !status.stopped_early());
+        }
+    }
+
+    /// A list is what was asked for only if each of its sets is proved to be at its own minimum.
+    #[test]
+    fn the_evidence_of_every_model_of_a_list_counts() {
+        let columns = vec![1.0, 2.0, 4.0, 3.0, 0.0, 1.0, 0.0, 2.0, 5.0, 3.0, 1.0, 0.0];
+        let design = Design::dense(4, 3, columns).unwrap();
+        let builder = Problem::builder(design, vec![1.0, 2.5, 4.0, 2.5]).k(1);
+        let problem = builder.ridge(0.1).build().unwrap();
+        let settings = Settings {
+            top: NonZeroUsize::new(3),
+            ..Settings::default()
+        };
+        let sets: [&[usize]; 4] = [&[], &[0], &[1], &[2]];
+        for weak in [None, Some(0), Some(1), Some(2), Some(3)] {
+            let mut context = Context::new(&problem, &settings);
+            let objectives = sets.map(|set| context.try_support(set));
+            let last = objectives.iter().copied().fold(0.0, f64::max);
+            for (at, set) in sets.iter().enumerate() {
+                context.try_support(set);
+                let proved = context.certify_last().value();
+                let lowered = if weak == Some(at) { 1e-8 * proved } else { 0.0 };
+                context.settle(set, Certified::restored(proved - lowered));
+            }
+            let bound = context.lower_bound(None);
+            let found = context.solution(&settings, None, Some(bound));
+            assert_eq!(found.solutions.len(), 3);
+            // What is not in the list only has to be proved to be no better than what is.
+            let is_listed = weak.is_some_and(|at| objectives[at] < last);
+            assert_eq!(found.status == Status::Optimal, !is_listed, "{weak:?}");
         }
     }
 }
