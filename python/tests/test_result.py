@@ -357,3 +357,13 @@ def test_a_limit_warns_and_keeps_a_valid_bound():
     with pytest.warns(ConvergenceWarning, match="time limit"):
         model = SparseClassifier(k=8, time_limit=0.0).fit(X, y > 0)
     assert model.status_ == "time_limit"
+
+
+def test_the_limit_of_double_precision_warns():
+    # Without an intercept, the residuals are lost in the rounding of the bounds.
+    shifts = [[1, 3, 2, 4], [5, -2, 7, 1], [-3, 4, -4, 0], [2, 1, 9, -4], [-6, 6, 1, 5], [8, -5, -2, 3]]
+    data = 1e9 + np.array(shifts, dtype=float)
+    with pytest.warns(ConvergenceWarning, match="limit of double precision: .*; rescale the columns"):
+        result = solve(data[:, :3], data[:, 3], 2, fit_intercept=False, standardize=False)
+    assert result.status == "precision"
+    assert result.gap > 1e-9 * result.objective
