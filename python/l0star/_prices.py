@@ -94,10 +94,11 @@ class Price:
         """Say the cost, and the same as a share of the objective."""
         if not np.isfinite(self.cost):
             return "impossible", ""
-        if self.status != "optimal":
+        note = _core.cost_note(self.status, self.cost_bounds, self.objective)
+        if note is not None:
             lower, upper = self.cost_bounds
-            return f"{lower:.6g} to {upper:.6g}", "not proved"
-        return f"{self.cost:.6g}", f"{100 * self.cost / max(self.objective - self.cost, 1e-12):.3g} %"
+            return f"{lower:.6g} to {upper:.6g}", note
+        return f"{self.cost:.6g}", f"{_core.percent(self.cost / max(self.objective - self.cost, 1e-12))} %"
 
 
 class Prices(list[Price]):

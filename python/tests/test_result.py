@@ -241,6 +241,21 @@ def test_prices_show_themselves_as_a_table(diabetes):
     assert repr(type(prices)()) == "Prices([])"
 
 
+def test_a_price_that_is_not_proved_is_a_range(diabetes):
+    prices = solve(*diabetes, 3, prices=True).prices()
+    exact = prices[0]
+    assert f"{exact.cost:.6g}" in repr(prices)
+    bounds = (0.0, 2 * exact.cost)
+    for status, words in {
+        "optimal": "the model itself is not proved optimal",
+        "precision": "stopped at the limit of double precision",
+        "node_limit": "stopped at the node limit",
+    }.items():
+        open_price = replace(exact, status=status, cost_bounds=bounds)
+        line = next(line for line in repr(type(prices)([open_price])).splitlines() if exact.feature in line)
+        assert line.endswith(f"0 to {2 * exact.cost:.6g}  {words}")
+
+
 def test_a_table_of_many_prices_ends(diabetes):
     rng = np.random.default_rng(0)
     prices = solve(rng.normal(size=(60, 30)), rng.normal(size=60), 2, prices=True).prices()
@@ -357,3 +372,13 @@ def test_a_limit_warns_and_keeps_a_valid_bound():
     with pytest.warns(ConvergenceWarning, match="time limit"):
         model = SparseClassifier(k=8, time_limit=0.0).fit(X, y > 0)
     assert model.status_ == "time_limit"
+
+
+def test_the_limit_of_double_precision_warns():
+    # Without an intercept, the residuals are lost in the rounding of the bounds.
+    shifts = [[1, 3, 2, 4], [5, -2, 7, 1], [-3, 4, -4, 0], [2, 1, 9, -4], [-6, 6, 1, 5], [8, -5, -2, 3]]
+    data = 1e9 + np.array(shifts, dtype=float)
+    with pytest.warns(ConvergenceWarning, match="limit of double precision: .*; rescale the columns"):
+        result = solve(data[:, :3], data[:, 3], 2, fit_intercept=False, standardize=False)
+    assert result.status == "precision"
+    assert result.gap > 1e-9 * result.objective

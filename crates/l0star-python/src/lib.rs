@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use crate::text::{cut, width};
     #[pymodule_export]
-    use crate::words::{advice, counted, gap, headline, percent};
+    use crate::words::{advice, cost_note, counted, gap, headline, percent};
 
     use l0star::loss::{self, ResponseKind};
     use l0star::{Method, RelaxationKind, Status};

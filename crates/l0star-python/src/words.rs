@@ -27,6 +27,12 @@ pub fn gap(objective: f64, lower_bound: Option<f64>) -> Option<String> {
     Proof::new("", 0, objective, lower_bound, "").gap()
 }
 
+/// What keeps the bounds of a cost apart; None where the cost is proved up to rounding.
+#[pyfunction]
+pub fn cost_note(status: &str, bounds: (f64, f64), objective: f64) -> Option<&'static str> {
+    proof::cost_note(status, bounds, objective)
+}
+
 /// A share in percent, without the sign.
 #[pyfunction]
 pub fn percent(share: f64) -> String {

@@ -380,12 +380,19 @@ pub fn cost(price: &Priced) -> Cost {
         return Cost::Impossible;
     };
     let upper = price.cost_upper.unwrap_or(cost);
-    let why = match price.status.parse() {
-        Ok(Status::Optimal) if upper - lower <= ROUNDING * objective => return Cost::Exact(cost),
+    match cost_note(&price.status, (lower, upper), objective) {
+        None => Cost::Exact(cost),
+        Some(why) => Cost::Between(lower, upper, why),
+    }
+}
+
+/// What keeps the bounds of a cost apart; `None` where it is proved up to rounding. `objective` is that of the other decision.
+pub fn cost_note(status: &str, bounds: (f64, f64), objective: f64) -> Option<&'static str> {
+    Some(match status.parse() {
+        Ok(Status::Optimal) if bounds.1 - bounds.0 <= ROUNDING * objective => return None,
         Ok(Status::Optimal) => "the model itself is not proved optimal",
         Ok(Status::GapReached) => "within the allowed gap",
         Ok(status) => stop(status).unwrap_or("not proved"),
         Err(_) => "not proved",
-    };
-    Cost::Between(lower, upper, why)
+    })
 }

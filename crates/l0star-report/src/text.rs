@@ -73,12 +73,20 @@ fn rounded(percent: f64, round: fn(f64) -> f64) -> String {
     in_percent(round(percent / unit) * unit, 2)
 }
 
-/// Without an exponent from 0.01 to 10,000 %.
+/// Without an exponent from 0.01 to 10,000 %, with one outside.
 fn in_percent(percent: f64, digits: usize) -> String {
-    let text = significant(percent, digits);
-    match text.contains('e') && (0.01..=1e4).contains(&percent.abs()) {
-        true => format!("{:.0}", text.parse().unwrap_or(percent)),
-        false => text,
+    if percent == 0.0 || !percent.is_finite() {
+        return percent.to_string();
+    }
+    let precision = digits - 1;
+    let rounded = format!("{percent:.precision$e}");
+    let value: f64 = rounded.parse().unwrap_or(percent);
+    match (0.01..=1e4).contains(&value.abs()) {
+        true => {
+            let decimals = (precision as i32 - exponent(value)).max(0) as usize;
+            format!("{value:.decimals$}")
+        }
+        false => rounded,
     }
 }
 
@@ -132,7 +140,8 @@ mod tests {
         }
         assert_eq!(percent(100.0), "10000");
         assert_eq!(percent(1e5), "1.00e7");
-        assert_eq!(percent(1e-6), "0.000100");
+        assert_eq!(percent(1e-6), "1.00e-4");
+        assert_eq!(percent_up(8.76e-7), "8.8e-5");
     }
 
     #[test]

@@ -160,7 +160,10 @@ fn a_limit_is_told() {
     );
     assert_eq!(outcome.code, Some(4), "{outcome:?}");
     let warnings = outcome.json()["model"]["warnings"].to_string();
-    assert!(warnings.contains("stopped at a limit"), "{warnings}");
+    assert!(
+        warnings.contains("searches ended without a proof"),
+        "{warnings}"
+    );
 }
 
 #[test]

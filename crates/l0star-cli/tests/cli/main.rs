@@ -17,6 +17,7 @@ mod models;
 mod options;
 mod path;
 mod path_checkpoints;
+mod precision;
 mod predict;
 mod prices;
 mod readme;

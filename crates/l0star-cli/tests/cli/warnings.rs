@@ -45,7 +45,7 @@ fn scales_far_apart() {
 
 #[test]
 fn more_features_than_there_are_or_than_rows_can_tell_apart() {
-    warns(GOOD, "-k 3", &["k is 3", "2 features"]);
+    warns(GOOD, "-k 3", &["k is 3", "number of features (2)"]);
     let data = "a,b,c,y\n1,2,3,4\n2,1,5,1\n4,4,1,9\n";
     warns(data, "-k 3", &["k is 3", "3 rows", "smaller k"]);
 }

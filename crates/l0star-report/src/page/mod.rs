@@ -171,7 +171,8 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         trace,
         path,
     } = page;
-    let is_proved = model.fitted.status == "optimal";
+    let proof = Proof::of(&model.fitted);
+    let is_proved = proof.is_optimal();
     let mut charts = Charts {
         trace: trace.and_then(|trace| trace.chart(is_proved)),
         path: path.as_ref(),
@@ -187,7 +188,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     if let Some(trace) = trace {
         let words = match trace.flat(is_proved) {
             Some(_) => format!("The search examined {}.", counted(trace.nodes(), "node")),
-            None => Proof::of(&model.fitted).trace(trace.nodes()),
+            None => proof.trace(trace.nodes()),
         };
         note("trace", words);
     }
