@@ -47,12 +47,14 @@ fn asked(model: &Model) -> Vec<String> {
     paragraphs
 }
 
+/// Names in quotes, separated by commas.
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    names.join(", ")
+}
+
 /// The constraints on the features, one sentence each.
 fn rules(asked: &Constraints) -> Vec<String> {
-    let quoted = |names: &[String]| -> String {
-        let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
-        names.join(", ")
-    };
     let mut said = Vec::new();
     for Group { name, columns } in &asked.groups {
         said.push(match columns.len() {
