@@ -20,8 +20,8 @@ use crate::table::Table;
 const LARGEST_INDEX: u32 = 50_000_000;
 
 /// So many features are taken as they come; more of them only where the entries are not much fewer.
-const FEATURES: usize = 1_000_000;
-const FEATURES_PER_ENTRY: usize = 100;
+const FEATURES: usize = 2_500_000;
+const FEATURES_PER_ENTRY: usize = 1000;
 
 /// Whether text looks like this format; nothing when it has labels alone.
 pub(crate) fn looks_like(head: &[u8]) -> Option<bool> {

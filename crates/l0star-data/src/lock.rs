@@ -57,10 +57,12 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        if let Some((_, beside)) = &self.held {
+        if let Some((file, beside)) = &self.held {
             // Removed while it is locked, so that nobody can hold a file that is about to go.
             let _ = fs::remove_file(beside);
             unfinished().remove(beside);
+            // A process that was forked meanwhile has the file open, too.
+            let _ = file.unlock();
         }
     }
 }
