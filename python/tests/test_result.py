@@ -357,3 +357,15 @@ def test_a_limit_warns_and_keeps_a_valid_bound():
     with pytest.warns(ConvergenceWarning, match="time limit"):
         model = SparseClassifier(k=8, time_limit=0.0).fit(X, y > 0)
     assert model.status_ == "time_limit"
+
+
+def test_names_cannot_write_to_the_terminal():
+    rng = np.random.default_rng(1)
+    names = ["a\x1b[31m", "b\u202e", "c\nd"]
+    X = pd.DataFrame(rng.normal(size=(20, 3)), columns=names)
+    result = solve(X, X.sum(axis=1), 3)
+    assert result.features == names
+    for shown in (r"a\u{1b}[31m", r"b\u{202e}", r"c\nd"):
+        assert shown in str(result)
+    with pytest.raises(ValueError, match=r"column 'b\\u\{202e\}' has the bounds"):
+        solve(X, X["c\nd"], 1, bounds={"b\u202e": (1, 2)})
