@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from l0star._core import CheckpointError
+from l0star._core import CheckpointError, Lock
 from l0star._options import Options
 
 
@@ -40,12 +40,16 @@ class Checkpoints:
         return None if self._file is None else self._file.last
 
     @contextlib.contextmanager
-    def named(self) -> Iterator[None]:
-        """Name the file in what is said of it."""
+    def held(self) -> Iterator[None]:
+        """Keep other runs off the file, and name it in what is said of it."""
+        lock = None if self._file is None else self._file.lock()
         try:
             yield
         except CheckpointError as error:
             raise ValueError(f"resume={str(self._source)!r}: {error}") from None
+        finally:
+            if lock is not None:
+                lock.release()
 
 
 class CheckpointFile:
@@ -57,10 +61,15 @@ class CheckpointFile:
             raise ValueError(f"checkpoint={str(path)!r}: there is no folder {str(self._path.absolute().parent)!r}.")
         self._failed = False
         self.last: bytes | None = None
+
+    def lock(self) -> Lock:
+        """Refuse a file that another run writes."""
+        lock = Lock(self._path)
         # A process that was killed while it wrote leaves a temporary file beside the checkpoint.
         for leftover in self._path.absolute().parent.glob(f".{glob.escape(self._path.name)}.*.tmp"):
             with contextlib.suppress(OSError):
                 leftover.unlink()
+        return lock
 
     def write(self, data: bytes) -> None:
         """Replace it. Whether that works or not, the search goes on."""

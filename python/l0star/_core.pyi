@@ -1,6 +1,7 @@
 """The bindings: arrays in, numbers out. The package on top of them is what users see."""
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import final
 
 import numpy as np
@@ -14,6 +15,7 @@ __all__ = [
     "STATUSES",
     "VERSION",
     "CheckpointError",
+    "Lock",
     "Price",
     "Problem",
     "Solution",
@@ -24,6 +26,7 @@ __all__ = [
     "gap",
     "headline",
     "percent",
+    "printable",
     "report",
 ]
 
@@ -36,6 +39,13 @@ STATUSES: tuple[str, ...]
 
 class CheckpointError(ValueError):
     """Bytes that are no checkpoint of this search; whoever knows the file names it."""
+
+@final
+class Lock:
+    """The right to write a file, until it is released."""
+
+    def __new__(cls, path: str | PathLike[str]) -> Lock: ...
+    def release(self) -> None: ...
 
 @final
 class Stop:
@@ -191,3 +201,4 @@ def percent(share: float) -> str: ...
 def counted(count: int, noun: str) -> str: ...
 def width(text: str) -> int: ...
 def cut(text: str, columns: int) -> str: ...
+def printable(text: str) -> str: ...

@@ -326,8 +326,8 @@ class Result(Model):
         )
 
     def __str__(self) -> str:
-        facts = "\n".join(f"  {name:<12}  {value}" for name, value in self._facts())
-        rows = self._bars()
+        facts = "\n".join(f"  {name:<12}  {_core.printable(value)}" for name, value in self._facts())
+        rows = [(_core.printable(name), value, effect, share) for name, value, effect, share in self._bars()]
         wide = max((_core.width(name) for name, *_ in rows), default=0)
         wide = max(wide, len("feature"))
         lines = [f"  {'feature':<{wide}}  {'coefficient':>12}  {'per SD':>10}"]

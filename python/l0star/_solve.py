@@ -183,7 +183,7 @@ class Job:
         options = self._options
         kept = Checkpoints(options)
         self.look(k)
-        with kept.named(), Telling(options.callback, options.verbose) as telling:
+        with kept.held(), Telling(options.callback, options.verbose) as telling:
             solution, stopped_by = self._problem.solve(
                 int(k),
                 options.settings(),
@@ -195,13 +195,14 @@ class Job:
             telling.finish(solution)
         priced = None
         if options.prices and solution.status != "interrupted":
-            priced, stopped_by = self._problem.prices(
-                solution,
-                options.settings(),
-                save=kept.save,
-                save_every=kept.every,
-                resume=kept.last,
-            )
+            with kept.held():
+                priced, stopped_by = self._problem.prices(
+                    solution,
+                    options.settings(),
+                    save=kept.save,
+                    save_every=kept.every,
+                    resume=kept.last,
+                )
         result = self._result(solution, priced)
         _raise(stopped_by, [result])
         if _falls_short(result.status):
@@ -233,7 +234,7 @@ class Job:
         for first, last in _runs(ks):
             share = (last + 1 - first) / len(ks)
             options = replace(self._options, time_limit=None if limit is None else limit * share)
-            with kept.named(), Telling(options.callback, 0) as telling:
+            with kept.held(), Telling(options.callback, 0) as telling:
                 solutions, stopped_by = self._problem.path(
                     first,
                     last,

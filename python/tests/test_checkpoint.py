@@ -8,6 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from l0star import SolveInterrupted, SparseRegressor, SparseRegressorCV, solve, sparse_path
+from l0star._core import Lock
 
 
 @pytest.fixture
@@ -64,6 +65,20 @@ def test_a_search_goes_on_where_it_was_stopped(data, tmp_path):
     again = solve(*data, 8, resume=file)
     assert again.status == "optimal"
     assert again.nodes == resumed.nodes
+    assert [path.name for path in tmp_path.iterdir()] == ["search.ckpt"]
+
+
+@both
+def test_a_second_run_on_one_file_is_refused(data, tmp_path, run, stop):
+    file = tmp_path / "search.ckpt"
+    stop(data, checkpoint=file)
+    other = Lock(file)
+    for options in ({"checkpoint": file}, {"resume": file}):
+        with pytest.raises(BlockingIOError, match=r"search\.ckpt' is in use by another run"):
+            run(*data, **options)
+    other.release()
+    run(*data, resume=file)
+    run(*data, resume=file)
     assert [path.name for path in tmp_path.iterdir()] == ["search.ckpt"]
 
 

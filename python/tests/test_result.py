@@ -382,3 +382,15 @@ def test_the_limit_of_double_precision_warns():
         result = solve(data[:, :3], data[:, 3], 2, fit_intercept=False, standardize=False)
     assert result.status == "precision"
     assert result.gap > 1e-9 * result.objective
+
+
+def test_names_cannot_write_to_the_terminal():
+    rng = np.random.default_rng(1)
+    names = ["a\x1b[31m", "b\u202e", "c\nd"]
+    X = pd.DataFrame(rng.normal(size=(20, 3)), columns=names)
+    result = solve(X, X.sum(axis=1), 3)
+    assert result.features == names
+    for shown in (r"a\u{1b}[31m", r"b\u{202e}", r"c\nd"):
+        assert shown in str(result)
+    with pytest.raises(ValueError, match=r"column 'b\\u\{202e\}' has the bounds"):
+        solve(X, X["c\nd"], 1, bounds={"b\u202e": (1, 2)})

@@ -1,9 +1,10 @@
 //! `cargo xtask test` and `cargo xtask deny`: the first failure ends them.
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use crate::step::{cargo, run};
-use crate::{python, report, tools};
+use crate::step::{cargo, root, run};
+use crate::{attack, python, report, tools};
 
 /// Format, lints, documentation, tests, licences; the same of the Python package.
 pub fn test() -> Result<(), String> {
@@ -24,6 +25,7 @@ pub fn test() -> Result<(), String> {
         cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
     )?;
     run("tests", &mut cargo(&["test", "--workspace"]))?;
+    attack::short()?;
     report::check()?;
     deny()?;
     python::test()?;
@@ -31,22 +33,34 @@ pub fn test() -> Result<(), String> {
     Ok(())
 }
 
-/// Licences, duplicate versions and sources of the dependencies.
-///
-/// Advisories are not checked: they come from a database on the network that changes by the day, so that the same
-/// commit could pass in the morning and fail in the evening.
+/// Licences, duplicate versions, sources and known vulnerabilities of the dependencies.
 pub fn deny() -> Result<(), String> {
+    let program = tools::cargo_deny()?;
+    let check = |what: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(["--log-level", "error", "--locked", "check"]);
+        command.arg("--hide-inclusion-graph").args(what);
+        command
+    };
     run(
         "licences and sources",
-        Command::new(tools::cargo_deny()?).args([
-            "--log-level",
-            "error",
-            "--locked",
-            "check",
-            "--hide-inclusion-graph",
-            "licenses",
-            "bans",
-            "sources",
-        ]),
-    )
+        &mut check(&["licenses", "bans", "sources"]),
+    )?;
+    advisories(&program, &mut check(&["advisories", "--disable-fetch"]))
+}
+
+/// Known vulnerabilities, where the database of them can be had: it is on the network, and a machine without one has to be
+/// able to run the tests.
+fn advisories(program: &Path, check: &mut Command) -> Result<(), String> {
+    let fetched = Command::new(program)
+        .args(["--log-level", "off", "fetch", "db"])
+        .current_dir(root())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !fetched.is_ok_and(|status| status.success()) {
+        eprintln!("==> advisories: not checked, since their database cannot be fetched");
+        return Ok(());
+    }
+    run("advisories", check)
 }

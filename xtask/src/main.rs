@@ -1,6 +1,7 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|prices|threads|read|python`, `cargo xtask soak`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
+//! paper|engine|ablation|path|prices|threads|read|python`, `cargo xtask soak`, `cargo xtask attack`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
+mod attack;
 mod bench;
 mod checks;
 #[cfg(test)]
@@ -34,8 +35,10 @@ enum Command {
     Wheel,
     /// The pages of `--report` in a browser, and their pictures in docs
     Report,
-    /// Licences, duplicate versions and sources of the dependencies
+    /// Licences, duplicate versions, sources and known vulnerabilities of the dependencies
     Deny,
+    /// Damaged files and hostile names through the real binary, under a limit of memory
+    Attack(Attack),
     /// Random small problems against brute force
     Soak {
         /// How many problems
@@ -71,6 +74,35 @@ enum Command {
     /// What `bench read` measures
     #[command(hide = true)]
     ReadInner { path: std::path::PathBuf },
+}
+
+/// How long to attack, and with what.
+#[derive(Debug, clap::Args)]
+struct Attack {
+    /// For so many minutes
+    #[arg(long, default_value_t = 30.0)]
+    minutes: f64,
+    /// So many cases instead
+    #[arg(long)]
+    cases: Option<u64>,
+    /// The seed of the first case; the others follow
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only this kind: files, names or bombs
+    #[arg(long)]
+    only: Option<String>,
+    /// The binary of the dev profile, which is built sooner and checks more
+    #[arg(long)]
+    dev: bool,
+}
+
+impl Attack {
+    fn until(&self) -> attack::Until {
+        match self.cases {
+            Some(cases) => attack::Until::Cases(cases),
+            None => attack::Until::Minutes(self.minutes),
+        }
+    }
 }
 
 /// What to measure.
@@ -147,6 +179,9 @@ fn main() -> ExitCode {
         Command::Wheel => python::wheel(),
         Command::Report => report::pictures(),
         Command::Deny => checks::deny(),
+        Command::Attack(with) => {
+            attack::run(with.until(), with.seed, with.only.as_deref(), with.dev)
+        }
         Command::Soak { cases, seed } => soak::run(cases, seed),
         Command::SoakInner { cases, seed } => soak::inner(cases, seed),
         Command::Results {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use l0star::{BatchCheckpoint, Method, PathCheckpoint};
-use l0star_data::write_atomically;
+use l0star_data::{Lock, write_atomically};
 
 use crate::failure::Failure;
 use crate::fault::Fault;
@@ -82,6 +82,8 @@ pub struct Checkpoints<T> {
     /// Where `resume` is from.
     pub source: Option<PathBuf>,
     file: Option<PathBuf>,
+    /// Held until the run ends: two runs would replace each other's checkpoints.
+    _lock: Option<Lock>,
     pub every: Duration,
     failed: bool,
     fault: Fault,
@@ -100,7 +102,6 @@ impl<T: Kept> Checkpoints<T> {
                 "--checkpoint-every says how often, but not where to; add --checkpoint FILE".into(),
             ));
         }
-        let resume = args.resume.as_deref().map(read).transpose()?;
         if let Some(file) = file {
             output::check_writable(file)?;
             output::check_distinct("a checkpoint in", file, "the data", data)?;
@@ -109,10 +110,15 @@ impl<T: Kept> Checkpoints<T> {
                     output::check_distinct("a checkpoint in", file, kind, other)?;
                 }
             }
+        }
+        let lock = file.map(Lock::of).transpose()?;
+        let resume = args.resume.as_deref().map(read).transpose()?;
+        if let Some(file) = file {
             remove_leftovers(file);
         }
         Ok(Self {
             resume,
+            _lock: lock,
             source: args.resume.clone(),
             file: file.cloned(),
             every: args.checkpoint_every.unwrap_or(Duration::from_secs(60)),
@@ -138,7 +144,10 @@ impl<T: Kept> Checkpoints<T> {
         if let Err(error) = written
             && !std::mem::replace(&mut self.failed, true)
         {
-            eprintln!("warning: {error}; the search goes on without this checkpoint");
+            output::tell(
+                "warning",
+                &format!("{error}; the search goes on without this checkpoint"),
+            );
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use l0star_data::Model;
+use l0star_report::text::printable;
 use l0star_report::{Face, explain};
 
 use crate::failure::{Failure, SOLVED};
@@ -39,7 +40,7 @@ fn render(model: &Model, screen: &Screen) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", screen.bold(section.title));
         for paragraph in &section.paragraphs {
-            text += &screen.wrapped("  ", "  ", paragraph);
+            text += &screen.wrapped("  ", "  ", &printable(paragraph));
         }
         if at == 0 {
             let _ = writeln!(text, "\n{}", screen.bold("What was found"));

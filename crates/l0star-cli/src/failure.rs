@@ -74,6 +74,7 @@ impl Failure {
                 DataError::Argument { .. }
                 | DataError::DegenerateDraw { .. }
                 | DataError::UnknownFormat { .. }
+                | DataError::InUse { .. }
                 | DataError::Io {
                     action: "write", ..
                 } => USAGE,

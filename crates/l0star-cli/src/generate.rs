@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use l0star_data::generate::{self, default_k, default_n};
 use l0star_data::{Instance, RealData, counted, real_instance, save};
+use l0star_report::text::printable;
 
 use crate::args::{Family, GenerateArgs};
 use crate::failure::{Failure, SOLVED};
@@ -26,7 +27,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     if !args.quiet {
         let mut line = format!(
             "wrote {}: {}, {} and the target 'b'",
-            args.out.display(),
+            printable(&args.out.display().to_string()),
             counted(table.rows(), "row"),
             counted(table.columns() - 1, "feature")
         );

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
 use l0star_data::{Format, RawTable, counted};
 use l0star_report::moments::named;
-use l0star_report::text::significant;
+use l0star_report::text::{printable, significant};
 use l0star_report::width::{padded, width};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -192,6 +192,7 @@ impl View<'_> {
             })
             .collect();
         let name = self.table.file().display().to_string();
+        let name = printable(&name);
         format!(
             "{}: {}, {}, {} ({}), {} in memory\n",
             screen.bold(&name),

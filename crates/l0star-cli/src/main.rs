@@ -56,9 +56,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Args, Command};
+use l0star_report::text::printable;
 
 fn main() -> ExitCode {
-    let outcome = match Args::parse().command {
+    let outcome = match args().command {
         Command::Fit(args) => fit::run(&args),
         Command::Path(args) => path::run(&args),
         Command::Cv(args) => cv::run(&args),
@@ -71,7 +72,19 @@ fn main() -> ExitCode {
         Command::Reproduce(args) => reproduce::run(&args),
     };
     outcome.unwrap_or_else(|failure| {
-        eprintln!("error: {failure}");
+        output::tell("error", &failure.to_string());
         failure.exit_code()
+    })
+}
+
+/// The arguments, or what is wrong with them on standard error and the end.
+fn args() -> Args {
+    Args::try_parse().unwrap_or_else(|error| {
+        // What is wrong is said with the arguments in it, as they may be shown.
+        let shown = std::env::args_os().map(|word| printable(&word.to_string_lossy()).into_owned());
+        match Args::try_parse_from(shown) {
+            Err(shown) if error.use_stderr() => shown.exit(),
+            _ => error.exit(),
+        }
     })
 }

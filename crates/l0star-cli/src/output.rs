@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use l0star_report::text::printable;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -17,9 +18,14 @@ pub fn print_json(object: &impl Serialize) -> Result<(), Failure> {
 /// Warnings on standard error.
 pub fn warn(warnings: &[String]) {
     for warning in warnings {
-        // A warning that cannot be written must not end the run.
-        let _ = writeln!(io::stderr(), "warning: {warning}");
+        tell("warning", warning);
     }
+}
+
+/// A line on standard error. Names in it come from files: nothing of them may reach the terminal but letters.
+pub fn tell(kind: &str, message: &str) {
+    // A message that cannot be written must not end the run.
+    let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
 /// Writes to standard output; a reader that has gone away (`| head`) is no failure.

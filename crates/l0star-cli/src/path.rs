@@ -11,7 +11,7 @@ use l0star::search::Event;
 use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings};
 use l0star_data::model::{Constraints, Fitted};
 use l0star_report::page::{self, Page, PathChart, PathPoint};
-use l0star_report::text::{percent_up, significant};
+use l0star_report::text::{percent_up, printable, significant};
 use l0star_report::{Face, Proof, proof};
 use serde::Serialize;
 
@@ -382,7 +382,7 @@ fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
         let name = output.criterion.name();
         let features = match row.fitted.support.is_empty() {
             true => "(none)".to_owned(),
-            false => row.fitted.support.join(", "),
+            false => printable(&row.fitted.support.join(", ")).into_owned(),
         };
         let first = format!("\n→ {name} is smallest at k = {}: ", row.fitted.k);
         text.push_str(&screen.wrapped(&first, "  ", &features));

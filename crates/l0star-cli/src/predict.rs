@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use l0star_data::frame::Values;
-use l0star_data::{Frame, Model, RawTable, save_frame};
+use l0star_data::{Format, Frame, Model, RawTable, save_frame};
 
 use crate::failure::{Failure, SOLVED};
 use crate::input::InputArgs;
@@ -39,6 +39,10 @@ pub struct PredictArgs {
     /// Also write the target and what the prediction misses of it
     #[arg(long)]
     pub residuals: bool,
+
+    /// Put an apostrophe before labels that a spreadsheet would run as a formula (=, +, -, @); not for Parquet or Arrow
+    #[arg(long)]
+    pub safe_csv: bool,
 }
 
 /// Reads both files and writes one row a row.
@@ -49,9 +53,18 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         output::check_distinct("--out", &args.out, "the data", &args.data)?;
         output::check_distinct("--out", &args.out, "the model", &args.model)?;
     }
+    if args.safe_csv && !to_stdout && !is_delimited(&args.out) {
+        return Err(Failure::Usage(format!(
+            "--safe-csv is for CSV and TSV files, which spreadsheets open, and '{}' is none; drop one of them",
+            args.out.display()
+        )));
+    }
     let model = Model::load(&args.model)?;
     let table = args.input.load(&args.data)?;
-    let frame = predictions(&model, &table, args.residuals)?;
+    let mut frame = predictions(&model, &table, args.residuals)?;
+    if args.safe_csv {
+        frame = frame.without_formulas();
+    }
     if to_stdout {
         let mut text = Vec::new();
         // Writing to memory cannot fail.
@@ -61,6 +74,11 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         save_frame(&args.out, &frame)?;
     }
     Ok(ExitCode::from(SOLVED))
+}
+
+/// Whether the name is that of delimited text; other formats keep texts apart from formulas by themselves.
+fn is_delimited(path: &Path) -> bool {
+    Format::of_name(path) == Some(Format::Csv)
 }
 
 fn predictions(

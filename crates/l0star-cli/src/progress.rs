@@ -164,6 +164,7 @@ mod tests {
                 seconds,
                 nodes: 1,
                 open: 2,
+                empty_objective: 1.0,
                 lower_bound: 0.5,
                 objective: 1.0,
                 features_left: 4,

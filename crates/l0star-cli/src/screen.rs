@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use l0star_report::text::{clip, plain};
+use l0star_report::text::{clip, printable};
 use l0star_report::width::width;
 
 /// The terminal behind standard output, or a file.
@@ -34,7 +34,7 @@ impl Screen {
     pub fn clip(&self, text: &str, longest: usize) -> String {
         match self.is_terminal {
             true => clip(text, longest),
-            false => plain(text),
+            false => printable(text).into_owned(),
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(Screen::plain(80, true).clip("much too long", 8), "much to…");
         assert_eq!(
             Screen::plain(80, false).clip("much\ttoo long", 8),
-            "much too long"
+            r"much\ttoo long"
         );
     }
 

@@ -35,7 +35,7 @@ pub fn write_atomically(
 }
 
 /// For a process that is about to quit while another thread may be writing: removes the temporary files of
-/// [`write_atomically`]. From then on it never returns, so that nothing new is left behind, and no error is told of
+/// [`write_atomically`] and [`Lock`](crate::Lock). From then on it never returns, so that nothing new is left behind, and no error is told of
 /// what was meant.
 pub fn quit_writing() {
     let files = unfinished();
@@ -46,8 +46,8 @@ pub fn quit_writing() {
     std::mem::forget(files);
 }
 
-/// The temporary files that are being written.
-fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+/// The temporary files that are being written, and those that are locked.
+pub(crate) fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     static FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     // Whoever panicked has left a set of paths all the same.
     FILES.lock().unwrap_or_else(PoisonError::into_inner)

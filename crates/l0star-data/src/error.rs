@@ -4,14 +4,14 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::place::Place;
+use crate::place::{Place, shown};
 
 /// Everything that can be wrong with data, files and generator arguments.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
     /// The operating system refused to read or write a file.
-    #[error("cannot {action} '{}': {reason}; {advice}", path.display())]
+    #[error("cannot {action} '{}': {reason}; {advice}", shown(path))]
     Io {
         /// `read` or `write`.
         action: &'static str,
@@ -23,22 +23,38 @@ pub enum DataError {
         advice: &'static str,
     },
 
+    /// Another process writes the file.
+    #[error(
+        "'{}' is in use by another run; wait until that one has ended, or choose another file",
+        shown(path)
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// A folder was given where a file belongs.
-    #[error("'{}' is a folder; give the path of a file", path.display())]
+    #[error("'{}' is a folder; give the path of a file", shown(path))]
     IsFolder {
         /// The folder.
         path: PathBuf,
     },
 
     /// The extension names no format that can be written.
-    #[error("cannot tell the format of '{}' from its extension; use one of .csv, .npy, .npz, .tsv, .parquet, .arrow, .libsvm, or .csv.gz and the like", path.display())]
+    #[error(
+        "cannot tell the format of '{}' from its extension; use one of .csv, .npy, .npz, .tsv, .parquet, .arrow, .libsvm, or .csv.gz and the like",
+        shown(path)
+    )]
     UnknownFormat {
         /// The file.
         path: PathBuf,
     },
 
     /// Bytes that are no UTF-8 text.
-    #[error("'{}' is not a text file ({reason}); save it as CSV in UTF-8", path.display())]
+    #[error(
+        "'{}' is not a text file ({reason}); save it as CSV in UTF-8",
+        shown(path)
+    )]
     NotText {
         /// The file.
         path: PathBuf,
@@ -47,21 +63,27 @@ pub enum DataError {
     },
 
     /// A file of no bytes, or of blank lines.
-    #[error("'{}' is empty; it needs at least one row of numbers", path.display())]
+    #[error("'{}' is empty; it needs at least one row of numbers", shown(path))]
     EmptyFile {
         /// The file.
         path: PathBuf,
     },
 
     /// A header with nothing below it.
-    #[error("'{}' has a header but no rows; add at least one row of numbers", path.display())]
+    #[error(
+        "'{}' has a header but no rows; add at least one row of numbers",
+        shown(path)
+    )]
     NoRows {
         /// The file.
         path: PathBuf,
     },
 
     /// A row with too few or too many cells.
-    #[error("{}: line {line} has {found} cells but the header has {expected}; look for a missing, extra or unquoted delimiter", path.display())]
+    #[error(
+        "{}: line {line} has {found} cells but the header has {expected}; look for a missing, extra or unquoted delimiter",
+        shown(path)
+    )]
     Ragged {
         /// The file.
         path: PathBuf,
@@ -132,7 +154,7 @@ pub enum DataError {
     /// Columns that a model needs.
     #[error(
         "{} lacks {absent} of the {needed} columns that the model needs: {columns}; rename or add them (l0star inspect lists what a file has)",
-        path.display()
+        shown(path)
     )]
     Lacks {
         /// The file.
@@ -240,7 +262,7 @@ pub enum DataError {
     },
 
     /// A file that is damaged, or holds something that its format allows and we do not.
-    #[error("'{}' cannot be read as {format}: {reason}", path.display())]
+    #[error("'{}' cannot be read as {format}: {reason}", shown(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -251,7 +273,7 @@ pub enum DataError {
     },
 
     /// A file that is not what it should be.
-    #[error("'{}' {what}", path.display())]
+    #[error("'{}' {what}", shown(path))]
     WrongFormat {
         /// The file.
         path: PathBuf,
@@ -260,7 +282,7 @@ pub enum DataError {
     },
 
     /// A line that breaks the rules of its format.
-    #[error("{}: line {line}: {what}", path.display())]
+    #[error("{}: line {line}: {what}", shown(path))]
     Line {
         /// The file.
         path: PathBuf,
@@ -270,8 +292,26 @@ pub enum DataError {
         what: String,
     },
 
+    /// A record of text that is longer than any table's.
+    #[error(
+        "{}: the record that starts on line {line} has more than {most} bytes; look for a quote that is never closed, \
+         or a file that is no table",
+        shown(path)
+    )]
+    LongRecord {
+        /// The file.
+        path: PathBuf,
+        /// Where the record starts.
+        line: u64,
+        /// How long a record may be.
+        most: usize,
+    },
+
     /// A cell in quotes that never ends.
-    #[error("{}: the quote that opens on line {line} is never closed; close it, or double quotes inside a cell", path.display())]
+    #[error(
+        "{}: the quote that opens on line {line} is never closed; close it, or double quotes inside a cell",
+        shown(path)
+    )]
     UnclosedQuote {
         /// The file.
         path: PathBuf,
@@ -307,6 +347,7 @@ impl DataError {
         let advice = match reason.kind() {
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::PermissionDenied => "check the permissions of the file",
+            io::ErrorKind::OutOfMemory => "free some memory, or give fewer rows or columns",
             _ => "check the file and try again",
         };
         DataError::Io {
@@ -366,7 +407,7 @@ impl DataError {
 
 fn prefix(file: &Option<PathBuf>) -> String {
     file.as_ref()
-        .map_or(String::new(), |path| format!("{}: ", path.display()))
+        .map_or(String::new(), |path| format!("{}: ", shown(path)))
 }
 
 pub(crate) fn did_you_mean(close: &[String]) -> String {

@@ -56,7 +56,7 @@ impl Format {
     }
 
     /// What the name says, compression suffixes aside.
-    pub(crate) fn of_name(path: &Path) -> Option<Format> {
+    pub fn of_name(path: &Path) -> Option<Format> {
         Some(match extension(path)?.as_str() {
             "csv" | "tsv" | "tab" => Format::Csv,
             "libsvm" | "svm" | "svmlight" => Format::Libsvm,

@@ -7,6 +7,7 @@ use std::path::Path;
 use flate2::write::GzEncoder;
 
 use crate::atomic::write_atomically;
+use crate::column::Cell;
 use crate::csv::{quoted, write_float};
 use crate::error::DataError;
 use crate::format::{Format, extension};
@@ -55,6 +56,25 @@ impl<'a> Frame<'a> {
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Values<'a>)> {
         let columns = self.columns.iter();
         columns.map(|(name, values)| (name.as_ref(), values))
+    }
+
+    /// The same columns with texts that no spreadsheet runs as a formula: an apostrophe is put before those that begin with
+    /// `=`, `+`, `-`, `@`, a tab or a line break. Texts that are numbers stay as they are.
+    pub fn without_formulas(mut self) -> Frame<'a> {
+        let starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+        let is_formula = |text: &String| {
+            text.starts_with(starts) && !matches!(Cell::of(text.trim()), Cell::Number(_))
+        };
+        for (_, values) in &mut self.columns {
+            if let Values::Texts(texts) = values
+                && texts.iter().any(is_formula)
+            {
+                for text in texts.to_mut().iter_mut().filter(|text| is_formula(text)) {
+                    text.insert(0, '\'');
+                }
+            }
+        }
+        self
     }
 
     /// Delimited text with a header; numbers read back to the same bits.
@@ -137,6 +157,7 @@ fn write_packed(
         }),
         Some("zst" | "zstd") => write_atomically(path, |out| {
             let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            packed.include_checksum(true)?;
             text(&mut packed)?;
             packed.finish().map(|_| ())
         }),
@@ -147,6 +168,27 @@ fn write_packed(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formulas_are_neutralised_and_numbers_are_not() {
+        let texts = [
+            "=1+1", "+cmd", "-2.5", "@x", "\tx", "a=b", "-", "1e3", "'", "",
+        ];
+        let mut frame = Frame::new(texts.len());
+        let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
+        frame.push("=name", Values::Texts(texts.into()));
+        frame.push("z", Values::Numbers(vec![-1.0; 10].into()));
+        let safe = frame.clone().without_formulas();
+        let shown: Vec<_> = safe.columns().map(|(_, values)| values.clone()).collect();
+        let Values::Texts(texts) = &shown[0] else {
+            panic!("text")
+        };
+        let expected = [
+            "'=1+1", "'+cmd", "-2.5", "'@x", "'\tx", "a=b", "'-", "1e3", "'", "",
+        ];
+        assert_eq!(texts[..], expected);
+        assert_eq!(shown[1], Values::Numbers(vec![-1.0; 10].into()));
+    }
 
     #[test]
     fn text_is_quoted_where_it_must_be() {

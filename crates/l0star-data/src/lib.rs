@@ -18,7 +18,10 @@
 //! | [`missing`] | rows dropped and means filled in where values are missing |
 //! | [`frame`] | [`Frame`]: columns of numbers and text to write |
 //! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
+//! | [`lock`] | [`Lock`]: one process at a time writes a file |
 //! | [`error`] | [`DataError`]: what is wrong, where, what to do |
+//! | [`text`] | names as they may stand in a message: no control characters, no invisible ones |
+//! | `caps` | how much memory a file may take |
 //! | [`place`] | [`Place`]: the file, the column and the line of a message |
 //! | `counted` | [`counted`] and [`plural`]: nouns with their numbers |
 //!
@@ -42,6 +45,7 @@
 
 mod arrow;
 mod atomic;
+mod caps;
 pub mod column;
 mod counted;
 pub mod csv;
@@ -54,6 +58,7 @@ pub mod frame;
 pub mod generate;
 pub mod indicators;
 mod libsvm;
+pub mod lock;
 pub mod missing;
 pub mod model;
 pub mod npy;
@@ -67,6 +72,7 @@ pub mod sparse;
 mod suggest;
 pub mod summary;
 pub mod table;
+pub mod text;
 
 pub use atomic::{quit_writing, write_atomically};
 pub use column::RawColumn;
@@ -80,6 +86,7 @@ pub use format::Format;
 pub use frame::{Frame, save, save_frame};
 pub use generate::Instance;
 pub use indicators::Indicator;
+pub use lock::Lock;
 pub use model::Model;
 pub use npy::{read_npy, write_npy};
 pub use place::{Place, Position};

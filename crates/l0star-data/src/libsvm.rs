@@ -4,8 +4,9 @@
 //! the label comes last and is called `b`, as in the other formats without names. Cells that are
 //! not listed are zero and are not stored. A `qid:` is passed over.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
+use crate::caps::LONGEST_RECORD;
 use crate::column::RawColumn;
 use crate::csv::write_float;
 use crate::error::DataError;
@@ -17,6 +18,10 @@ use crate::table::Table;
 
 /// An index above this is a slip rather than a feature: names alone would fill the memory.
 const LARGEST_INDEX: u32 = 50_000_000;
+
+/// So many features are taken as they come; more of them only where the entries are not much fewer.
+const FEATURES: usize = 2_500_000;
+const FEATURES_PER_ENTRY: usize = 1000;
 
 /// Whether text looks like this format; nothing when it has labels alone.
 pub(crate) fn looks_like(head: &[u8]) -> Option<bool> {
@@ -48,9 +53,18 @@ pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     let (mut indices, mut values) = (Vec::<u32>::new(), Vec::<f64>::new());
     for line in 1.. {
         text.clear();
-        let read = reader.read_until(b'\n', &mut text);
-        if read.map_err(|reason| source.failed(reason))? == 0 {
+        let mut limited = (&mut reader).take(LONGEST_RECORD as u64 + 1);
+        let read = limited.read_until(b'\n', &mut text);
+        let read = read.map_err(|reason| source.failed(reason))?;
+        if read == 0 {
             break;
+        }
+        if read > LONGEST_RECORD {
+            return Err(DataError::LongRecord {
+                path: file.to_path_buf(),
+                line,
+                most: LONGEST_RECORD,
+            });
         }
         let refuse = |what: String| DataError::Line {
             path: file.to_path_buf(),
@@ -74,6 +88,22 @@ pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     if labels.is_empty() {
         return Err(DataError::EmptyFile {
             path: file.to_path_buf(),
+        });
+    }
+    let largest = indices.iter().enumerate().max_by_key(|(_, index)| **index);
+    let most = FEATURES.max(FEATURES_PER_ENTRY.saturating_mul(values.len()));
+    if let Some((at, index)) = largest
+        && *index as usize > most
+    {
+        let row = ends.partition_point(|end| *end <= at);
+        return Err(DataError::Line {
+            path: file.to_path_buf(),
+            line: lines.of(row),
+            what: format!(
+                "index {index} means as many features, but the file has only {} entries; number the features from 1 \
+                 without gaps",
+                values.len()
+            ),
         });
     }
     let (first, columns) =
@@ -258,6 +288,10 @@ mod tests {
                 "line 3: index 2 stands there twice",
             ),
             ("# nothing\n", "'a.svm' is empty"),
+            (
+                "1 1:1\n0 2:1\n1 1:1 40000000:2\n",
+                "line 3: index 40000000 means as many features, but the file has only 4 entries",
+            ),
         ] {
             let message = parse(text).unwrap_err().to_string();
             assert!(message.contains(expected), "{text:?}: {message}");

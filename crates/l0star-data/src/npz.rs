@@ -9,6 +9,7 @@ use std::io::{BufReader, Cursor, Read, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use crate::caps::{Allowance, Metered, TooLarge};
 use crate::counted::counted;
 use crate::error::DataError;
 use crate::format::Format;
@@ -27,9 +28,9 @@ pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     let arrays = match source.plain_file() {
         Some(path) => {
             let file = File::open(path).map_err(|reason| source.failed(reason))?;
-            arrays(BufReader::new(file))
+            arrays(BufReader::new(file), source.allowance())
         }
-        None => arrays(Cursor::new(source.bytes()?)),
+        None => arrays(Cursor::new(source.bytes()?), source.allowance()),
     };
     let arrays = arrays.map_err(refuse)?;
     let rows = match arrays.first() {
@@ -68,7 +69,10 @@ pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     ))
 }
 
-fn arrays(archive: impl Read + Seek) -> Result<Vec<(String, Array)>, String> {
+fn arrays(
+    archive: impl Read + Seek,
+    mut allowance: Allowance,
+) -> Result<Vec<(String, Array)>, String> {
     const AGAIN: &str = "it is damaged or cut short, so save it again";
     let mut archive = ZipArchive::new(archive).map_err(|error| format!("{error}; {AGAIN}"))?;
     let again = |error| format!("{error}; {AGAIN}");
@@ -95,10 +99,14 @@ fn arrays(archive: impl Read + Seek) -> Result<Vec<(String, Array)>, String> {
                 "its member '{member}' is no array; save it with numpy.savez"
             ));
         };
-        let mut file = archive.by_index(at).map_err(again)?;
+        let mut file = Metered::new(archive.by_index(at).map_err(again)?, allowance);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
-            .map_err(|error| format!("its array '{name}' cannot be unpacked ({error}); {AGAIN}"))?;
+            .map_err(|error| match TooLarge::behind(&error) {
+                Some(cap) => cap.to_string(),
+                None => format!("its array '{name}' cannot be unpacked ({error}); {AGAIN}"),
+            })?;
+        allowance = file.left();
         let array = npy::parse(&bytes).map_err(|reason| format!("its array '{name}': {reason}"))?;
         arrays.push((name, array));
     }
@@ -160,6 +168,17 @@ mod tests {
             table.into_table().unwrap().values(),
             [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
         );
+    }
+
+    #[test]
+    fn members_share_one_allowance() {
+        let zeros = array(&[1000], &[0.0; 1000]);
+        let bytes = archive(&[("X.npy", &zeros), ("y.npy", &zeros)]);
+        assert!(bytes.len() < 1000);
+        let read = |allowance| arrays(Cursor::new(&bytes), Allowance::exactly(allowance));
+        assert_eq!(read(2 * zeros.len() as u64).unwrap().len(), 2);
+        let message = read(2 * zeros.len() as u64 - 1).unwrap_err();
+        assert!(message.contains("store them uncompressed"), "{message}");
     }
 
     #[test]

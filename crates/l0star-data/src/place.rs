@@ -1,7 +1,9 @@
 //! [`Place`]: where in the data something stands, and how a message shows it.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::text;
 
 /// Where in the data a cell stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,24 +37,20 @@ impl fmt::Display for Position {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{}: ", file.display())?;
+            write!(f, "{}: ", shown(file))?;
         }
         write!(f, "column '{}', {}", clip(&self.column), self.position)
     }
 }
 
-/// A cell as it may stand in a message: short, and without control characters.
+/// A cell or a name as it may stand in a message.
 pub(crate) fn clip(value: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut shown: String = value
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if value.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    text::clip(value, 41)
+}
+
+/// A file as it may stand in a message.
+pub(crate) fn shown(path: &Path) -> String {
+    text::printable(&path.display().to_string()).into_owned()
 }
 
 #[cfg(test)]
@@ -76,8 +74,12 @@ mod tests {
     }
 
     #[test]
-    fn long_and_unprintable_values_are_clipped() {
-        assert_eq!(clip("a\nb"), "a b");
-        assert_eq!(clip(&"é".repeat(100)).chars().count(), 41);
+    fn files_and_columns_cannot_write_to_the_terminal() {
+        let place = Place {
+            file: Some(PathBuf::from("a\x1b[2J.csv")),
+            column: "x\ny".into(),
+            position: Position::Row(1),
+        };
+        assert_eq!(place.to_string(), r"a\u{1b}[2J.csv: column 'x\ny', row 1");
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+use crate::caps::{Allowance, LARGEST_PIPE, Metered, TooLarge};
 use crate::error::DataError;
 
 /// How many bytes are looked at to tell a format.
@@ -60,12 +61,7 @@ impl<'a> Source<'a> {
     pub(crate) fn open(path: &Path) -> Result<Source<'static>, DataError> {
         if path == Path::new("-") {
             let name = Path::new("standard input");
-            let mut bytes = Vec::new();
-            io::stdin()
-                .lock()
-                .read_to_end(&mut bytes)
-                .map_err(|reason| DataError::reading(name, reason))?;
-            return Source::over(name, Place::Owned(bytes));
+            return Source::over(name, Place::Owned(piped(name, io::stdin().lock())?));
         }
         if path.is_dir() {
             return Err(DataError::IsFolder {
@@ -79,8 +75,8 @@ impl<'a> Source<'a> {
             let length = found.len();
             Source::over(&path.clone(), Place::File { path, length })
         } else {
-            let bytes = fs::read(path).map_err(reading)?;
-            Source::over(path, Place::Owned(bytes))
+            let pipe = File::open(path).map_err(reading)?;
+            Source::over(path, Place::Owned(piped(path, pipe)?))
         }
     }
 
@@ -106,12 +102,21 @@ impl<'a> Source<'a> {
 
     /// The number of bytes that [`Source::stream`] will give, when it is known.
     pub(crate) fn length(&self) -> Option<u64> {
-        match (&self.compression, &self.place) {
-            (Some(_), _) => None,
-            (None, Place::File { length, .. }) => Some(*length),
-            (None, Place::Borrowed(bytes)) => Some(bytes.len() as u64),
-            (None, Place::Owned(bytes)) => Some(bytes.len() as u64),
+        self.compression.is_none().then(|| self.stored())
+    }
+
+    /// The number of bytes before they are decompressed.
+    fn stored(&self) -> u64 {
+        match &self.place {
+            Place::File { length, .. } => *length,
+            Place::Borrowed(bytes) => bytes.len() as u64,
+            Place::Owned(bytes) => bytes.len() as u64,
         }
+    }
+
+    /// What the file may unpack to.
+    pub(crate) fn allowance(&self) -> Allowance {
+        Allowance::of(self.stored())
     }
 
     /// The path, when the file can be read as it lies on the disk.
@@ -122,7 +127,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The bytes from the start, decompressed.
+    /// The bytes from the start, decompressed as far as the [`Allowance`] goes.
     pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send + '_>, DataError> {
         let raw: Box<dyn Read + Send + '_> = match &self.place {
             Place::File { path, .. } => {
@@ -133,10 +138,14 @@ impl<'a> Source<'a> {
         };
         Ok(match self.compression {
             None => raw,
-            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(raw)),
-            Some(Compression::Zstd) => Box::new(
-                zstd::Decoder::new(raw).map_err(|reason| DataError::reading(&self.name, reason))?,
-            ),
+            Some(Compression::Gzip) => {
+                Box::new(Metered::new(MultiGzDecoder::new(raw), self.allowance()))
+            }
+            Some(Compression::Zstd) => {
+                let unpacked = zstd::Decoder::new(raw)
+                    .map_err(|reason| DataError::reading(&self.name, reason))?;
+                Box::new(Metered::new(unpacked, self.allowance()))
+            }
         })
     }
 
@@ -166,8 +175,29 @@ impl<'a> Source<'a> {
             Some(compression) => DataError::Unreadable {
                 path: self.name.clone(),
                 format: format!("a {} file", compression.word()),
-                reason: format!("{reason}; it is damaged or cut short, so fetch or write it again"),
+                reason: match TooLarge::behind(&reason) {
+                    Some(cap) => cap.to_string(),
+                    None => {
+                        format!("{reason}; it is damaged or cut short, so fetch or write it again")
+                    }
+                },
             },
         }
     }
+}
+
+/// All bytes of what can be read only once.
+fn piped(name: &Path, pipe: impl Read) -> Result<Vec<u8>, DataError> {
+    let mut bytes = Vec::new();
+    pipe.take(LARGEST_PIPE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|reason| DataError::reading(name, reason))?;
+    if bytes.len() as u64 > LARGEST_PIPE {
+        return Err(DataError::WrongFormat {
+            path: name.to_path_buf(),
+            what: "has more than 4 GB, and what comes through a pipe is kept in memory; save it to a file, and give that"
+                .into(),
+        });
+    }
+    Ok(bytes)
 }

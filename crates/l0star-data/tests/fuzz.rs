@@ -4,11 +4,13 @@
 use std::panic;
 use std::path::Path;
 
-use l0star_data::generate::{self, rng::Stream};
-use l0star_data::{Format, Model, ReadOptions, Summary, parse, save};
+use l0star_data::generate::rng::Stream;
+use l0star_data::{Format, Model, ReadOptions, Summary, parse};
 
-/// Mutations of every file; there are 12 files.
-const ROUNDS: usize = 2000;
+mod samples;
+
+/// Mutations of every file; there are 22 files.
+const ROUNDS: usize = 1200;
 
 /// Words that mean something to a reader.
 const TOKENS: [&[u8]; 20] = [
@@ -36,27 +38,7 @@ const TOKENS: [&[u8]; 20] = [
 
 /// A small file of every format, under a name for messages.
 fn corpus() -> Vec<(String, Vec<u8>)> {
-    let folder = tempfile::tempdir().unwrap();
-    let instance = generate::ar(4, 2, 12, 0.5, 5.0, 1).unwrap();
-    let mut files = Vec::new();
-    for name in [
-        "a.csv",
-        "a.tsv",
-        "a.csv.gz",
-        "a.csv.zst",
-        "a.npy",
-        "a.npz",
-        "a.parquet",
-        "a.arrow",
-        "a.libsvm",
-    ] {
-        let path = folder.path().join(name);
-        save(&path, instance.table()).unwrap();
-        files.push((name.to_string(), std::fs::read(path).unwrap()));
-    }
-    let quoted = "\"a,b\";c;y\n\"x \"\"z\"\"\n\";1,5;true\n;NA;false\n\"t\";-2e5;true\n";
-    files.push(("quoted.csv".into(), quoted.into()));
-    files.push(("blanks.txt".into(), "1 2  3\n4 5 6\n\n7 8 9\n".into()));
+    let mut files = samples::files();
     files.push(("model.json".into(), MODEL.into()));
     files
 }

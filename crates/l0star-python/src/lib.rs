@@ -7,10 +7,12 @@
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `solution` | what comes back |
 //! | `report` | its page |
-//! | `text` | how wide a text is on a terminal |
+//! | `text` | how wide a text is on a terminal, and what of it may be shown |
 //! | `words` | the sentences of `l0star-report`, for the Python package |
+//! | `lock` | one process at a time writes a file |
 
 mod design;
+mod lock;
 mod problem;
 mod report;
 mod run;
@@ -25,6 +27,8 @@ use pyo3::pymodule;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use crate::lock::Lock;
+    #[pymodule_export]
     use crate::problem::{CheckpointError, Problem};
     #[pymodule_export]
     use crate::report::report;
@@ -33,7 +37,7 @@ mod _core {
     #[pymodule_export]
     use crate::solution::{Price, Solution};
     #[pymodule_export]
-    use crate::text::{cut, width};
+    use crate::text::{cut, printable, width};
     #[pymodule_export]
     use crate::words::{advice, cost_note, counted, gap, headline, percent};
 

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use l0star::{Checkpoint, PathCheckpoint, loss};
+use l0star_report::text::printable;
 use l0star_report::{Face, warnings};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::create_exception;
@@ -25,7 +26,7 @@ create_exception!(
 
 /// An error of the engine as Python's.
 pub fn refuse(error: l0star::Error) -> PyErr {
-    let text = error.to_string();
+    let text = printable(&error.to_string()).into_owned();
     match error {
         l0star::Error::Checkpoint { .. } | l0star::Error::OtherSearch { .. } => {
             CheckpointError::new_err(text)

@@ -1,18 +1,12 @@
 //! Numbers and names as they stand in a text.
 
+pub use l0star_data::text::printable;
+
 use crate::width::cut;
 
-/// A name as it may stand in a line: without control characters.
-pub fn plain(name: &str) -> String {
-    let shown = name.chars();
-    shown
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
-}
-
-/// A name as it may stand in a message: [`plain`], and in so many columns at most.
+/// A name as it may stand in a message: [`printable`], and in so many columns at most.
 pub fn clip(name: &str, longest: usize) -> String {
-    cut(&plain(name), longest)
+    cut(&printable(name), longest)
 }
 
 /// The decimal exponent of a number.
@@ -147,6 +141,6 @@ mod tests {
     #[test]
     fn names_stay_in_their_line() {
         assert_eq!(clip("much too long", 8), "much to…");
-        assert_eq!(clip("a\tb", 8), "a b");
+        assert_eq!(clip("a\tb", 8), r"a\tb");
     }
 }

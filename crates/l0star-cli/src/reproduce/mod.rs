@@ -39,6 +39,8 @@ use self::plan::Point;
 use self::results::Results;
 use self::runner::Conditions;
 use self::store::{Record, Store};
+use l0star_report::text::printable;
+
 use crate::failure::{Failure, INTERRUPTED, SOLVED};
 use crate::{interrupt, output, units};
 
@@ -120,10 +122,11 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         }
         let chapter = reproduce(experiment, args, &conditions)?;
         if conditions.interrupt.load(Ordering::Relaxed) {
-            eprintln!(
-                "interrupted; the finished instances are in '{}', and the same command goes on from there",
+            let message = format!(
+                "the finished instances are in '{}', and the same command goes on from there",
                 args.out.display()
             );
+            output::tell("interrupted", &message);
             return Ok(ExitCode::from(INTERRUPTED));
         }
         chapters.push(chapter);
@@ -318,5 +321,6 @@ fn summary(chapters: &[Chapter], folder: &Path) -> String {
             text += &format!("  {note}\n");
         }
     }
-    text + &format!("the page: {}\n", folder.join("reproduce.html").display())
+    let page = folder.join("reproduce.html").display().to_string();
+    text + &format!("the page: {}\n", printable(&page))
 }

@@ -1,6 +1,7 @@
 //! A search that is stopped, however that happens, goes on from its checkpoint; nothing else is taken for one.
 
 use l0star::Checkpoint;
+use l0star_data::Lock;
 use serde_json::Value;
 
 use crate::common::{Sandbox, number, support, without_seconds};
@@ -335,4 +336,21 @@ fn stopped_again_and_again_it_looks_at_no_more_nodes() {
     let (found, truth) = (number(&found, "nodes"), number(&truth, "nodes"));
     // Warm starts are rounded on the way.
     assert!((found - truth).abs() <= 0.02 * truth, "{found} for {truth}");
+}
+
+#[test]
+fn a_second_run_on_one_checkpoint_is_refused() {
+    let sandbox = stopped();
+    let before = sandbox.files();
+    let held = Lock::of(sandbox.path("c")).unwrap();
+    for option in ["--checkpoint", "--resume"] {
+        let words = ["'c' is in use by another run", "choose another file"];
+        sandbox.refuses(&format!("{SMALL} {option} c"), 2, &words);
+    }
+    // Reading is not writing.
+    sandbox.json(&format!("{SMALL} --resume c --checkpoint d"));
+    drop(held);
+    sandbox.json(&format!("{SMALL} --resume c"));
+    std::fs::remove_file(sandbox.path("d")).unwrap();
+    assert_eq!(sandbox.files(), before);
 }

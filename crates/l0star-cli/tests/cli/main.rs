@@ -14,6 +14,7 @@ mod lists;
 mod manual;
 mod missing;
 mod models;
+mod names;
 mod options;
 mod path;
 mod path_checkpoints;

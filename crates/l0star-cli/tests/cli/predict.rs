@@ -248,3 +248,30 @@ fn a_model_without_features_predicts_its_intercept() {
     let sandbox = fitted("a,y\n1,2\n2,4\n3,6\n", "--target y -k 0");
     assert_eq!(predict(&sandbox, "m.json d.csv"), "prediction\n4\n4\n4\n");
 }
+
+#[test]
+fn labels_that_a_spreadsheet_would_run_are_neutralised_on_demand() {
+    let mut text = "x,y\n".to_owned();
+    for i in 0..20 {
+        let label = if i % 4 < 2 { "=1+1" } else { "-2" };
+        text += &format!("{},{label}\n", i % 4);
+    }
+    let sandbox = Sandbox::with("a.csv", text);
+    let fit = "fit a.csv --target y -k 1 --loss logistic --out m.json --quiet";
+    assert_eq!(sandbox.run(fit).code, Some(0));
+    let labels = |arguments: &str| -> Vec<String> {
+        let outcome = sandbox.run(&format!("predict m.json a.csv {arguments}"));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let rows = outcome.stdout.lines().skip(1);
+        let first = rows.map(|row| row.split(',').next().unwrap().to_owned());
+        let mut labels: Vec<String> = first.collect();
+        labels.sort();
+        labels.dedup();
+        labels
+    };
+    // Written as they are they can be read back; a number is no formula.
+    assert_eq!(labels(""), ["\"-2\"", "=1+1"]);
+    assert_eq!(labels("--safe-csv"), ["\"-2\"", "'=1+1"]);
+    let words = ["--safe-csv is for CSV and TSV files", "'p.parquet'"];
+    sandbox.refuses("predict m.json a.csv --safe-csv --out p.parquet", 2, &words);
+}

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use super::dialect::{Dialect, is_record_end, line_breaks, skip_blanks, skip_break, unquoted};
+use crate::caps::LONGEST_RECORD;
 use crate::column::{Cell, Dictionary};
 
 /// Large enough to keep a core busy, small enough that a few of them do not count.
@@ -25,10 +26,16 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Reads on: as much again as there is, at least a block.
-    pub(super) fn fill(&mut self) -> io::Result<()> {
-        let more = self.buffer.len().max(BLOCK);
-        self.buffer.reserve_exact(more);
+    /// Reads on, in the hope that the record ends there: as much again as there is, at least a block.
+    pub(super) fn fill(&mut self) -> Result<(), Failed> {
+        let have = self.buffer.len();
+        if have > LONGEST_RECORD {
+            return Err(Failed::TooLong);
+        }
+        let more = have.clamp(BLOCK, LONGEST_RECORD + 1);
+        self.buffer
+            .try_reserve_exact(more)
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let read = (&mut self.stream)
             .take(more as u64)
             .read_to_end(&mut self.buffer)?;
@@ -37,7 +44,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The next whole records; at the end, whatever is left.
-    pub(super) fn next(&mut self, dialect: Dialect) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn next(&mut self, dialect: Dialect) -> Result<Option<Vec<u8>>, Failed> {
         loop {
             if self.at_end {
                 let rest = std::mem::take(&mut self.buffer);
@@ -58,6 +65,20 @@ impl<'a> Blocks<'a> {
     pub(super) fn skip(&mut self, bytes: u64) -> io::Result<()> {
         io::copy(&mut (&mut self.stream).take(bytes), &mut io::sink())?;
         Ok(())
+    }
+}
+
+/// Why there is no next block.
+#[derive(Debug)]
+pub(super) enum Failed {
+    Io(io::Error),
+    /// The record that the buffer starts with has no end within [`LONGEST_RECORD`].
+    TooLong,
+}
+
+impl From<io::Error> for Failed {
+    fn from(reason: io::Error) -> Failed {
+        Failed::Io(reason)
     }
 }
 
@@ -113,7 +134,8 @@ pub(super) fn parse(bytes: &[u8], dialect: Dialect, plan: &[Plan]) -> Result<Par
             Plan::Skip => {}
         }
     }
-    let stride = line_breaks(bytes) as usize + 1;
+    // A record of so many cells takes at least as many bytes, its line break among them: lines of no cells need no room.
+    let stride = (line_breaks(bytes) as usize).min(bytes.len() / plan.len().max(1)) + 1;
     let mut parser = Parser {
         bytes,
         dialect,

@@ -1,14 +1,17 @@
 //! Delimited text to a [`RawTable`]: one thread reads, all cores parse, and a column is numbers
 //! until a cell says otherwise.
 
+use std::collections::TryReserveError;
+use std::io;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
 use rayon::prelude::*;
 
-use super::block::{Blocks, Parsed, Plan, Wrong, as_text, parse};
+use super::block::{Blocks, Failed, Parsed, Plan, Wrong, as_text, parse};
 use super::dialect::{Dialect, detect_delimiter, is_header, line_breaks, skip_blanks, skip_break};
+use crate::caps::LONGEST_RECORD;
 use crate::column::{Dictionary, RawColumn};
 use crate::error::DataError;
 use crate::file::ReadOptions;
@@ -91,11 +94,14 @@ impl Start {
         blocks: &mut Blocks<'_>,
     ) -> Result<Start, DataError> {
         let file = source.name();
-        let failed = |reason| source.failed(reason);
+        let fill = |blocks: &mut Blocks<'_>, at: usize| {
+            let filled = blocks.fill();
+            filled.map_err(|failed| refuse(source, failed, line_breaks(&blocks.buffer[..at]) + 1))
+        };
         let mut at = 0;
         loop {
             if !blocks.at_end {
-                blocks.fill().map_err(failed)?;
+                fill(blocks, at)?;
             }
             if at == 0 && blocks.buffer.starts_with("\u{feff}".as_bytes()) {
                 at = "\u{feff}".len();
@@ -120,7 +126,7 @@ impl Start {
         check_dialect(dialect)?;
         // A name in quotes may hold line breaks.
         while !blocks.at_end && dialect.last_record_end(&blocks.buffer[at..]).is_none() {
-            blocks.fill().map_err(failed)?;
+            fill(blocks, at)?;
         }
         let unclosed = || DataError::UnclosedQuote {
             path: file.to_path_buf(),
@@ -291,16 +297,24 @@ impl<'a> Pass<'a> {
         thread::scope(|scope| {
             scope.spawn(move || {
                 while let Some(block) = blocks.next(dialect).transpose() {
+                    let is_last = block.is_err();
                     // After an error on the other side nobody listens.
-                    if sender.send(block).is_err() {
+                    if sender.send(block).is_err() || is_last {
                         return;
                     }
                 }
             });
+            // Dropped at the end of this closure, before the threads are waited for: the other one may be waiting to send.
+            let receiver = receiver;
             while let Ok(first) = receiver.recv() {
                 let rest = (1..batch).map_while(|_| receiver.recv().ok());
-                let blocks: Result<Vec<Vec<u8>>, _> = std::iter::once(first).chain(rest).collect();
-                let blocks = blocks.map_err(|reason| self.source.failed(reason))?;
+                let mut blocks: Vec<Vec<u8>> = Vec::with_capacity(batch);
+                for block in std::iter::once(first).chain(rest) {
+                    blocks.push(block.map_err(|failed| {
+                        let above: u64 = blocks.iter().map(|block| line_breaks(block)).sum();
+                        refuse(self.source, failed, self.line + above)
+                    })?);
+                }
                 let parsed: Vec<Result<Parsed, Wrong>> = blocks
                     .par_iter()
                     .map(|block| parse(block, dialect, plan))
@@ -345,13 +359,18 @@ impl<'a> Pass<'a> {
             }
             _ => 0,
         };
-        self.columns.par_iter_mut().for_each(|column| {
-            column.reserve(expected);
-            for (base, parsed) in &whole {
+        let appended = self.columns.par_iter_mut().try_for_each(|column| {
+            // Where there is no room for all rows, growing step by step may still work.
+            let _ = column.reserve_exact(expected);
+            whole.iter().try_for_each(|(base, parsed)| {
+                column.reserve(parsed.rows)?;
                 column.append(*base, parsed);
-            }
+                Ok(())
+            })
         });
-        Ok(())
+        appended.map_err(|_: TryReserveError| {
+            DataError::reading(self.source.name(), io::ErrorKind::OutOfMemory.into())
+        })
     }
 
     /// The columns; none where numbers turned out to be text.
@@ -388,13 +407,21 @@ impl<'a> Pass<'a> {
 
 impl Column {
     /// Room for so many more rows; columns that double as they grow would take up to twice the memory.
-    fn reserve(&mut self, rows: usize) {
-        // Where there is no room, growing step by step may still work, or fail with the same message.
-        let _ = match self {
+    fn reserve_exact(&mut self, rows: usize) -> Result<(), TryReserveError> {
+        match self {
             Column::Number { values, .. } => values.try_reserve_exact(rows),
             Column::Text { codes, .. } => codes.try_reserve_exact(rows),
             Column::Skip => Ok(()),
-        };
+        }
+    }
+
+    /// Room for so many more rows, and for others after them.
+    fn reserve(&mut self, rows: usize) -> Result<(), TryReserveError> {
+        match self {
+            Column::Number { has_text: true, .. } | Column::Skip => Ok(()),
+            Column::Number { values, .. } => values.try_reserve(rows),
+            Column::Text { codes, .. } => codes.try_reserve(rows),
+        }
     }
 
     fn append(&mut self, base: usize, parsed: &Parsed) {
@@ -456,6 +483,18 @@ impl Column {
     }
 }
 
+/// Says why there is no block; the record that it starts with stands on `line`.
+fn refuse(source: &Source<'_>, failed: Failed, line: u64) -> DataError {
+    match failed {
+        Failed::Io(reason) => source.failed(reason),
+        Failed::TooLong => DataError::LongRecord {
+            path: source.name().to_path_buf(),
+            line,
+            most: LONGEST_RECORD,
+        },
+    }
+}
+
 fn not_text(file: &Path, bytes: &[u8], offset: u64) -> DataError {
     let reason = match (memchr::memchr(0, bytes), std::str::from_utf8(bytes)) {
         (Some(at), _) => format!("a zero byte at offset {}", offset + at as u64),
@@ -468,5 +507,52 @@ fn not_text(file: &Path, bytes: &[u8], offset: u64) -> DataError {
     DataError::NotText {
         path: file.to_path_buf(),
         reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn packed(text: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        out.write_all(text).unwrap();
+        out.finish().unwrap()
+    }
+
+    fn refused(text: &[u8]) -> String {
+        let source = Source::memory(Path::new("a.csv"), text).unwrap();
+        let outcome = read(&source, &ReadOptions::default());
+        outcome.map(|table| table.rows()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_error_ends_the_reading_of_a_long_file() {
+        let rows = "1,2\n".repeat(5_000_000);
+        let ragged = refused(format!("a,b\n1,2,3\n{rows}").as_bytes());
+        assert!(ragged.contains("line 2 has 3 cells"), "{ragged}");
+        let whole = packed(format!("a,b\n{rows}").as_bytes());
+        let cut = refused(&whole[..whole.len() / 2]);
+        assert!(cut.contains("damaged or cut short"), "{cut}");
+    }
+
+    #[test]
+    fn a_record_without_end_is_refused_with_its_line() {
+        let endless = "7".repeat(3 * LONGEST_RECORD);
+        let first = refused(&packed(endless.as_bytes()));
+        assert!(
+            first.contains("a.csv: the record that starts on line 1 has more"),
+            "{first}"
+        );
+        let rows = "1,2\n".repeat(2_000_000);
+        let quoted = format!("a,b\n{rows}3,\"{endless}");
+        let later = refused(quoted.as_bytes());
+        assert!(
+            later.contains("the record that starts on line 2000002 has"),
+            "{later}"
+        );
+        assert!(later.contains("a quote that is never closed"), "{later}");
     }
 }

@@ -1,0 +1,36 @@
+//! What is said of Parquet and Arrow files without the feature `parquet`.
+
+use std::io::{self, Write};
+
+use crate::error::DataError;
+use crate::format::Format;
+use crate::frame::Frame;
+use crate::raw::RawTable;
+use crate::source::Source;
+
+const ABSENT: &str = "this program was built without the feature 'parquet'; \
+                      build it with that feature, or use CSV or NPZ";
+
+fn refuse(source: &Source<'_>, format: Format) -> Result<RawTable, DataError> {
+    Err(DataError::Unreadable {
+        path: source.name().to_path_buf(),
+        format: format.described().into(),
+        reason: ABSENT.into(),
+    })
+}
+
+pub(crate) fn read_parquet(source: &Source<'_>) -> Result<RawTable, DataError> {
+    refuse(source, Format::Parquet)
+}
+
+pub(crate) fn read_ipc(source: &Source<'_>) -> Result<RawTable, DataError> {
+    refuse(source, Format::Arrow)
+}
+
+pub(crate) fn write_parquet(_: &mut impl Write, _: &Frame<'_>) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, ABSENT))
+}
+
+pub(crate) fn write_ipc(_: &mut impl Write, _: &Frame<'_>) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, ABSENT))
+}

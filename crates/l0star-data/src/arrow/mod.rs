@@ -1,0 +1,30 @@
+//! Parquet files and Arrow IPC (Feather) files and streams, by the `parquet` and `arrow` crates.
+//!
+//! Numbers of every width and decimals become numbers, booleans the texts `true` and `false`,
+//! strings, dictionaries of strings, dates and times become text, a null a missing value. A
+//! column of lists or records is an error only where it is used.
+//!
+//! Those crates believe the lengths that a file claims and allocate them. `messages` (Arrow) and
+//! `pages` (Parquet) compare them with the file first.
+
+#[cfg(not(feature = "parquet"))]
+mod absent;
+#[cfg(feature = "parquet")]
+mod columns;
+#[cfg(feature = "parquet")]
+mod messages;
+#[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
+mod read;
+#[cfg(feature = "parquet")]
+mod thrift;
+#[cfg(feature = "parquet")]
+mod write;
+
+#[cfg(not(feature = "parquet"))]
+pub(crate) use absent::{read_ipc, read_parquet, write_ipc, write_parquet};
+#[cfg(feature = "parquet")]
+pub(crate) use read::{read_ipc, read_parquet};
+#[cfg(feature = "parquet")]
+pub(crate) use write::{write_ipc, write_parquet};

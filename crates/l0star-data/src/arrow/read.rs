@@ -1,0 +1,147 @@
+//! Parquet and Arrow files to tables.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::file::reader::ChunkReader;
+
+use super::columns::Columns;
+use super::{messages, pages};
+use crate::caps::{Allowance, TooLarge};
+use crate::error::DataError;
+use crate::format::Format;
+use crate::raw::RawTable;
+use crate::source::Source;
+use crate::table::check_names;
+
+/// What is wrong with a file.
+pub(super) enum Fault {
+    /// It contradicts its format, or itself.
+    Damaged(String),
+    /// It may be right, and is too much.
+    TooLarge(TooLarge),
+}
+
+impl Fault {
+    /// What a reader says of a file that it cannot read.
+    pub(super) fn damaged(reason: impl ToString) -> Fault {
+        Fault::Damaged(reason.to_string())
+    }
+}
+
+impl From<TooLarge> for Fault {
+    fn from(cap: TooLarge) -> Fault {
+        Fault::TooLarge(cap)
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(reason: io::Error) -> Fault {
+        match TooLarge::behind(&reason) {
+            Some(cap) => Fault::TooLarge(cap),
+            None => Fault::damaged(reason),
+        }
+    }
+}
+
+pub(crate) fn read_parquet(source: &Source<'_>) -> Result<RawTable, DataError> {
+    fn columns(input: impl ChunkReader + 'static, allowance: Allowance) -> Result<Columns, Fault> {
+        pages::check_footer(&input)?;
+        let metadata =
+            ArrowReaderMetadata::load(&input, ArrowReaderOptions::new()).map_err(Fault::damaged)?;
+        let rows = pages::check(&input, metadata.metadata(), allowance)?;
+        let mut columns = Columns::new(metadata.schema(), allowance);
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(input, metadata);
+        let reader = builder.with_batch_size(rows).build();
+        for batch in reader.map_err(Fault::damaged)? {
+            columns.append(&batch.map_err(Fault::damaged)?)?;
+        }
+        Ok(columns)
+    }
+    read(source, Format::Parquet, |allowance| {
+        Ok(match source.plain_file() {
+            Some(path) => {
+                let input = File::open(path).map_err(|reason| source.failed(reason))?;
+                columns(input, allowance)
+            }
+            None => columns(bytes::Bytes::from(source.bytes()?), allowance),
+        })
+    })
+}
+
+pub(crate) fn read_ipc(source: &Source<'_>) -> Result<RawTable, DataError> {
+    fn columns(
+        schema: &Schema,
+        reader: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+        allowance: Allowance,
+    ) -> Result<Columns, Fault> {
+        let mut columns = Columns::new(schema, allowance);
+        for batch in reader {
+            columns.append(&batch.map_err(Fault::damaged)?)?;
+        }
+        Ok(columns)
+    }
+    fn file(mut input: impl io::Read + io::Seek, allowance: Allowance) -> Result<Columns, Fault> {
+        messages::check_file(&mut input, allowance)?;
+        let reader = FileReader::try_new(input, None).map_err(Fault::damaged)?;
+        columns(&reader.schema(), reader, allowance)
+    }
+    read(source, Format::Arrow, |allowance| {
+        Ok(if !source.head()?.starts_with(b"ARROW1") {
+            let input = BufReader::new(source.stream()?);
+            messages::check_stream(BufReader::new(source.stream()?), allowance).and_then(|()| {
+                let reader = StreamReader::try_new(input, None).map_err(Fault::damaged)?;
+                columns(&reader.schema(), reader, allowance)
+            })
+        } else if let Some(path) = source.plain_file() {
+            let input = File::open(path).map_err(|reason| source.failed(reason))?;
+            file(BufReader::new(input), allowance)
+        } else {
+            file(Cursor::new(source.bytes()?), allowance)
+        })
+    })
+}
+
+/// The table, or what the format's own reader says against it. Those readers are made for
+/// whole files and may panic on a damaged one.
+fn read(
+    source: &Source<'_>,
+    format: Format,
+    columns: impl FnOnce(Allowance) -> Result<Result<Columns, Fault>, DataError>,
+) -> Result<RawTable, DataError> {
+    let unreadable = |reason: String| DataError::Unreadable {
+        path: source.name().to_path_buf(),
+        format: format.described().into(),
+        reason,
+    };
+    let damaged = |reason: &str| {
+        unreadable(format!(
+            "{reason}; it is damaged, cut short or of another kind, so write it again"
+        ))
+    };
+    let columns = catch_unwind(AssertUnwindSafe(|| columns(source.allowance())))
+        .map_err(|_| damaged("its parts contradict each other"))??
+        .map_err(|fault| match fault {
+            Fault::Damaged(reason) => damaged(reason.trim_end_matches('.')),
+            Fault::TooLarge(cap) => unreadable(cap.to_string()),
+        })?;
+    let rows = columns.rows;
+    let (names, columns) = columns.finish();
+    if names.is_empty() {
+        return Err(unreadable("it has no columns; write a table".into()));
+    }
+    check_names(Some(source.name()), &names)?;
+    if rows == 0 {
+        return Err(DataError::NoRows {
+            path: source.name().to_path_buf(),
+        });
+    }
+    Ok(RawTable::new(source.name(), format, names, rows, columns))
+}

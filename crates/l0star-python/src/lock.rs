@@ -1,0 +1,29 @@
+//! One process at a time writes a file: as the command has it.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use pyo3::exceptions::PyBlockingIOError;
+use pyo3::prelude::*;
+
+/// The right to write a file, until it is released; the command asks for the same.
+#[pyclass(frozen, module = "l0star._core")]
+pub struct Lock(Mutex<Option<l0star_data::Lock>>);
+
+#[pymethods]
+impl Lock {
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Lock> {
+        let lock = l0star_data::Lock::of(path)
+            .map_err(|error| PyBlockingIOError::new_err(error.to_string()))?;
+        Ok(Lock(Mutex::new(Some(lock))))
+    }
+
+    /// Gives it up; more than once is fine.
+    fn release(&self) {
+        // Nothing panics while it holds the mutex.
+        if let Ok(mut lock) = self.0.lock() {
+            *lock = None;
+        }
+    }
+}

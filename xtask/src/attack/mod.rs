@@ -1,0 +1,194 @@
+//! `cargo xtask attack`: input made to do harm, through the real binary.
+//!
+//! An attack is a function of a seed: the same seed makes the same case. It returns what it found, if anything. A new one
+//! is a module with such a function and a row in [`ATTACKS`].
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`files`] | damaged files of every format, models and checkpoints; files that unpack to far more than their size |
+//! | [`names`] | hostile names, labels and file names through every output |
+//! | [`program`] | the binary under a limit of memory and, where one is wanted, a watchdog |
+
+mod files;
+mod names;
+mod program;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::step::{cargo, root, run as step};
+use program::Program;
+
+/// What an attack found: a sentence that says what went wrong.
+type Finding = String;
+
+/// One kind of attack.
+struct Attack {
+    name: &'static str,
+    /// Cases of this kind among all, as a share.
+    share: u64,
+    /// Whether a case takes seconds: not for the test suite.
+    slow: bool,
+    run: fn(&Ground, u64) -> Result<(), Finding>,
+}
+
+const ATTACKS: [Attack; 3] = [
+    Attack {
+        name: "files",
+        share: 180,
+        slow: false,
+        run: files::damaged,
+    },
+    Attack {
+        name: "names",
+        share: 12,
+        slow: false,
+        run: names::hostile,
+    },
+    Attack {
+        name: "bombs",
+        share: 1,
+        slow: true,
+        run: files::bomb,
+    },
+];
+
+/// What every case needs.
+struct Ground {
+    program: Program,
+    /// Where a case may write; what is found stays there.
+    folder: PathBuf,
+    files: files::Originals,
+}
+
+/// How long to go on.
+#[derive(Debug, Clone, Copy)]
+pub enum Until {
+    /// So many cases, counted from the seed.
+    Cases(u64),
+    /// So many minutes.
+    Minutes(f64),
+}
+
+/// Attacks with one kind or all, from a case on. The binary of the dev profile is built sooner, and checks more.
+pub fn run(until: Until, seed: u64, only: Option<&str>, dev: bool) -> Result<(), String> {
+    let chosen: Vec<&Attack> = ATTACKS
+        .iter()
+        .filter(|attack| only.is_none_or(|only| only == attack.name))
+        .collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();
+        return Err(format!(
+            "there is no such attack: one of {}",
+            names.join(", ")
+        ));
+    }
+    let watchdog = Some(Duration::from_secs(300));
+    attack(&Ground::new(dev, watchdog)?, &chosen, until, seed)
+}
+
+/// The part of the test suite: few cases, always the same, no clock.
+pub fn short() -> Result<(), String> {
+    let quick: Vec<&Attack> = ATTACKS.iter().filter(|attack| !attack.slow).collect();
+    attack(&Ground::new(true, None)?, &quick, Until::Cases(150), 1)
+}
+
+fn attack(ground: &Ground, attacks: &[&Attack], until: Until, seed: u64) -> Result<(), String> {
+    let all: u64 = attacks.iter().map(|attack| attack.share).sum();
+    let (mut passed, mut failed) = (0u64, 0u64);
+    let began = Instant::now();
+    for case in seed.. {
+        let is_over = match until {
+            Until::Cases(cases) => passed + failed == cases,
+            Until::Minutes(minutes) => began.elapsed().as_secs_f64() > 60.0 * minutes,
+        };
+        if is_over {
+            break;
+        }
+        // Kinds in turn, spread evenly: a prime step through the shares.
+        let mut place = case.wrapping_mul(7919) % all;
+        let kind = attacks.iter().find(|attack| {
+            let is_here = place < attack.share;
+            place = place.saturating_sub(attack.share);
+            is_here
+        });
+        let kind = kind.expect("the shares cover every place");
+        let folder = ground.fresh_folder()?;
+        match (kind.run)(ground, case) {
+            Ok(()) => passed += 1,
+            Err(finding) => {
+                failed += 1;
+                let kept = folder.with_file_name(format!("{}-{case}", kind.name));
+                let _ = fs::remove_dir_all(&kept);
+                let kept = match fs::rename(&folder, &kept) {
+                    Ok(()) => kept,
+                    Err(_) => folder,
+                };
+                println!(
+                    "FOUND {finding}\n  again: cargo xtask attack --only {} --seed {case} --cases 1\n  files: {}",
+                    kind.name,
+                    kept.display()
+                );
+            }
+        }
+        if (passed + failed) % 5000 == 0 {
+            println!("{passed} passed, {failed} failed");
+        }
+    }
+    let _ = fs::remove_dir_all(&ground.folder);
+    println!("{passed} passed, {failed} failed");
+    match failed {
+        0 => Ok(()),
+        _ => Err(format!("{failed} findings")),
+    }
+}
+
+impl Ground {
+    fn new(dev: bool, watchdog: Option<Duration>) -> Result<Ground, String> {
+        // As the tests build it, which is done by then.
+        let mut build = cargo(&["build", "--workspace", "--bin", "l0star"]);
+        let profile = match dev {
+            true => "debug",
+            false => {
+                build.arg("--release");
+                "release"
+            }
+        };
+        step("attack: build the command", &mut build)?;
+        let target = root().join("target");
+        let binary = format!("l0star{}", std::env::consts::EXE_SUFFIX);
+        let program = Program {
+            path: target.join(profile).join(binary),
+            watchdog,
+        };
+        let folder = target
+            .join("attack")
+            .join(format!("case-{}", std::process::id()));
+        let mut ground = Ground {
+            program,
+            folder,
+            files: files::Originals::default(),
+        };
+        ground.fresh_folder()?;
+        ground.files = files::Originals::new(&ground)?;
+        Ok(ground)
+    }
+
+    /// An empty folder for the next case.
+    fn fresh_folder(&self) -> Result<PathBuf, String> {
+        let say = |error: std::io::Error| format!("{}: {error}", self.folder.display());
+        if self.folder.exists() {
+            fs::remove_dir_all(&self.folder).map_err(say)?;
+        }
+        fs::create_dir_all(&self.folder).map_err(say)?;
+        Ok(self.folder.clone())
+    }
+
+    /// A file in the folder of the case.
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Finding> {
+        let path = self.folder.join(name);
+        fs::write(&path, bytes).map_err(|error| format!("cannot write {name:?}: {error}"))?;
+        Ok(path)
+    }
+}
