@@ -17,9 +17,9 @@ __all__ = [
     "Price",
     "Problem",
     "Solution",
-    "Stop",
     "advice",
     "counted",
+    "cross_validate",
     "gap",
     "headline",
     "percent",
@@ -35,13 +35,6 @@ STATUSES: tuple[str, ...]
 
 class CheckpointError(ValueError):
     """Bytes that are no checkpoint of this search; whoever knows the file names it."""
-
-@final
-class Stop:
-    """Stops every solve that it was given to."""
-
-    def __new__(cls) -> Stop: ...
-    def set(self) -> None: ...
 
 @final
 class Solution:
@@ -141,7 +134,6 @@ class Problem:
         k: int,
         settings: Mapping[str, object],
         *,
-        stop: Stop | None = None,
         callback: _Callback | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
@@ -153,11 +145,9 @@ class Problem:
     def warnings(self, k: int) -> list[str]: ...
     def path(
         self,
-        first: int,
-        last: int,
+        sizes: Sequence[int],
         settings: Mapping[str, object],
         *,
-        stop: Stop | None = None,
         callback: _Callback | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
@@ -168,12 +158,22 @@ class Problem:
         solution: Solution,
         settings: Mapping[str, object],
         *,
-        stop: Stop | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[list[Price], BaseException | None]: ...
 
+def cross_validate(
+    paths: int,
+    sizes: Sequence[int],
+    settings: Mapping[str, object],
+    *,
+    entries: int,
+    columns: int,
+    begin: Callable[[int], Problem],
+    scored: Callable[[int, Solution], object],
+    callback: _Callback | None = None,
+) -> None: ...
 def report(
     file: str,
     model: str,
