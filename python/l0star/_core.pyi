@@ -19,10 +19,10 @@ __all__ = [
     "Price",
     "Problem",
     "Solution",
-    "Stop",
     "advice",
     "cost_note",
     "counted",
+    "cross_validate",
     "gap",
     "headline",
     "percent",
@@ -46,13 +46,6 @@ class Lock:
 
     def __new__(cls, path: str | PathLike[str]) -> Lock: ...
     def release(self) -> None: ...
-
-@final
-class Stop:
-    """Stops every solve that it was given to."""
-
-    def __new__(cls) -> Stop: ...
-    def set(self) -> None: ...
 
 @final
 class Solution:
@@ -152,7 +145,6 @@ class Problem:
         k: int,
         settings: Mapping[str, object],
         *,
-        stop: Stop | None = None,
         callback: _Callback | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
@@ -164,11 +156,9 @@ class Problem:
     def warnings(self, k: int) -> list[str]: ...
     def path(
         self,
-        first: int,
-        last: int,
+        sizes: Sequence[int],
         settings: Mapping[str, object],
         *,
-        stop: Stop | None = None,
         callback: _Callback | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
@@ -179,12 +169,22 @@ class Problem:
         solution: Solution,
         settings: Mapping[str, object],
         *,
-        stop: Stop | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[list[Price], BaseException | None]: ...
 
+def cross_validate(
+    paths: int,
+    sizes: Sequence[int],
+    settings: Mapping[str, object],
+    *,
+    entries: int,
+    columns: int,
+    begin: Callable[[int], Problem],
+    scored: Callable[[int, Solution], object],
+    callback: _Callback | None = None,
+) -> None: ...
 def report(
     file: str,
     model: str,

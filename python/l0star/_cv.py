@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -22,9 +22,10 @@ from l0star._constraints import Constraints
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data
-from l0star._options import Options, check_count, check_real, thread_count
-from l0star._progress import Progress, bar
-from l0star._solve import Job
+from l0star._options import check_count, check_real
+from l0star._progress import Progress, Telling, bar
+from l0star._solve import Clock, Job
+from l0star._tally import Tally
 
 Chooser = TypeVar("Chooser", bound="_CrossValidated")
 
@@ -39,6 +40,8 @@ class _CrossValidated(_SparseModel):
     one_standard_error: bool
     n_jobs: int | None
     verbose: int
+    time_limit: float | None
+    callback: Callable[[Progress], object] | None
 
     @documented
     def fit(self: Chooser, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Chooser:
@@ -74,12 +77,17 @@ class _CrossValidated(_SparseModel):
         if len(folds) < 2:
             raise ValueError(f"{name} needs at least 2 folds; cv gives {len(folds)}.")
 
-        scores = self._scores(data, y, ks, ridges, folds)
-        # (ridge, fold, k) → one row a fold, one column a candidate, k running fastest.
-        self._keep_scores(scores.transpose(1, 0, 2).reshape(len(folds), -1), ks, ridges)
+        clock = Clock(self.time_limit)
+        tally = Tally(ks, ridges, len(folds))
+        try:
+            self._score(data, y, tally, folds, clock)
+        finally:
+            self.cv_results_ = tally.results()
+        self.best_index_ = tally.choose(self.one_standard_error)
+        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         chosen = self.cv_results_["params"][self.best_index_]
         self.k_, self.ridge_ = chosen["k"], chosen["ridge"]
-        self._solve(Job(data, self._options(ridge=self.ridge_, verbose=0)), self.k_)
+        self._solve(Job(data, self._options(ridge=self.ridge_, verbose=0)), self.k_, clock)
         return self
 
     def _sizes(self, asked: Constraints) -> list[int]:
@@ -102,85 +110,61 @@ class _CrossValidated(_SparseModel):
             raise ValueError(f"The 'ks' parameter of {name} must not be empty.")
         return sorted({int(size) for size in sizes})
 
-    def _scores(
+    def _score(
         self,
         data: Data,
         y: npt.NDArray[Any],
-        ks: list[int],
-        ridges: list[float],
+        tally: Tally,
         folds: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]],
-    ) -> npt.NDArray[np.float64]:
-        """Score every (ridge, fold, k); a task is a whole path."""
+        clock: Clock,
+    ) -> None:
+        """Score every (ridge, fold, k), a size on all folds before the next; what is cut off has no score."""
         scorer = check_scoring(self, scoring=self.scoring)
-        # The engine releases the GIL: threads share the data. Each search gets one, so that n_jobs is the load.
-        parallel = Parallel(n_jobs=thread_count(self.n_jobs), prefer="threads", return_as="generator")
-        stop = _core.Stop()
         # Lists, prices and checkpoints are for the last fit.
-        one = {"verbose": 0, "n_jobs": None, "top": None, "within": None, "prices": False}
-        one |= {"checkpoint": None, "resume": None}
-        tasks = (
-            delayed(_score_fold)(self, scorer, data, y, self._options(ridge=ridge, **one), ks, train, test, stop)
-            for ridge in ridges
-            for train, test in folds
-        )
-        count = len(ridges) * len(folds)
-        try:
-            with bar(count, "folds", disable=not self.verbose) as shown:
-                scores = []
-                for fold_scores in parallel(tasks):
-                    scores.append(fold_scores)
-                    shown.update()
-        except BaseException:
-            # Searches of other threads do not see a Ctrl-C: without this they would run on.
-            stop.set()
-            raise
-        return np.array(scores).reshape(len(ridges), len(folds), len(ks))
+        one = {"verbose": 0, "top": None, "within": None, "prices": False, "checkpoint": None, "resume": None}
+        paths = [(ridge, train, test) for ridge in tally.ridges for train, test in folds]
+        X = data.X.tocsr() if sp.issparse(data.X) else data.X
+        jobs: dict[int, Job] = {}
+        # Names were checked already; without them predictions on plain arrays are not warned about.
+        fitted = copy.copy(self)
+        fitted.__dict__.pop("feature_names_in_", None)
 
-    def _keep_scores(self, scores: npt.NDArray[np.float64], ks: list[int], ridges: list[float]) -> None:
-        params = [{"k": k, "ridge": ridge} for ridge in ridges for k in ks]
-        mean = scores.mean(axis=0)
-        self.cv_results_: dict[str, Any] = {
-            "params": params,
-            "param_k": np.array([point["k"] for point in params]),
-            "param_ridge": np.array([point["ridge"] for point in params]),
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=0),
-            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-        }
-        best = int(np.argmax(mean))
-        if self.one_standard_error:
-            error = scores[:, best].std(ddof=1) / np.sqrt(len(scores))
-            near = np.flatnonzero(mean >= mean[best] - error)
-            # The smallest model that is not clearly worse than the best; of these the best ridge.
-            best = int(min(near, key=lambda i: (params[i]["k"], -mean[i])))
-        self.best_index_ = best
-        self.best_score_ = float(mean[best])
+        def begin(path: int) -> _core.Problem:
+            ridge, train, _ = paths[path]
+            weights, offset = _rows(data.weights, train), _rows(data.offset, train)
+            part = Data(X[train], data.y[train], data.names, weights, offset, data.classes)
+            jobs[path] = Job(part, self._options(ridge=ridge, **one))
+            return jobs[path].problem
 
+        def scored(path: int, solution: _core.Solution) -> None:
+            if tally.has(path, solution.k):
+                # Another size has proved more of the same model.
+                tally.set_status(path, solution.k, solution.status)
+                return
+            test = paths[path][2]
+            fitted._adopt(jobs[path].result(solution))
+            extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
+            score = float(scorer(fitted, X[test], y[test], **extra))
+            tally.enter(path, solution.k, score, solution.status)
+            shown.update()
+            if solution.k == tally.ks[-1]:
+                # The data of this fold are not needed any more.
+                del jobs[path]
 
-def _score_fold(
-    model: _SparseModel,
-    scorer: Any,
-    data: Data,
-    y: npt.NDArray[Any],
-    options: Options,
-    ks: list[int],
-    train: npt.NDArray[Any],
-    test: npt.NDArray[Any],
-    stop: _core.Stop,
-) -> list[float]:
-    X = data.X.tocsr() if sp.issparse(data.X) else data.X
-    part = Data(
-        X[train], data.y[train], data.names, _rows(data.weights, train), _rows(data.offset, train), data.classes
-    )
-    extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
-    # Names were checked already; without them predictions on plain arrays are not warned about.
-    fitted = copy.copy(model)
-    fitted.__dict__.pop("feature_names_in_", None)
-    scores = []
-    for result in Job(part, options).path(ks, stop):
-        fitted._adopt(result)
-        scores.append(float(scorer(fitted, X[test], y[test], **extra)))
-    return scores
+        options = self._options(ridge=1.0, **one)
+        left = clock.left()
+        # The last fit has as much of the time as a fold.
+        limit = None if left is None else left * len(folds) / (len(folds) + 1)
+        settings = replace(options, time_limit=limit).settings()
+        entries = X.nnz if sp.issparse(X) else X.size
+        size = {"entries": int(entries), "columns": X.shape[1]}
+        with (
+            Telling(self.callback, 0) as telling,
+            bar(tally.n_searches, "searches", disable=not self.verbose) as shown,
+        ):
+            _core.cross_validate(
+                len(paths), tally.ks, settings, begin=begin, scored=scored, callback=telling.listener, **size
+            )
 
 
 def _rows(values: npt.NDArray[np.float64] | None, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
@@ -251,6 +235,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
+        search_time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
         callback: Callable[[Progress], object] | None = None,
@@ -322,6 +307,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
+        search_time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
         callback: Callable[[Progress], object] | None = None,

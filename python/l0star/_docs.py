@@ -77,12 +77,14 @@ resume : str or path, default=None
     A checkpoint of the same data and settings to go on from; further ones go there too, if ``checkpoint`` names no
     other file. Limits are those of this run.
 time_limit : float, default=None
-    Seconds, for the search; and as many again for all prices together. A limit that ends the search gives a
+    Seconds for the whole call: the search, and then all prices. A limit that ends the search gives a
     ConvergenceWarning and the best model so far; so does the limit of double precision.
+search_time_limit : float, default=None
+    Seconds for each search: that of the model, and that of each price.
 node_limit : int, default=None
-    Nodes of the search tree.
+    Nodes of the search tree, for each search.
 memory_limit : int, default=None
-    Bytes of open nodes.
+    Bytes of open nodes, for each search.
 n_jobs : int, default=None
     Threads of the search, as joblib counts them: None means 1, -1 all; at most four per core are started. With one it is
     repeatable bit for bit.
@@ -102,7 +104,7 @@ ridges : float or list of float, default=1e-3
 one_standard_error : bool, default=True
     Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
 n_jobs : int, default=None
-    Searches at the same time, through joblib, each on one thread; and the threads of the last fit.
+    Searches at the same time, as joblib counts them, each on one thread; and the threads of the last fit.
 top : int, default=None
     How many models are wanted of the last fit, the best ones in order.
 within : float, default=None
@@ -114,13 +116,19 @@ checkpoint : str or path, default=None
 resume : str or path, default=None
     A checkpoint of the last fit, of the same data and the same choice, to go on from.
 time_limit : float, default=None
-    Seconds, for all sizes on one fold, and again for the last fit.
+    Seconds for the whole fit; the last fit has as much of it as one fold. Searches that it cuts off have no score, and
+    ``k`` is chosen among the sizes that are complete, with a ConvergenceWarning. Where that would be the largest of
+    them, so that the score was still rising, or none is complete, ``fit`` raises a RuntimeError; ``cv_results_`` has
+    the scores so far.
+search_time_limit : float, default=None
+    Seconds for each search, of one size on one fold. A search that is stopped is scored with the best model it has
+    found, and a ConvergenceWarning names it.
 node_limit : int, default=None
-    Nodes of the search tree, for each size.
+    Nodes of the search tree, for each search.
 memory_limit : int, default=None
-    Bytes of open nodes, for each size.
+    Bytes of open nodes, for each search.
 verbose : int, default=0
-    1 shows a progress bar over the folds.
+    1 shows a progress bar over all searches: folds times sizes times ridges.
 """
 
 _SHARED_ATTRIBUTES = """
@@ -156,7 +164,8 @@ k_ : int
 ridge_ : float
     The ridge chosen.
 cv_results_ : dict
-    As in :class:`sklearn.model_selection.GridSearchCV`: ``params``, ``mean_test_score``, ….
+    As in :class:`sklearn.model_selection.GridSearchCV`: ``params``, ``mean_test_score``, …; ``split0_status`` and so on
+    say how each search ended. After Ctrl-C it has the scores so far, NaN and None for those that are missing.
 best_index_ : int
     Where the choice is in ``cv_results_``.
 best_score_ : float

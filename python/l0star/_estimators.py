@@ -30,7 +30,7 @@ from l0star._input import (
 from l0star._options import LOSSES, Options, check_count
 from l0star._progress import Progress
 from l0star._result import Result
-from l0star._solve import Job, SolveInterrupted
+from l0star._solve import Clock, Job, SolveInterrupted
 
 Fitted = TypeVar("Fitted", bound="_SparseModel")
 
@@ -90,10 +90,10 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             classes, y = signs(y)
         return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes, target)
 
-    def _solve(self, job: Job, k: int) -> None:
+    def _solve(self, job: Job, k: int, clock: Clock | None = None) -> None:
         """Solve and keep the result; the best model so far is kept after Ctrl-C too."""
         try:
-            self._adopt(job.run(k))
+            self._adopt(job.run(k, clock))
         except SolveInterrupted as stopped:
             self._adopt(stopped.result)
             raise
@@ -211,6 +211,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
+        search_time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
         n_jobs: int | None = None,
@@ -309,6 +310,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
+        search_time_limit: float | None = None,
         node_limit: int | None = None,
         memory_limit: int | None = None,
         n_jobs: int | None = None,

@@ -55,6 +55,7 @@ class Options:
     checkpoint_every: float = 60.0
     resume: str | os.PathLike[str] | None = None
     time_limit: float | None = None
+    search_time_limit: float | None = None
     node_limit: int | None = None
     memory_limit: int | None = None
     n_jobs: int | None = None
@@ -69,7 +70,7 @@ class Options:
 
     def settings(self) -> dict[str, Any]:
         """Give what the bindings want to know about a search."""
-        limit = self.time_limit
+        limit, search_limit = self.time_limit, self.search_time_limit
         return {
             "method": self.method,
             "relaxation": self.relaxation,
@@ -79,6 +80,7 @@ class Options:
             "top": self.top,
             "within": self.within,
             "time_limit": None if limit is None else float(limit),
+            "search_time_limit": None if search_limit is None else float(search_limit),
             "node_limit": self.node_limit,
             "memory_limit": self.memory_limit,
         }
@@ -106,8 +108,9 @@ class Options:
         check_real(owner, "ridge", self.ridge, above=0.0)
         check_real(owner, "gap", self.gap, least=0.0)
         check_real(owner, "relative_gap", self.relative_gap, least=0.0)
-        if self.time_limit is not None:
-            check_real(owner, "time_limit", self.time_limit, least=0.0, finite=False)
+        for name in ("time_limit", "search_time_limit"):
+            if getattr(self, name) is not None:
+                check_real(owner, name, getattr(self, name), least=0.0, finite=False)
         if self.within is not None:
             check_real(owner, "within", self.within, least=0.0)
         if self.top is not None:

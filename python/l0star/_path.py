@@ -172,6 +172,7 @@ def sparse_path(
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
+    search_time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
     n_jobs: int | None = None,
@@ -188,8 +189,10 @@ def sparse_path(
         The largest size; by default 10, or the number of features where that is less. With ``include`` the path begins
         at the number of these features.
     time_limit : float, default=None
-        Seconds, for the whole path: every size gets an equal share of what is left; and as many again for the prices of
-        each. A limit that ends a search gives a ConvergenceWarning and the best model so far.
+        Seconds for the whole call: every size gets an equal share of what is left, and so do then the prices of each. A
+        limit that ends a search gives a ConvergenceWarning and the best model so far.
+    search_time_limit : float, default=None
+        Seconds for each search: that of a size, and that of each price.
     top : int, default=None
         How many models of each size are wanted, the best ones in order.
     within : float, default=None

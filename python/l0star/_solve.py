@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -78,6 +79,7 @@ def solve(
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
+    search_time_limit: float | None = None,
     node_limit: int | None = None,
     memory_limit: int | None = None,
     n_jobs: int | None = None,
@@ -130,6 +132,22 @@ def solve(
     return Job(data, options).run(k)
 
 
+class Clock:
+    """What is left of a time limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._end = None if limit is None else time.monotonic() + float(limit)
+
+    def left(self) -> float | None:
+        """Give the seconds that are left; None without a limit."""
+        return None if self._end is None else max(self._end - time.monotonic(), 0.0)
+
+    def settings(self, options: Options, share: float = 1.0) -> dict[str, Any]:
+        """Give the settings of a search that has this share of what is left."""
+        left = self.left()
+        return replace(options, time_limit=None if left is None else left * share).settings()
+
+
 class Job:
     """Checked data in the engine, ready to be solved for any k."""
 
@@ -172,21 +190,31 @@ class Job:
             features=[name for j, name in enumerate(data.names) if j not in excluded],
             free=frozenset(data.names[j] for j in asked.include_free),
             constraints=asked.words,
-            settings={**settings, "time_limit": finite(settings["time_limit"])},
+            settings={
+                **settings,
+                "time_limit": finite(settings["time_limit"]),
+                "search_time_limit": finite(settings["search_time_limit"]),
+            },
             standardize=bool(options.standardize),
             has_weights=data.weights is not None,
             has_offset=data.offset is not None,
         )
 
-    def run(self, k: int) -> Result:
-        """Solve it, and tell whoever listens."""
+    @property
+    def problem(self) -> _core.Problem:
+        """The data in the engine."""
+        return self._problem
+
+    def run(self, k: int, clock: Clock | None = None) -> Result:
+        """Solve it, and tell whoever listens; within what is left of a clock, or within the time limit."""
         options = self._options
+        clock = clock or Clock(options.time_limit)
         kept = Checkpoints(options)
         self.look(k)
         with kept.held(), Telling(options.callback, options.verbose) as telling:
             solution, stopped_by = self._problem.solve(
                 int(k),
-                options.settings(),
+                clock.settings(options),
                 callback=telling.listener,
                 save=kept.save,
                 save_every=kept.every,
@@ -198,14 +226,14 @@ class Job:
             with kept.held():
                 priced, stopped_by = self._problem.prices(
                     solution,
-                    options.settings(),
+                    clock.settings(options),
                     save=kept.save,
                     save_every=kept.every,
                     resume=kept.last,
                 )
-        result = self._result(solution, priced)
+        result = self.result(solution, priced)
         _raise(stopped_by, [result])
-        if _falls_short(result.status):
+        if falls_short(result.status):
             warn(f"{result.headline}; {_core.advice(result.status)}.", ConvergenceWarning)
         _warn_of_prices([result])
         return result
@@ -222,36 +250,32 @@ class Job:
         for text in self._warnings:
             warn(text, L0starWarning)
 
-    def path(self, ks: Sequence[int], stop: _core.Stop | None = None) -> list[Result]:
-        """Solve it for several k in increasing order; those that follow each other share their work.
+    def path(self, ks: Sequence[int]) -> list[Result]:
+        """Solve it for several k, which share their work.
 
-        A time limit is for all of them (and again for the prices of each), and a true answer of the callback stops them
-        all. Checkpoints are of one run, without its prices: whoever wants them asks for k that follow each other.
+        A time limit is for all of them and their prices, and a true answer of the callback stops them all. Checkpoints
+        are those of the path, without its prices.
         """
-        kept = Checkpoints(self._options)
-        limit = self._options.time_limit
+        options, clock = self._options, Clock(self._options.time_limit)
+        kept = Checkpoints(options)
+        with kept.held(), Telling(options.callback, 0) as telling:
+            solutions, stopped_by = self._problem.path(
+                [int(k) for k in ks],
+                clock.settings(options),
+                callback=telling.listener,
+                save=kept.save,
+                save_every=kept.every,
+                resume=kept.resume,
+            )
         results: list[Result] = []
-        for first, last in _runs(ks):
-            share = (last + 1 - first) / len(ks)
-            options = replace(self._options, time_limit=None if limit is None else limit * share)
-            with kept.held(), Telling(options.callback, 0) as telling:
-                solutions, stopped_by = self._problem.path(
-                    first,
-                    last,
-                    options.settings(),
-                    stop=stop,
-                    callback=telling.listener,
-                    save=kept.save,
-                    save_every=kept.every,
-                    resume=kept.resume,
-                )
-            for solution in solutions:
-                priced = None
-                if options.prices and stopped_by is None and solution.status != "interrupted":
-                    priced, stopped_by = self._problem.prices(solution, self._options.settings(), stop=stop)
-                results.append(self._result(solution, priced))
-            _raise(stopped_by, results)
-        short = [result for result in results if _falls_short(result.status)]
+        for at, solution in enumerate(solutions):
+            priced = None
+            if options.prices and stopped_by is None and solution.status != "interrupted":
+                share = 1 / (len(solutions) - at)
+                priced, stopped_by = self._problem.prices(solution, clock.settings(options, share))
+            results.append(self.result(solution, priced))
+        _raise(stopped_by, results)
+        short = [result for result in results if falls_short(result.status)]
         if short:
             one, sizes = short[0], _core.counted(len(results), "size")
             warn(
@@ -262,7 +286,8 @@ class Job:
         _warn_of_prices(results)
         return results
 
-    def _result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
+    def result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
+        """Give what users see of a solution."""
         options, names = self._options, self._names
         aic, bic, ebic = solution.criteria or (None, None, None)
         result = Result(
@@ -307,13 +332,13 @@ class Job:
 
 
 def _warn_of_prices(results: Sequence[Result]) -> None:
-    short = sum(_falls_short(price.status) for result in results for price in result.priced or [])
+    short = sum(falls_short(price.status) for result in results for price in result.priced or [])
     if short:
         prices = _core.counted(short, "price")
         warn(f"The proof is not complete for {prices}; the bounds of the cost are valid.", ConvergenceWarning)
 
 
-def _falls_short(status: str) -> bool:
+def falls_short(status: str) -> bool:
     """Whether a search proved less than was asked; one that was interrupted is told by an exception."""
     return status == "precision" or status.endswith("_limit")
 
@@ -325,12 +350,3 @@ def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:
         raise SolveInterrupted(results[: ends[0] + 1] if ends else results) from stopped_by
     if stopped_by is not None:
         raise stopped_by
-
-
-def _runs(ks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Give the first and the last of each run of numbers that follow each other."""
-    start = 0
-    for at in range(1, len(ks) + 1):
-        if at == len(ks) or ks[at] != ks[at - 1] + 1:
-            yield int(ks[start]), int(ks[at - 1])
-            start = at

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, make_scorer, r2_score
 from sklearn.model_selection import KFold
 
 from l0star import SparseClassifierCV, SparseRegressor, SparseRegressorCV
+from l0star._tally import Tally
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +107,81 @@ def test_include_is_in_every_size(data):
 def test_bad_parameters_are_refused(data, parameters, reason):
     with pytest.raises(ValueError, match=reason):
         SparseRegressorCV(**parameters).fit(*data)
+
+
+def test_an_interrupt_leaves_the_scores_that_are_complete(data):
+    def callback(progress):
+        if progress.k == 3:
+            raise KeyboardInterrupt
+
+    model = SparseRegressorCV(ks=5, callback=callback)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*data)
+    whole = SparseRegressorCV(ks=5).fit(*data).cv_results_
+    found = model.cv_results_
+    # A size is searched on all folds before the next.
+    assert np.isfinite(found["mean_test_score"]).tolist() == [True] * 3 + [False] * 3
+    for i in range(5):
+        np.testing.assert_array_equal(found[f"split{i}_test_score"][:3], whole[f"split{i}_test_score"][:3])
+        assert np.isnan(found[f"split{i}_test_score"][3:]).all()
+        assert found[f"split{i}_status"].tolist() == ["optimal"] * 3 + [None] * 3
+    assert not hasattr(model, "best_index_")
+
+
+def test_a_time_limit_is_for_the_whole_fit(data):
+    model = SparseRegressorCV(ks=3, time_limit=0.0)
+    with pytest.raises(RuntimeError, match=r"20 of 20 searches were cut off: no size is complete"):
+        model.fit(*data)
+    assert np.isnan(model.cv_results_["mean_test_score"]).all()
+    assert SparseRegressorCV(ks=3, time_limit=np.inf).fit(*data).k_ == 3
+
+
+@pytest.mark.parametrize("limit", [{"search_time_limit": 0.0}, {"node_limit": 0, "method": "paper"}])
+def test_searches_that_a_limit_of_their_own_stops_are_scored_and_named(data, limit):
+    model = SparseRegressorCV(ks=[0, 2], cv=3, **limit)
+    with pytest.warns(ConvergenceWarning) as told:
+        model.fit(*data)
+    # The last fit has a warning of its own.
+    said = str(told[0].message)
+    assert "searches were stopped at a limit" in said
+    assert "k=2 in split 0, 1, 2" in said
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+    assert model.cv_results_["split1_status"][1].endswith("_limit")
+
+
+def test_what_the_scorer_and_the_data_refuse_comes_through(data):
+    X, y = data
+
+    def scorer(model, X, y):
+        raise ArithmeticError("no score")
+
+    with pytest.raises(ArithmeticError, match="no score"):
+        SparseRegressorCV(ks=2, scoring=scorer, n_jobs=2).fit(X, y)
+    folds = [(np.arange(10), np.arange(10, 120)), (np.arange(10, 120), np.arange(10))]
+    with pytest.raises(ValueError, match=r"class|label"):
+        SparseClassifierCV(ks=2, cv=folds).fit(X, np.arange(120) < 60)
+
+
+def tally(*means):
+    """Two folds a size, with a standard error of 0.1; None for a size that is not there."""
+    scores = Tally(list(range(len(means))), [1.0], 2)
+    for k, mean in enumerate(means):
+        if mean is not None:
+            scores.enter(0, k, mean - 0.1, "optimal")
+            scores.enter(1, k, mean + 0.1, "optimal")
+    return scores
+
+
+def test_of_what_is_there_only_what_has_stopped_rising_is_chosen():
+    assert tally(0.2, 0.75, 0.85, 0.9, 0.89).choose(True) == 2
+    assert tally(0.2, 0.75, 0.85, 0.9, 0.89).choose(False) == 3
+    assert tally(0.2, 0.9).choose(True) == 1
+    for rising in (tally(0.1, 0.5, 0.9, None), tally(0.1, None, 0.9)):
+        with pytest.raises(RuntimeError, match="still rising"):
+            rising.choose(True)
+    with pytest.raises(RuntimeError, match="no size is complete"):
+        tally(None, 0.9).choose(True)
+    with pytest.warns(ConvergenceWarning, match="among the complete sizes k=0, 1, 2 only"):
+        assert tally(0.1, 0.85, 0.9, None).choose(True) == 1
+    with pytest.raises(RuntimeError, match="still rising"):
+        tally(0.1, 0.85, 0.9, None).choose(False)

@@ -367,4 +367,7 @@ def test_silent_unless_asked(capfd):
     sparse_path(X, y, k_max=3, verbose=1)
     assert "path: 100%" in capfd.readouterr().err
     SparseRegressorCV(ks=2, verbose=1).fit(X, y)
-    assert "folds: 100%" in capfd.readouterr().err
+    shown = capfd.readouterr().err
+    # Three sizes on five folds.
+    assert "searches: 100%" in shown
+    assert "15/15" in shown

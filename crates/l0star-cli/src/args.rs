@@ -115,7 +115,7 @@ pub struct FitArgs {
     pub within: Option<f64>,
 
     /// Also show what each choice costs: how much worse the best model is without each chosen feature, and with each other
-    /// one; the limits hold for each search, --time-limit once for the fit and once for all prices
+    /// one; --time-limit is for the fit and all prices together, the other limits for each search
     #[arg(long)]
     pub prices: bool,
 

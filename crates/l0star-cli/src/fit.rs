@@ -1,6 +1,7 @@
 //! `l0star fit`.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use l0star::search::Event;
 use l0star::{Checkpoint, Run, Solution, Status};
@@ -30,13 +31,16 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let listener = Listener::new(args.log, args.quiet);
     let mut trace = Trace::default();
     let watched = args.report.is_some().then_some(&mut trace);
+    let started = Instant::now();
     let (solution, last) = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
     let mut fitted = saved::of_job(&job, &solution);
     let mut statuses = vec![solution.status];
     // An interrupted run ends without prices.
     if args.prices && solution.status != Status::Interrupted {
-        let prices = prices::find(&job, &solution, last, &mut checkpoints)?;
+        let limit = job.settings.time_limit;
+        let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
+        let prices = prices::find(&job, left, &solution, last, &mut checkpoints)?;
         statuses.extend(prices.iter().map(|price| price.status));
         fitted.prices = Some(prices::named(&job, &prices));
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::path::{Criteria, Point};
 use l0star::search::Event;
 use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings};
@@ -18,7 +17,7 @@ use serde::Serialize;
 use crate::args::{count, positive};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{self, Failure};
-use crate::progress::Listener;
+use crate::progress::{self, Listener};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
@@ -35,7 +34,8 @@ Examples:
 
 AIC, BIC and EBIC are -2 log likelihood plus 2, log n, and log n + 2 log C(d, k)/k for each parameter; smaller is
 better. Quadratic: normal errors of unknown variance. Huber: its loss in their place. --time-limit is for the whole
-path; every size gets an equal share of what is left.";
+path; every size gets an equal share of what is left. --search-time-limit, --node-limit and --memory-limit are for each
+size.";
 
 /// The largest size when none is given.
 const DEFAULT_SIZE: usize = 10;
@@ -251,25 +251,11 @@ fn solve(
         let sink = Box::new(move |checkpoint: &PathCheckpoint| checkpoints.write(checkpoint));
         run = run.save(every, sink);
     }
-    let bar = bar(last + 1 - first, args.quiet || args.log);
+    let bar = progress::bar(last + 1 - first, "sizes", args.quiet || args.log);
     let each = bar.clone();
     let points = run.each(Box::new(move |_| each.inc(1))).solve();
     bar.finish_and_clear();
     points.map_err(|error| checkpoint::explain(source, error))
-}
-
-/// How many sizes are done; nothing where no terminal shows it.
-fn bar(sizes: usize, hidden: bool) -> ProgressBar {
-    let target = match hidden {
-        true => ProgressDrawTarget::hidden(),
-        false => ProgressDrawTarget::stderr(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(sizes as u64), target);
-    let template = "{elapsed_precise}  {wide_bar} {pos} of {len} sizes";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
 }
 
 fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row> {

@@ -1,8 +1,9 @@
 //! `--prices`: what each choice of a model costs.
 
 use std::fmt::Write;
+use std::time::Duration;
 
-use l0star::{Checkpoint, Price, PriceRun, Solution};
+use l0star::{Checkpoint, Price, PriceRun, Settings, Solution};
 use l0star_data::model::Priced;
 use l0star_report::prices::ordered;
 use l0star_report::proof::{self, Cost};
@@ -17,16 +18,21 @@ use crate::screen::Screen;
 /// Of the features that were not chosen, the table shows so many.
 const MOST_OTHERS: usize = 10;
 
-/// Finds the prices of all features. The time limit counts anew, for all of them together.
+/// Finds the prices of all features, within what is left of the time limit.
 ///
 /// `search`: the last checkpoint of the search, which the checkpoints of the prices hold as well.
 pub fn find(
     job: &Job,
+    left: Option<Duration>,
     solution: &Solution,
     search: Option<Checkpoint>,
     checkpoints: &mut Checkpoints<Checkpoint>,
 ) -> Result<Vec<Price>, Failure> {
-    let mut run = PriceRun::new(&job.problem, &job.settings, solution);
+    let settings = Settings {
+        time_limit: left,
+        ..job.settings.clone()
+    };
+    let mut run = PriceRun::new(&job.problem, &settings, solution);
     if let Some(search) = search {
         let every = checkpoints.every;
         let sink = Box::new(|checkpoint: &Checkpoint| checkpoints.write(checkpoint));

@@ -11,6 +11,9 @@ use l0star_report::text::percent_up;
 /// A bound that rises is worth a line of the log after so many seconds.
 const QUIET_SECONDS: f64 = 1.0;
 
+/// How often what is live is drawn again.
+const TICK: Duration = Duration::from_millis(100);
+
 /// Who listens to a search.
 pub enum Listener {
     /// Nobody.
@@ -35,7 +38,7 @@ impl Listener {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise}  {wide_msg}") {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(100));
+        bar.enable_steady_tick(TICK);
         Self::Live(bar)
     }
 
@@ -72,6 +75,23 @@ fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
         News::Incumbent { .. } => Some("incumbent"),
         News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then_some("bound"),
     }
+}
+
+/// How many of so many things are done; nothing where no terminal shows it.
+pub fn bar(count: usize, what: &str, hidden: bool) -> ProgressBar {
+    let target = match hidden {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(count as u64), target);
+    let template = format!("{{elapsed_precise}}  {{wide_bar}} {{pos}} of {{len}} {what}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(TICK);
+    }
+    bar
 }
 
 const HEADER: [&str; 8] = [

@@ -150,6 +150,7 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
             top: settings.top.map(Into::into),
             within: settings.within,
             time_limit: settings.time_limit.map(|limit| limit.as_secs_f64()),
+            search_time_limit: settings.search_time_limit.map(|limit| limit.as_secs_f64()),
             node_limit: settings.node_limit,
             memory_limit: settings.memory_limit,
             threads: settings.thread_count(),

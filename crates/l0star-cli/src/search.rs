@@ -46,15 +46,19 @@ pub struct SearchArgs {
           value_parser = share)]
     pub relative_gap: f64,
 
-    /// Stop after this time: 500ms, 30s, 2m, 1h
+    /// Stop the whole run after this time: 500ms, 30s, 2m, 1h; reading the data is not counted
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
     pub time_limit: Option<Duration>,
 
-    /// Stop after this many nodes
+    /// Stop each search after this time, where a run has several: sizes of a path, folds and sizes of cv, prices
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
+    pub search_time_limit: Option<Duration>,
+
+    /// Stop each search after this many nodes
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = node_count)]
     pub node_limit: Option<u64>,
 
-    /// Stop when the open nodes take this much memory: 500MB, 4GB
+    /// Stop a search when its open nodes take this much memory: 500MB, 4GB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
     pub memory_limit: Option<u64>,
 
@@ -104,6 +108,7 @@ impl SearchArgs {
             warm_start: !self.no_warm_start,
             pruning: !self.no_pruning,
             time_limit: self.time_limit,
+            search_time_limit: self.search_time_limit,
             node_limit: self.node_limit,
             memory_limit: self.memory_limit,
             ..Settings::new(self.method)

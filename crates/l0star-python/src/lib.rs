@@ -29,11 +29,9 @@ mod _core {
     #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]
-    use crate::problem::{CheckpointError, Problem};
+    use crate::problem::{CheckpointError, Problem, cross_validate};
     #[pymodule_export]
     use crate::report::report;
-    #[pymodule_export]
-    use crate::run::Stop;
     #[pymodule_export]
     use crate::solution::{Price, Solution};
     #[pymodule_export]

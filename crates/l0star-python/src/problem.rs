@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::design;
-use crate::run::{self, Kept, Listeners, Stop, guarded, run};
+use crate::run::{self, Kept, Listeners, guarded, run};
 use crate::solution::{Price, Solution, complete};
 
 create_exception!(
@@ -59,14 +59,15 @@ pub struct Settings {
     top: Option<usize>,
     within: Option<f64>,
     time_limit: Option<f64>,
+    search_time_limit: Option<f64>,
     node_limit: Option<u64>,
     memory_limit: Option<u64>,
 }
 
 impl Settings {
     /// For the engine, with the flag that stops it.
-    fn ready(self, stop: Option<&Stop>) -> PyResult<(l0star::Settings, Arc<AtomicBool>)> {
-        let flag = stop.map(Stop::flag).unwrap_or_default();
+    fn ready(self) -> PyResult<(l0star::Settings, Arc<AtomicBool>)> {
+        let flag = Arc::new(AtomicBool::new(false));
         let settings = l0star::Settings {
             method: self.method.parse().map_err(refuse)?,
             relaxation: self.relaxation.parse().map_err(refuse)?,
@@ -77,6 +78,7 @@ impl Settings {
             within: self.within,
             // A limit too long for a duration is no limit.
             time_limit: self.time_limit.and_then(duration),
+            search_time_limit: self.search_time_limit.and_then(duration),
             node_limit: self.node_limit,
             memory_limit: self.memory_limit,
             interrupt: Some(Arc::clone(&flag)),
@@ -100,6 +102,16 @@ fn kept<T>(
         every: duration(save_every).unwrap_or(Duration::MAX),
         resume: resume.map(decode).transpose().map_err(refuse)?,
     })
+}
+
+impl Problem {
+    /// For a search on another thread.
+    pub fn shared(&self) -> run::Begun {
+        run::Begun {
+            problem: self.problem.clone(),
+            free: self.free.clone(),
+        }
+    }
 }
 
 #[pymethods]
@@ -194,26 +206,30 @@ impl Problem {
     /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the calling thread
     /// while the search waits; a true answer stops it. `save(bytes)` takes checkpoints there, every so many seconds and
     /// at the end; `resume` has the bytes of one.
-    #[pyo3(signature = (k, settings, *, stop=None, callback=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (k, settings, *, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
         py: Python<'_>,
         k: usize,
         settings: Settings,
-        stop: Option<&Stop>,
         callback: Option<Py<PyAny>>,
         save: Option<Py<PyAny>>,
         save_every: f64,
         resume: Option<&[u8]>,
     ) -> PyResult<(Solution, Option<PyErr>)> {
         let kept = kept(save_every, resume, Checkpoint::decode)?;
-        let (settings, flag) = settings.ready(stop)?;
+        let (settings, flag) = settings.ready()?;
         let search = |events| {
             let problem = self.problem.with_k(k)?;
             run::solve(&problem, &settings, &events, kept)
         };
-        let listeners = Listeners { k, callback, save };
+        let listeners = Listeners {
+            k,
+            callback,
+            save,
+            ..Listeners::default()
+        };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
         solution.complete(&self.problem, &self.free);
         Ok((solution, stopped_by))
@@ -260,31 +276,30 @@ impl Problem {
         py.detach(|| guarded(|| warnings::warnings(&data, k, Face::Python)))
     }
 
-    /// Solves it for every k from one number to another, which share their work; a time limit is for all of them.
+    /// Solves it for several k, which share their work; a time limit is for all of them.
     ///
     /// `callback`, `save` and `save_every` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
-    #[pyo3(signature = (first, last, settings, *, stop=None, callback=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (sizes, settings, *, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn path(
         &self,
         py: Python<'_>,
-        first: usize,
-        last: usize,
+        sizes: Vec<usize>,
         settings: Settings,
-        stop: Option<&Stop>,
         callback: Option<Py<PyAny>>,
         save: Option<Py<PyAny>>,
         save_every: f64,
         resume: Option<&[u8]>,
     ) -> PyResult<(Vec<Solution>, Option<PyErr>)> {
         let kept = kept(save_every, resume, PathCheckpoint::decode)?;
-        let (settings, flag) = settings.ready(stop)?;
-        let search = |events| run::path(&self.problem, &settings, &events, first..=last, kept);
+        let (settings, flag) = settings.ready()?;
         let listeners = Listeners {
-            k: first,
+            k: sizes.iter().copied().min().unwrap_or(0),
             callback,
             save,
+            ..Listeners::default()
         };
+        let search = |events| run::path(&self.problem, &settings, &events, sizes, kept);
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
             solution.complete(&self.problem, &self.free);
@@ -295,20 +310,19 @@ impl Problem {
     /// What it costs to decide otherwise about each feature; a time limit is for all of them.
     ///
     /// `save` and `save_every` as in `solve`; `resume` has the bytes of the last checkpoint of that, or of prices.
-    #[pyo3(signature = (solution, settings, *, stop=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (solution, settings, *, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn prices(
         &self,
         py: Python<'_>,
         solution: &Solution,
         settings: Settings,
-        stop: Option<&Stop>,
         save: Option<Py<PyAny>>,
         save_every: f64,
         resume: Option<&[u8]>,
     ) -> PyResult<(Vec<Price>, Option<PyErr>)> {
         let kept = kept(save_every, resume, Checkpoint::decode)?;
-        let (settings, flag) = settings.ready(stop)?;
+        let (settings, flag) = settings.ready()?;
         let search = |events| {
             let problem = self.problem.with_k(solution.k)?;
             run::prices(&problem, &settings, &solution.found, &events, kept)
@@ -324,4 +338,38 @@ impl Problem {
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
+}
+
+/// Solves several problems for the same sizes, in turns on `settings["threads"]` threads, each search on one.
+///
+/// `begin(path)` gives the problem of a path, of about `entries` numbers in so many columns; `scored(path, solution)` takes
+/// every search that has ended by itself, and again one of which a later search has proved more. Both are called on the
+/// calling thread, and so is `callback`, as in `Problem.solve`. The time limit is for all of them: searches that it cuts off
+/// are not handed out.
+#[pyfunction]
+#[pyo3(signature = (paths, sizes, settings, *, entries, columns, begin, scored, callback=None))]
+#[expect(clippy::too_many_arguments)]
+pub fn cross_validate(
+    py: Python<'_>,
+    paths: usize,
+    sizes: Vec<usize>,
+    settings: Settings,
+    entries: usize,
+    columns: usize,
+    begin: Py<PyAny>,
+    scored: Py<PyAny>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let (settings, flag) = settings.ready()?;
+    let room = l0star::batch::room_for(entries, columns);
+    let listeners = Listeners {
+        k: sizes.iter().copied().min().unwrap_or(0),
+        callback,
+        begin: Some(begin),
+        scored: Some(scored),
+        save: None,
+    };
+    let search = |events| run::in_turns(paths, room, &settings, &events, &sizes);
+    let ((), stopped_by) = run(py, &flag, listeners, search)?;
+    stopped_by.map_or(Ok(()), Err)
 }

@@ -4,20 +4,24 @@
 //! call back, while the search waits for the answer) and for signals (so that Ctrl-C works).
 
 use std::any::Any;
-use std::ops::RangeInclusive;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use l0star::path::{Criteria, Point};
+use l0star::batch::{self, Turn};
+use l0star::path::{Criteria, PathObserver, Point};
 use l0star::search::{Event, News};
-use l0star::{Checkpoint, PathCheckpoint, PathRun, Price, PriceRun, Problem, Run, Settings};
+use l0star::{
+    Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
+    Status,
+};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::PyBytes;
 
 use crate::problem::refuse;
 use crate::solution::Solution;
@@ -32,37 +36,6 @@ const WORTH_A_POINT: f64 = 0.99;
 /// As deep as the main thread's on common systems.
 const STACK: usize = 8 << 20;
 
-/// Stops every solve that it was given to.
-#[pyclass(frozen, module = "l0star._core")]
-#[derive(Default)]
-pub struct Stop {
-    flag: Arc<AtomicBool>,
-}
-
-impl Stop {
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.flag)
-    }
-}
-
-#[pymethods]
-impl Stop {
-    #[new]
-    fn new() -> Self {
-        Self::default()
-    }
-
-    /// Stops them now, or as soon as they begin.
-    fn set(&self) {
-        self.flag.store(true, Ordering::Relaxed);
-    }
-
-    /// A copy in another process is a flag of its own.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, ()) {
-        (slf.get_type(), ())
-    }
-}
-
 /// Who is told what, on the calling thread.
 #[derive(Default)]
 pub struct Listeners {
@@ -72,6 +45,16 @@ pub struct Listeners {
     pub callback: Option<Py<PyAny>>,
     /// Checkpoints, as bytes.
     pub save: Option<Py<PyAny>>,
+    /// Makes the problem of a path of cross-validation.
+    pub begin: Option<Py<PyAny>>,
+    /// Searches of cross-validation.
+    pub scored: Option<Py<PyAny>>,
+}
+
+/// The problem of a path, and its columns that are in every model and that k does not count.
+pub struct Begun {
+    pub problem: Problem,
+    pub free: Vec<usize>,
 }
 
 /// What a callback is told.
@@ -187,6 +170,57 @@ type Message = (Told, Sender<()>);
 enum Told {
     State(State),
     Checkpoint(Vec<u8>),
+    /// A path begins; its problem goes there.
+    Begin(usize, Sender<Begun>),
+    /// A search of a path has ended.
+    Scored(usize, Box<Solution>),
+}
+
+impl Told {
+    /// Tells it on the calling thread, with the GIL; whether the answer stops the search.
+    fn pass_on(self, py: Python<'_>, listeners: &Listeners) -> PyResult<bool> {
+        match (self, listeners) {
+            (
+                Self::State(state),
+                Listeners {
+                    callback: Some(callback),
+                    ..
+                },
+            ) => {
+                return state.tell(py, callback);
+            }
+            (
+                Self::Checkpoint(bytes),
+                Listeners {
+                    save: Some(save), ..
+                },
+            ) => {
+                save.bind(py).call1((PyBytes::new(py, &bytes),))?;
+            }
+            (
+                Self::Begin(path, to),
+                Listeners {
+                    begin: Some(begin), ..
+                },
+            ) => {
+                let problem = begin.bind(py).call1((path,))?;
+                let problem = problem.cast::<crate::problem::Problem>()?;
+                // Whoever has gone away needs no answer.
+                let _ = to.send(problem.get().shared());
+            }
+            (
+                Self::Scored(path, solution),
+                Listeners {
+                    scored: Some(scored),
+                    ..
+                },
+            ) => {
+                scored.bind(py).call1((path, *solution))?;
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
 }
 
 /// Where a search sends what happens, and what is listened to.
@@ -244,7 +278,11 @@ pub fn run<T: Send>(
             Ok::<_, PyErr>((found, stopped_by))
         })
     })?;
-    Ok((found?.map_err(refuse)?, stopped_by))
+    match found? {
+        Ok(found) => Ok((found, stopped_by)),
+        // An exception says more than that something could not go on because of it.
+        Err(error) => Err(stopped_by.unwrap_or_else(|| refuse(error))),
+    }
 }
 
 /// The best model of one size: the thread of a search.
@@ -297,12 +335,12 @@ pub fn prices(
     run.solve()
 }
 
-/// The best model of every size from one to another: the thread of a search.
+/// The best model of each of several sizes: the thread of a search.
 pub fn path(
     problem: &Problem,
     settings: &Settings,
     events: &Events,
-    sizes: RangeInclusive<usize>,
+    sizes: Vec<usize>,
     kept: Kept<PathCheckpoint>,
 ) -> l0star::Result<Vec<Solution>> {
     let origin = Instant::now();
@@ -339,6 +377,85 @@ pub fn path(
     Ok(points.into_iter().map(solution).collect())
 }
 
+/// The paths of cross-validation, which take turns: the thread that waits for them, and one of those that search.
+pub fn in_turns(
+    paths: usize,
+    room: usize,
+    settings: &Settings,
+    events: &Events,
+    sizes: &[usize],
+) -> l0star::Result<()> {
+    let origin = Instant::now();
+    // A limit too far away to be represented is no limit.
+    let limit = settings.time_limit;
+    let deadline = limit.and_then(|limit| origin.checked_add(limit));
+    let batch = Batch::unkept();
+    // What `include_free` adds to a support, and the sizes that were not proved when their search ended.
+    let free = Mutex::new(Vec::new());
+    let unproved = Mutex::new(HashSet::new());
+    let begin = |path: usize| {
+        let (to, from) = channel();
+        events.tell(Told::Begin(path, to));
+        // Without an answer there is an exception, and the flag is set: nothing will be searched.
+        let begun = from.recv().map_err(|_| l0star::Error::Empty {
+            what: "problems to solve",
+        })?;
+        *lock(&free) = begun.free;
+        batch.path(path, &begun.problem, settings, sizes.iter().copied())
+    };
+    let tell = |path: usize, point: Point, trace: Vec<[f64; 4]>| {
+        let mut solution = Solution::new(point.k, point.solution, point.criteria, trace);
+        solution.complete(&lock(&free));
+        events.tell(Told::Scored(path, Box::new(solution)));
+    };
+    let step = |path: usize, state: &mut PathState| {
+        let settings = Settings {
+            threads: None,
+            time_limit: deadline.map(|end| end.saturating_duration_since(Instant::now())),
+            ..settings.clone()
+        };
+        let mut follower = Follower::new(sizes[state.done()], origin);
+        let mut observer: PathObserver<'_> = Box::new(|_, event| {
+            follower.note(event);
+            if events.states {
+                events.tell(Told::State(follower.state.clone()));
+            }
+        });
+        let point = state.step_observed(&settings, Some(&mut observer))?;
+        drop(observer);
+        let Some(point) = point else {
+            return Ok(Turn::EndPath);
+        };
+        let is_cut_off = match point.solution.status {
+            Status::Interrupted => true,
+            Status::TimeLimit => deadline.is_some_and(|end| Instant::now() >= end),
+            _ => false,
+        };
+        if is_cut_off {
+            return Ok(Turn::EndAll);
+        }
+        if point.solution.status.falls_short() {
+            lock(&unproved).insert((path, point.k));
+        }
+        tell(path, point, follower.trace);
+        if state.is_done() {
+            // What is proved of a size may be enough for a smaller one.
+            for point in state.finish(&settings) {
+                let is_proved = !point.solution.status.falls_short();
+                if is_proved && lock(&unproved).remove(&(path, point.k)) {
+                    tell(path, point, Vec::new());
+                }
+            }
+        }
+        Ok(Turn::Next)
+    };
+    batch::in_turns(paths, settings.thread_count(), room, begin, step)
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The calling thread: returns when the search is over, with the exception that stopped it.
 fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -> Option<PyErr> {
     let start = Instant::now();
@@ -346,43 +463,45 @@ fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -
     let mut latest = State::new(listeners.k);
     let mut looked = start;
     loop {
-        let mut bytes = None;
-        let held = match messages.recv_timeout(PATIENCE.saturating_sub(looked.elapsed())) {
-            Ok((told, held)) => {
-                match told {
-                    Told::State(state) => latest = state,
-                    Told::Checkpoint(checkpoint) => bytes = Some(checkpoint),
-                }
-                Some(held)
-            }
-            Err(RecvTimeoutError::Timeout) => None,
+        // What is sent is answered when both are dropped, at the end of a round.
+        let (told, _held) = match messages.recv_timeout(PATIENCE.saturating_sub(looked.elapsed())) {
+            Ok((told, held)) => (Some(told), Some(held)),
+            Err(RecvTimeoutError::Timeout) => (None, None),
             Err(RecvTimeoutError::Disconnected) => return stopped_by,
         };
+        if let Some(Told::State(state)) = &told {
+            latest = state.clone();
+        }
         let is_time = looked.elapsed() >= PATIENCE;
         if is_time {
             looked = Instant::now();
         }
         // What was stopped is still to be saved, and nothing else.
         let is_over = stopped_by.is_some();
-        if bytes.is_none() && (is_over || (held.is_none() && !is_time)) {
+        let is_heard = match &told {
+            Some(Told::Checkpoint(_)) => true,
+            Some(_) => !is_over,
+            None => is_time && !is_over,
+        };
+        if !is_heard {
             continue;
         }
         let answer = Python::attach(|py| {
-            if let (Some(bytes), Some(save)) = (&bytes, &listeners.save) {
-                save.bind(py).call1((PyBytes::new(py, bytes),))?;
-            }
-            if is_time && !is_over {
-                py.check_signals()?;
-            }
-            if bytes.is_some() || is_over {
-                return Ok(false);
-            }
-            if held.is_none() {
+            // Also before a checkpoint is saved: that is done whatever else happens.
+            let signal = match is_time && !is_over {
+                true => py.check_signals(),
+                false => Ok(()),
+            };
+            let told = told.unwrap_or_else(|| {
                 latest.kind = "tick";
                 latest.seconds = start.elapsed().as_secs_f64();
+                Told::State(latest.clone())
+            });
+            match (signal, &told) {
+                (Err(signal), Told::Checkpoint(_)) => told.pass_on(py, listeners).and(Err(signal)),
+                (Err(signal), _) => Err(signal),
+                (Ok(()), _) => told.pass_on(py, listeners),
             }
-            let callback = listeners.callback.as_ref();
-            callback.map_or(Ok(false), |callback| latest.tell(py, callback))
         });
         match answer {
             Ok(false) => {}

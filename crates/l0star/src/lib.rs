@@ -22,7 +22,7 @@
 //! | [`huber_delta`] | where Huber's loss turns linear, from the data |
 //! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
 //! | [`path`] | every size in one run |
-//! | [`batch`] | many searches whose checkpoints are kept together |
+//! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 
 pub mod batch;
 pub mod bound;
@@ -44,7 +44,7 @@ mod solve;
 
 pub use batch::{Batch, BatchCheckpoint, BatchPlan};
 pub use error::{Error, Result};
-pub use path::{PathCheckpoint, PathRun};
+pub use path::{PathCheckpoint, PathRun, PathState};
 pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};
 pub use robust::{huber_delta, loss_for};

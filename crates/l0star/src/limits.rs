@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::settings::{Settings, Status};
 
-/// The limits of one run. Checking them is cheap enough for every iteration of a relaxation.
+/// The limits of one search. Checking them is cheap enough for every iteration of a relaxation.
 #[derive(Debug, Clone)]
 pub struct Limits {
     start: Instant,
@@ -22,13 +22,13 @@ impl Limits {
     /// The clock starts now.
     pub fn new(settings: &Settings) -> Self {
         let start = Instant::now();
+        let times = [settings.time_limit, settings.search_time_limit];
+        let time = times.into_iter().flatten().min();
         Self {
             start,
             before: Duration::ZERO,
             // A limit too far away to be represented is no limit.
-            deadline: settings
-                .time_limit
-                .and_then(|limit| start.checked_add(limit)),
+            deadline: time.and_then(|limit| start.checked_add(limit)),
             nodes: settings.node_limit.unwrap_or(u64::MAX),
             bytes: settings.memory_limit.unwrap_or(u64::MAX),
             interrupt: settings.interrupt.clone(),

@@ -4,13 +4,14 @@
 //! one size, and what it becomes with one feature more, is where the next begins; and since the optimum does not increase
 //! with k, what is proved of one size holds for every smaller one.
 
-mod book;
+pub(crate) mod book;
 mod checkpoint;
+mod state;
 #[cfg(test)]
 mod tests;
 
-use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -20,12 +21,11 @@ use serde::{Deserialize, Serialize};
 
 use self::book::Book;
 pub use self::checkpoint::PathCheckpoint;
+pub use self::state::PathState;
 use crate::error::Result;
-use crate::gram::start::Common;
 use crate::loss::{Loss, ResponseKind};
 use crate::problem::Problem;
 use crate::search::Event;
-use crate::search::checkpoint::Stamp;
 use crate::search::context::PROMISE;
 use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
@@ -33,8 +33,10 @@ use crate::solve::Run;
 /// A path to come: a problem whose own k does not matter, settings, the sizes, and who listens.
 ///
 /// `time_limit` is for the whole path: every size gets an equal share of what is left, so that none is without a model and
-/// a bound. `node_limit` and `memory_limit` are for each size. With several threads and no observer, sizes are solved side
-/// by side, and those that take long by all threads one after the other.
+/// a bound. `search_time_limit`, `node_limit` and `memory_limit` are for each size. With several threads and no observer,
+/// sizes are solved side by side, and those that take long by all threads one after the other.
+///
+/// Sizes need not follow each other; they are solved in increasing order, each once.
 ///
 /// ```
 /// use l0star::{Design, PathRun, Problem, Settings, Status};
@@ -49,7 +51,7 @@ use crate::solve::Run;
 pub struct PathRun<'p> {
     problem: &'p Problem,
     settings: Settings,
-    sizes: RangeInclusive<usize>,
+    sizes: Vec<usize>,
     observer: Option<PathObserver<'p>>,
     done: Option<PointTaker<'p>>,
     sink: Option<(Duration, PathSink<'p>)>,
@@ -92,8 +94,15 @@ pub struct Criteria {
 }
 
 impl<'p> PathRun<'p> {
-    /// Nothing is done yet.
-    pub fn new(problem: &'p Problem, settings: &Settings, sizes: RangeInclusive<usize>) -> Self {
+    /// A path over these sizes, of which nothing is done yet.
+    pub fn new(
+        problem: &'p Problem,
+        settings: &Settings,
+        sizes: impl IntoIterator<Item = usize>,
+    ) -> Self {
+        let mut sizes: Vec<usize> = sizes.into_iter().collect();
+        sizes.sort_unstable();
+        sizes.dedup();
         Self {
             problem,
             settings: settings.clone(),
@@ -137,111 +146,75 @@ impl<'p> PathRun<'p> {
     pub fn solve(mut self) -> Result<Vec<Point>> {
         self.settings.check()?;
         let start = Instant::now();
-        let problems = self.sizes.clone().map(|k| self.problem.with_k(k));
-        let problems: Vec<Problem> = problems.collect::<Result<_>>()?;
-        let book = self.book(&problems)?;
-        let book = book.as_ref();
-        let mut common = Common::default();
-        let mut solved: Vec<Option<Solution>> = vec![None; problems.len()];
-        for at in (0..problems.len()).filter(|at| book.is_some_and(|book| book.is_over(*at))) {
-            let run = Run::new(&problems[at], &self.settings);
-            let run = match book {
-                Some(book) => book.attach(at, &problems[at], run),
-                None => run,
-            };
-            solved[at] = Some(run.solve()?);
-        }
+        let mut path = self.begin()?;
+        path.restore(&self.settings)?;
         let mut side_by_side = self.settings.thread_count() > 1 && self.observer.is_none();
-        let mut is_prepared = false;
-        for at in 0..problems.len() {
+        for at in 0..path.sizes.len() {
             // The first that needs a search prepares what all share.
-            if side_by_side && is_prepared {
-                self.solve_aside(&problems, &common, &mut solved, book)?;
+            if side_by_side && path.is_prepared {
+                self.solve_aside(&mut path)?;
                 side_by_side = false;
             }
-            if solved[at].is_none() {
+            if path.solved[at].is_none() {
                 let limit = self.settings.time_limit;
                 let settings = Settings {
                     time_limit: limit.map(|limit| {
-                        let left = solved[at..].iter().filter(|found| found.is_none());
+                        let left = path.solved[at..].iter().filter(|found| found.is_none());
                         share(limit, start, left.count())
                     }),
-                    ..limited(&self.settings, at, book)
+                    ..self.settings.clone()
                 };
-                let mut run = Run::new(&problems[at], &settings);
-                if let Some(observer) = &mut self.observer {
-                    let k = problems[at].k();
-                    run = run.observe(Box::new(move |event: &Event| observer(k, event)));
-                }
-                let known = best_of(&solved[..at]);
-                let goes_on = book.is_some_and(|book| book.has_nodes(at));
-                if let Some(book) = book {
-                    run = book.attach(at, &problems[at], run);
-                }
-                solved[at] = Some(run.solve_next(&mut common, known)?);
-                if let Some(book) = book {
-                    book.settle(common.kept.as_ref());
-                }
-                // Whoever has nodes already makes what it needs for itself.
-                is_prepared |= problems[at].support_size() > 0 && !goes_on;
+                path.solve(at, &settings, self.observer.as_mut())?;
             }
-            if let (Some(done), Some(solution)) = (&mut self.done, &solved[at]) {
-                done(&Point::new(&problems[at], solution.clone()));
+            if let (Some(done), Some(point)) = (&mut self.done, path.point(at)) {
+                done(&point);
             }
         }
-        if let Some(book) = book {
-            book.finish();
-        }
-        let mut solutions: Vec<Solution> = solved.into_iter().flatten().collect();
-        share_models(&mut solutions);
-        share_bounds(&mut solutions, &self.settings);
-        let points = problems.iter().zip(solutions);
-        Ok(points
-            .map(|(problem, solution)| Point::new(problem, solution))
-            .collect())
+        Ok(path.finish(&self.settings))
     }
 
-    /// Where checkpoints go and what it goes on from, if anybody wants that.
-    fn book(&mut self, problems: &[Problem]) -> Result<Option<Book<'p>>> {
+    /// The path with its checkpoints, if anybody wants these.
+    fn begin(&mut self) -> Result<PathState<'p>> {
         let (sink, resume) = (self.sink.take(), self.resume.take());
-        let Some(largest) = problems.last() else {
-            return Ok(None);
-        };
-        if sink.is_none() && resume.is_none() {
-            return Ok(None);
-        }
-        let stamp = Stamp::new(largest, &self.settings)?;
-        let new = PathCheckpoint::new(stamp, &self.sizes);
-        if let Some(saved) = &resume {
-            saved.check(&new, problems)?;
-        }
-        Ok(Some(Book::new(resume.unwrap_or(new), sink)))
+        let is_kept = sink.is_some() || resume.is_some();
+        let book = is_kept.then(|| {
+            let (every, sink) = sink.unzip();
+            let sink = sink.map(|mut sink| -> book::Sink<'p> {
+                Box::new(move |paths| {
+                    if let [Some(path)] = &paths[..] {
+                        sink(path);
+                    }
+                })
+            });
+            (Arc::new(Book::new(vec![resume], every, sink)), 0)
+        });
+        PathState::new(self.problem, &self.settings, self.sizes.clone(), book)
     }
 
     /// The sizes that are left, each on one thread and as many at once as there are threads; what takes long is left.
-    fn solve_aside(
-        &self,
-        problems: &[Problem],
-        common: &Common,
-        solved: &mut [Option<Solution>],
-        book: Option<&Book<'_>>,
-    ) -> Result<()> {
+    fn solve_aside(&self, path: &mut PathState<'p>) -> Result<()> {
         let limit = self.settings.time_limit.map(|limit| limit / 4);
+        let aside = limit.map_or(LONG, |limit| limit.min(LONG));
         let settings = Settings {
             threads: None,
-            time_limit: Some(limit.map_or(LONG, |limit| limit.min(LONG))),
+            time_limit: Some(aside),
             ..self.settings.clone()
         };
+        // A search that its own limit has stopped would be stopped by it again.
+        let own = self.settings.search_time_limit;
+        let is_left =
+            |status: Status| status == Status::TimeLimit && own.is_none_or(|own| own > aside);
         let next = AtomicUsize::new(0);
-        let shared = Mutex::new(solved);
+        let mut solved = std::mem::take(&mut path.solved);
+        let shared = Mutex::new(&mut solved);
         let shared = || shared.lock().unwrap_or_else(PoisonError::into_inner);
         let work = || -> Result<()> {
-            let mut common = common.clone();
+            let mut common = path.common.clone();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(problem) = problems.get(at) else {
+                if at >= path.sizes.len() {
                     return Ok(());
-                };
+                }
                 let known = {
                     let solved = shared();
                     if solved[at].is_some() {
@@ -249,22 +222,23 @@ impl<'p> PathRun<'p> {
                     }
                     best_of(&solved[..at]).cloned()
                 };
-                let settings = limited(&settings, at, book);
-                let mut run = Run::new(problem, &settings);
-                if let Some(book) = book {
-                    run = book.attach(at, problem, run);
+                let problem = path.problem(at)?;
+                let settings = path.limited(&settings, at);
+                let mut run = Run::new(&problem, &settings);
+                if let Some(page) = &path.page {
+                    run = page.attach(at, &problem, run);
                 }
                 let found = run.solve_next(&mut common, known.as_ref())?;
-                if let Some(book) = book {
-                    book.settle(None);
+                if let Some(page) = &path.page {
+                    page.settle(None);
                 }
-                if found.status != Status::TimeLimit {
+                if !is_left(found.status) {
                     shared()[at] = Some(found);
                 }
             }
         };
-        thread::scope(|scope| {
-            let threads = 1..self.settings.thread_count().min(problems.len());
+        let outcome = thread::scope(|scope| {
+            let threads = 1..self.settings.thread_count().min(path.sizes.len());
             let others: Vec<_> = threads.map(|_| scope.spawn(work)).collect();
             let own = work();
             // The panic of a worker is one of the whole path.
@@ -272,7 +246,9 @@ impl<'p> PathRun<'p> {
                 .into_iter()
                 .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             others.fold(own, |first, other| first.and(other))
-        })
+        });
+        path.solved = solved;
+        outcome
     }
 }
 
@@ -282,15 +258,6 @@ const LONG: Duration = Duration::from_millis(500);
 /// What each of so many sizes has of the time that is left.
 fn share(limit: Duration, start: Instant, sizes: usize) -> Duration {
     limit.saturating_sub(start.elapsed()).div_f64(sizes as f64)
-}
-
-/// A node limit is for all that a path does for a size, in one search or in two.
-fn limited(settings: &Settings, at: usize, book: Option<&Book>) -> Settings {
-    let done = book.map_or(0, |book| book.nodes(at));
-    Settings {
-        node_limit: settings.node_limit.map(|limit| limit.saturating_sub(done)),
-        ..settings.clone()
-    }
 }
 
 /// The best model of the largest of these sizes that is solved.
@@ -338,9 +305,9 @@ fn share_bounds(solutions: &mut [Solution], settings: &Settings) {
 }
 
 impl Point {
-    fn new(problem: &Problem, solution: Solution) -> Self {
+    fn new(problem: &Problem, k: usize, solution: Solution) -> Self {
         Self {
-            k: problem.k(),
+            k,
             criteria: Criteria::new(problem, &solution),
             solution,
         }

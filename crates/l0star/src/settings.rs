@@ -171,7 +171,8 @@ const DEFAULT_LIST: usize = 1000;
 /// | `relaxation` | `pdal` | for `paper` | |
 /// | `warm_start` | true | for `paper`: inherit the parent's dual point | |
 /// | `pruning` | true | for `paper`: drop nodes above the incumbent, and leave their relaxation at once | |
-/// | `time_limit` | none | wall-clock time | |
+/// | `time_limit` | none | wall-clock time of the whole run: of a search, of a path, of all prices | |
+/// | `search_time_limit` | none | wall-clock time of each search of a path, or of prices | |
 /// | `node_limit` | none | nodes taken from the frontier | |
 /// | `memory_limit` | none | bytes of open nodes and their frames; from half of it on `best-first` plunges depth first | |
 /// | `threads` | 1 | threads that search, for `best-first`; see below | ≥ 1, at most four per core are started |
@@ -209,8 +210,10 @@ pub struct Settings {
     pub warm_start: bool,
     /// Pruning by force-quit (`method=paper`).
     pub pruning: bool,
-    /// Wall-clock limit.
+    /// Wall-clock limit of the whole run.
     pub time_limit: Option<Duration>,
+    /// Wall-clock limit of each search, where a run has several.
+    pub search_time_limit: Option<Duration>,
     /// Limit on nodes taken from the frontier.
     pub node_limit: Option<u64>,
     /// Limit on the bytes of open nodes and their frames.
@@ -237,6 +240,7 @@ impl Default for Settings {
             warm_start: true,
             pruning: true,
             time_limit: None,
+            search_time_limit: None,
             node_limit: None,
             memory_limit: None,
             ideas: Ideas::default(),

@@ -89,6 +89,29 @@ proptest! {
 }
 
 #[test]
+fn a_path_of_some_sizes_is_that_part_of_the_whole_path() {
+    for name in ["quadratic", "huber", "logistic"] {
+        let problem = random_case(7, name).problem;
+        let whole = path(&problem, &Settings::default(), 4);
+        for settings in [Settings::default(), threads(2)] {
+            // In whichever order they are given, and however often.
+            let some = PathRun::new(&problem, &settings, [4, 1, 4])
+                .solve()
+                .unwrap();
+            assert_eq!(some.iter().map(|point| point.k).collect::<Vec<_>>(), [1, 4]);
+            for point in &some {
+                let (found, truth) = (&point.solution, &whole[point.k].solution);
+                assert_eq!(found.status, Status::Optimal, "{name}");
+                assert!(
+                    (found.objective - truth.objective).abs() <= 2e-9 * truth.objective,
+                    "{name}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn a_path_that_is_stopped_has_a_model_and_a_valid_bound_for_every_size() {
     let problem = hard("huber");
     let optimum: Vec<f64> = path(&problem.with_k(2).unwrap(), &Settings::default(), 2)
@@ -103,6 +126,14 @@ fn a_path_that_is_stopped_has_a_model_and_a_valid_bound_for_every_size() {
         },
         Settings {
             time_limit: Some(Duration::ZERO),
+            ..threads(2)
+        },
+        Settings {
+            search_time_limit: Some(Duration::ZERO),
+            ..Settings::default()
+        },
+        Settings {
+            search_time_limit: Some(Duration::ZERO),
             ..threads(2)
         },
         Settings {

@@ -1,32 +1,7 @@
 //! The best candidate, and the smallest that is not clearly worse.
 
 use super::score::Score;
-
-/// A number of features and a ridge, with the scores of its folds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    pub k: usize,
-    pub ridge: f64,
-    pub scores: Vec<f64>,
-    pub mean: f64,
-    /// The standard error of the mean: the deviation of the folds over the root of their number.
-    pub standard_error: f64,
-}
-
-impl Candidate {
-    pub fn new(k: usize, ridge: f64, scores: Vec<f64>) -> Self {
-        let count = scores.len() as f64;
-        let mean = scores.iter().sum::<f64>() / count;
-        let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
-        Self {
-            k,
-            ridge,
-            mean,
-            standard_error: (squares / (count - 1.0) / count).sqrt(),
-            scores,
-        }
-    }
-}
+use super::tally::Tally;
 
 /// Places in the list of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,63 +10,104 @@ pub struct Choice {
     pub chosen: usize,
 }
 
-/// The best mean; and, by the rule of one standard error, the smallest k whose mean is not worse than that by more than
-/// its standard error, of these the best ridge.
-pub fn choose(candidates: &[Candidate], score: Score, one_standard_error: bool) -> Choice {
-    let gain = |at: usize| match score.is_gain() {
-        true => candidates[at].mean,
-        false => -candidates[at].mean,
+/// Why nothing is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undecided {
+    /// No size is complete.
+    NoSize,
+    /// The choice would be the largest complete size, and what comes after it is not known.
+    Rising,
+}
+
+/// Chooses among the sizes that are complete: the best mean, and by the rule of one standard error the smallest k whose mean is
+/// not worse than that by more than its standard error, of these the best ridge.
+///
+/// Where larger sizes are missing, the choice stands only if a larger size is complete: else the score was still rising.
+pub fn choose(tally: &Tally, score: Score, one_standard_error: bool) -> Result<Choice, Undecided> {
+    let sizes = tally.complete();
+    let Some(largest) = sizes.last().copied() else {
+        return Err(Undecided::NoSize);
+    };
+    let candidates = &tally.candidates;
+    let places = || (0..candidates.len()).filter(|at| sizes.contains(&candidates[*at].k));
+    let gain = |at: usize| {
+        let mean = candidates[at].mean().unwrap_or(f64::NAN);
+        if score.is_gain() { mean } else { -mean }
     };
     // The first of equals, which is the smaller k.
     let by_gain = |best: usize, at: usize| if gain(at) > gain(best) { at } else { best };
-    let best = (0..candidates.len()).fold(0, by_gain);
-    if !one_standard_error {
-        return Choice { best, chosen: best };
-    }
-    let enough = gain(best) - candidates[best].standard_error;
-    let near = (0..candidates.len()).filter(|at| gain(*at) >= enough);
-    let chosen = near.fold(best, |chosen, at| {
-        let (k, smallest) = (candidates[at].k, candidates[chosen].k);
-        match k < smallest || (k == smallest && gain(at) > gain(chosen)) {
-            true => at,
-            false => chosen,
+    let best = places().reduce(by_gain).ok_or(Undecided::NoSize)?;
+    let mut chosen = best;
+    if one_standard_error {
+        let error = candidates[best].standard_error().unwrap_or(0.0);
+        let enough = gain(best) - error;
+        for at in places().filter(|at| gain(*at) >= enough) {
+            let (k, smallest) = (candidates[at].k, candidates[chosen].k);
+            if k < smallest || (k == smallest && gain(at) > gain(chosen)) {
+                chosen = at;
+            }
         }
-    });
-    Choice { best, chosen }
+    }
+    let is_larger = candidates.iter().any(|one| one.k > largest);
+    if is_larger && candidates[chosen].k == largest {
+        return Err(Undecided::Rising);
+    }
+    Ok(Choice { best, chosen })
 }
 
 #[cfg(test)]
 mod tests {
+    use l0star::Status;
+
     use super::*;
+    use crate::cv::tally::Scored;
 
-    fn candidates(means: &[(usize, f64)]) -> Vec<Candidate> {
-        let spread = |mean: f64| vec![mean - 0.1, mean + 0.1];
-        let candidate = |(k, mean): &(usize, f64)| Candidate::new(*k, 1.0, spread(*mean));
-        means.iter().map(candidate).collect()
-    }
-
-    #[test]
-    fn the_standard_error_is_that_of_the_mean() {
-        let one = Candidate::new(1, 1.0, vec![1.0, 2.0, 3.0, 6.0]);
-        assert_eq!(one.mean, 3.0);
-        assert!((one.standard_error - (14.0f64 / 3.0 / 4.0).sqrt()).abs() < 1e-15);
+    /// Sizes with these means; the standard error of each is 0.1.
+    fn tally(ridges: &[f64], means: &[&[f64]]) -> Tally {
+        let ks: Vec<usize> = (0..means[0].len()).collect();
+        let mut tally = Tally::new(&ks, ridges, 2);
+        for (ridge, means) in means.iter().enumerate() {
+            for (size, mean) in means.iter().enumerate().filter(|(_, mean)| !mean.is_nan()) {
+                for (fold, score) in [mean - 0.1, mean + 0.1].into_iter().enumerate() {
+                    let status = Status::Optimal;
+                    tally.enter(ridge, size, fold, Scored { score, status });
+                }
+            }
+        }
+        tally
     }
 
     #[test]
     fn the_smallest_within_one_standard_error() {
-        // The standard error of each is 0.1.
-        let all = candidates(&[(0, 0.2), (1, 0.75), (2, 0.85), (3, 0.9), (4, 0.89)]);
-        let choice = choose(&all, Score::R2, true);
+        let means = [0.2, 0.75, 0.85, 0.9, 0.89];
+        let all = tally(&[1.0], &[&means]);
+        let choice = choose(&all, Score::R2, true).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 2));
-        assert_eq!(choose(&all, Score::R2, false).chosen, 3);
-        let losses: Vec<(usize, f64)> = all.iter().map(|c| (c.k, 1.0 - c.mean)).collect();
-        let choice = choose(&candidates(&losses), Score::Mse, true);
+        assert_eq!(choose(&all, Score::R2, false).unwrap().chosen, 3);
+        let losses = tally(&[1.0], &[&means.map(|mean| 1.0 - mean)]);
+        let choice = choose(&losses, Score::Mse, true).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 2));
     }
 
     #[test]
     fn of_one_size_the_best_ridge() {
-        let all = candidates(&[(1, 0.85), (2, 0.9), (1, 0.86), (2, 0.8)]);
-        assert_eq!(choose(&all, Score::R2, true).chosen, 2);
+        let all = tally(&[0.1, 1.0], &[&[0.1, 0.85, 0.9], &[0.1, 0.86, 0.8]]);
+        assert_eq!(choose(&all, Score::R2, true).unwrap().chosen, 4);
+    }
+
+    #[test]
+    fn of_what_is_there_only_what_has_stopped_rising() {
+        let missing = f64::NAN;
+        let choose = |means: &[f64], rule: bool| choose(&tally(&[1.0], &[means]), Score::R2, rule);
+        assert_eq!(choose(&[missing; 3], true), Err(Undecided::NoSize));
+        assert_eq!(choose(&[0.1, missing, 0.9], true), Err(Undecided::Rising));
+        let rising = [0.1, 0.5, 0.9, missing];
+        assert_eq!(choose(&rising, true), Err(Undecided::Rising));
+        // Within one standard error it has: the larger sizes that are there are no better by more.
+        let flat = [0.1, 0.85, 0.9, missing];
+        assert_eq!(choose(&flat, true), Ok(Choice { best: 2, chosen: 1 }));
+        assert_eq!(choose(&flat, false), Err(Undecided::Rising));
+        let past = [0.1, 0.9, 0.85, missing];
+        assert_eq!(choose(&past, false), Ok(Choice { best: 1, chosen: 1 }));
     }
 }

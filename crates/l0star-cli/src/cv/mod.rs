@@ -5,34 +5,38 @@
 //! | `folds` | which rows are held out together |
 //! | `score` | how well held-out rows are predicted |
 //! | `searches` | all searches, and the file of their checkpoints |
+//! | `tally` | the scores so far: what is complete, what is not proved |
 //! | `choose` | the best candidate, and the smallest that is not clearly worse |
+//! | `show` | the result for scripts and for readers |
 
 mod choose;
 mod folds;
 mod score;
 mod searches;
 mod show;
+mod tally;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
 
-use self::choose::{Candidate, Choice};
+use self::choose::{Choice, Undecided};
 use self::score::Score;
-use self::searches::Searches;
+use self::searches::{Plan, Searches};
+use self::tally::{Tally, in_sizes};
 use crate::args::positive;
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::interrupt;
 use crate::output;
+use crate::progress;
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
@@ -48,7 +52,12 @@ Examples:
 
 Rows are shuffled by --seed and split into folds, with as many of each label in every one. Each candidate (k, ridge)
 is fitted on all folds but one and scored on that one. Chosen is the smallest k whose mean score is within one standard
-error of the best (--best: the best); the model with it is fitted to all rows.";
+error of the best (--best: the best); the model with it is fitted to all rows.
+
+--time-limit is for the whole run; the fit to all rows has as much of it as one fold. Searches that it cuts off have no
+score: the choice is among the sizes that are complete, and nothing is chosen where the score was still rising.
+--search-time-limit, --node-limit and --memory-limit are for each search; a search that they stop is scored with the
+best model it has found, and marked.";
 
 #[derive(Debug, clap::Args)]
 pub struct CvArgs {
@@ -99,9 +108,13 @@ pub struct CvArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Print no table
+    /// Print no table and no progress bar
     #[arg(long)]
     pub quiet: bool,
+
+    /// Print a line for every search that has ended on standard error
+    #[arg(long)]
+    pub log: bool,
 }
 
 /// The numbers of features to try, ascending.
@@ -129,19 +142,26 @@ fn two_or_more(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "it must be a whole number, two or more".into())
 }
 
+/// Why scores are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    TimeLimit,
+    Interrupted,
+}
+
 /// What cross-validation found.
 pub struct Found {
     pub score: Score,
-    pub candidates: Vec<Candidate>,
-    pub choice: Choice,
-    /// Searches that proved less than was asked.
-    pub unproved: usize,
+    pub tally: Tally,
+    pub cut: Option<Cut>,
+    pub choice: Option<Choice>,
+    /// What a reader should know of the searches.
+    pub notes: Vec<String>,
     pub seconds: f64,
 }
 
 /// Scores every candidate and fits the one that is chosen.
 pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
-    let started = Instant::now();
     let settings = args.search.settings()?;
     args.kept.check(settings.method)?;
     let others = [("the model", &args.out)];
@@ -165,6 +185,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         output::warn(&args.search.warnings());
         output::warn(&warnings);
     }
+    let paths = args.ridge.len() * folds.count;
     let searches = match checkpoints.are_kept() {
         true => {
             let problem = task.problem(largest, args.ridge[0], task.weights.as_deref())?;
@@ -172,13 +193,15 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
                 problem: &problem,
                 settings: &settings,
                 parameters: &parameters(args, &ks, score),
-                // On the folds, and on all rows.
-                searches: args.ridge.len() * ks.len() * (folds.count + 1),
+                // A path for every ridge and fold, and one of one size for every candidate, on all rows.
+                paths: paths + args.ridge.len() * ks.len(),
             };
             Searches::kept(checkpoints, &batch)?
         }
         false => Searches::unkept(),
     };
+    let started = Instant::now();
+    let limit = settings.time_limit;
     let plan = Plan {
         task: &task,
         settings: &settings,
@@ -187,71 +210,120 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         folds: &folds,
         score,
         searches: &searches,
+        // A limit too far away to be represented is no limit.
+        deadline: limit
+            .and_then(|limit| started.checked_add(searches::on_folds(limit, folds.count))),
+        bar: progress::bar(paths * ks.len(), "searches", args.quiet || args.log),
+        log: args.log,
     };
     let threads = args.search.thread_count();
-    let scored = plan.run(threads.map_or(1, NonZeroUsize::get));
+    let tally = plan.run(threads.map_or(1, NonZeroUsize::get));
+    plan.bar.finish_and_clear();
     searches.save();
-    let (scores, unproved) = scored?;
-    if stop.load(Ordering::Relaxed) {
-        // Scores of searches that were cut short would choose anything.
-        if !args.quiet {
-            let file = args.kept.checkpoint.as_ref().or(args.kept.resume.as_ref());
-            output::warn(&[match file {
-                Some(file) => format!(
-                    "interrupted: nothing is chosen; go on with --resume {}",
-                    file.display()
-                ),
-                None => "interrupted: nothing is chosen, nothing is written".to_owned(),
-            }]);
-        }
-        return Ok(ExitCode::from(INTERRUPTED));
-    }
-    let candidates = plan.candidates(&scores);
-    let choice = choose::choose(&candidates, score, !args.best);
-    let found = Found {
-        score,
-        candidates,
-        choice,
-        unproved,
-        seconds: searches
-            .seconds()
-            .unwrap_or(started.elapsed().as_secs_f64()),
+    let tally = tally?;
+    let cut = match tally.missing() {
+        (0, _) => None,
+        _ if stop.load(Ordering::Relaxed) => Some(Cut::Interrupted),
+        _ => Some(Cut::TimeLimit),
     };
-    if unproved > 0 {
-        warnings.push(format!(
-            "{} ended without a proof, so the models that were scored may not be the best of their size",
-            counted(unproved, "search")
-        ));
-    }
-
-    let Candidate { k, ridge, .. } = found.candidates[found.choice.chosen];
-    let problem = task.problem(k, ridge, task.weights.as_deref())?;
-    let at = args.ridge.len() * ks.len() * folds.count + found.choice.chosen;
-    let solution = searches.solve(at, &problem, &settings);
-    searches.save();
-    let solution = solution?;
-    let fitted = saved::fitted(&task, &problem, (k, ridge), &solution, false, &warnings);
-    if let Some(path) = &args.out {
-        let origin = Origin::new(&args.task, &task, &problem, &settings);
-        saved::model(&origin, fitted.clone()).save(path)?;
-    }
+    let choice = match cut {
+        Some(Cut::Interrupted) => None,
+        _ => Some(choose::choose(&tally, score, !args.best)),
+    };
+    let mut found = Found {
+        notes: notes(&tally, cut, choice, args),
+        score,
+        tally,
+        cut,
+        choice: choice.and_then(Result::ok),
+        seconds: searches.seconds(),
+    };
+    warnings.extend(found.notes.iter().cloned());
+    let model = match found.choice {
+        None => None,
+        Some(Choice { chosen, .. }) => {
+            let candidate = &found.tally.candidates[chosen];
+            let (k, ridge) = (candidate.k, candidate.ridge);
+            let problem = task.problem(k, ridge, task.weights.as_deref())?;
+            let settings = Settings {
+                time_limit: limit.map(|limit| limit.saturating_sub(started.elapsed())),
+                ..settings.clone()
+            };
+            let solution = searches.solve(paths + chosen, &problem, &settings);
+            searches.save();
+            let solution = solution?;
+            found.seconds = searches.seconds();
+            let fitted = saved::fitted(&task, &problem, (k, ridge), &solution, false, &warnings);
+            if let Some(path) = &args.out {
+                let asked = Settings {
+                    time_limit: limit,
+                    ..settings
+                };
+                let origin = Origin::new(&args.task, &task, &problem, &asked);
+                saved::model(&origin, fitted.clone()).save(path)?;
+            }
+            Some((fitted, solution.status))
+        }
+    };
+    let (fitted, status) = model.unzip();
     if args.json {
-        output::print_json(&show::json(
-            &found,
-            &folds,
-            args.seed,
-            rule(args.best),
-            &fitted,
-        ))?;
+        let about = show::About {
+            folds: &folds,
+            seed: args.seed,
+            rule: rule(args.best),
+            warnings: &warnings,
+        };
+        output::print_json(&show::json(&found, &about, fitted.as_ref()))?;
     } else if !args.quiet {
         let screen = Screen::of_stdout();
-        output::print(&show::table(&found, &fitted, task.intercept, &screen))?;
+        let fitted = fitted.as_ref();
+        output::print(&show::table(&found, fitted, task.intercept, &screen))?;
     }
-    Ok(ExitCode::from(match solution.status {
-        Status::Interrupted => INTERRUPTED,
-        status if status.falls_short() || found.unproved > 0 => LIMIT,
-        _ => SOLVED,
+    let is_unproved = found.tally.unproved().is_some();
+    Ok(ExitCode::from(match status {
+        _ if cut == Some(Cut::Interrupted) || status == Some(Status::Interrupted) => INTERRUPTED,
+        Some(status) if !status.falls_short() && cut.is_none() && !is_unproved => SOLVED,
+        _ => LIMIT,
     }))
+}
+
+/// What a reader should know of the searches: those that a limit stopped, and those that are missing.
+fn notes(
+    tally: &Tally,
+    cut: Option<Cut>,
+    choice: Option<Result<Choice, Undecided>>,
+    args: &CvArgs,
+) -> Vec<String> {
+    let mut notes: Vec<String> = tally.unproved().into_iter().collect();
+    let Some(cut) = cut else {
+        return notes;
+    };
+    let (missing, all) = tally.missing();
+    let complete = match &tally.complete()[..] {
+        [] => "no size is complete".to_owned(),
+        sizes => format!("complete: {}", in_sizes(sizes)),
+    };
+    let what = match cut {
+        Cut::Interrupted => "the interrupt",
+        Cut::TimeLimit => "the time limit of the run",
+    };
+    let choice = match choice {
+        Some(Ok(_)) => "the choice is among these sizes only",
+        Some(Err(Undecided::Rising)) => {
+            "nothing is chosen, since the score was still rising at the largest of these sizes"
+        }
+        Some(Err(Undecided::NoSize)) | None => "nothing is chosen",
+    };
+    notes.push(format!(
+        "{what} cut off {missing} of {}; {complete}; {choice}",
+        counted(all, "search")
+    ));
+    let file = args.kept.checkpoint.as_ref().or(args.kept.resume.as_ref());
+    notes.push(match file {
+        Some(file) => format!("to go on, use --resume {}", file.display()),
+        None => "with --checkpoint FILE such a run can be resumed".to_owned(),
+    });
+    notes
 }
 
 /// What makes the scores and the choice, besides the data and the settings of a search.
@@ -312,111 +384,6 @@ fn possible_sizes(ks: &[usize], task: &Task, ridge: f64) -> Result<Vec<usize>, F
     let least = problem.included().len();
     ks.retain(|k| *k >= least);
     Ok(ks)
-}
-
-/// All that is to be fitted and scored.
-struct Plan<'a> {
-    task: &'a Task,
-    settings: &'a Settings,
-    ks: &'a [usize],
-    ridges: &'a [f64],
-    /// The fold of each row.
-    folds: &'a folds::Folds,
-    score: Score,
-    searches: &'a Searches,
-}
-
-/// Scores of one ridge and fold for every k, and how many of the searches are not proved.
-type PathScores = (Vec<f64>, usize);
-
-impl Plan<'_> {
-    /// Whether nobody wants to wait any longer.
-    fn is_stopped(&self) -> bool {
-        let flag = self.settings.interrupt.as_ref();
-        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
-    }
-
-    /// The scores by (ridge, fold), each of them for every k; some of them when it is stopped.
-    fn run(&self, threads: usize) -> Result<(Vec<Vec<f64>>, usize), Failure> {
-        let count = self.ridges.len() * self.folds.count;
-        let next = AtomicUsize::new(0);
-        let failed = AtomicBool::new(false);
-        let results: Mutex<Vec<Option<Result<PathScores, Failure>>>> =
-            Mutex::new((0..count).map(|_| None).collect());
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(count) {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        if at >= count || failed.load(Ordering::Relaxed) || self.is_stopped() {
-                            break;
-                        }
-                        let result = self.path(at / self.folds.count, at % self.folds.count);
-                        failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                        let mut results = results.lock().unwrap_or_else(|lock| lock.into_inner());
-                        results[at] = Some(result);
-                    }
-                });
-            }
-        });
-        let (mut scores, mut unproved) = (Vec::new(), 0);
-        let results = results
-            .into_inner()
-            .unwrap_or_else(|lock| lock.into_inner());
-        for result in results.into_iter().flatten() {
-            let (path, open) = result?;
-            scores.push(path);
-            unproved += open;
-        }
-        Ok((scores, unproved))
-    }
-
-    /// Every k on the rows outside one fold, scored inside it.
-    fn path(&self, ridge: usize, fold: usize) -> Result<PathScores, Failure> {
-        let outside = self.folds.weights(self.task, fold, false);
-        let inside = self.folds.weights(self.task, fold, true);
-        // Many searches run at the same time, each on one thread.
-        let settings = Settings {
-            threads: None,
-            ..self.settings.clone()
-        };
-        let problem = self
-            .task
-            .problem(self.ks[0], self.ridges[ridge], Some(&outside))?;
-        let (mut scores, mut unproved) = (Vec::new(), 0);
-        let first = (ridge * self.folds.count + fold) * self.ks.len();
-        for (at, &k) in (first..).zip(self.ks) {
-            if let Some(score) = self.searches.score(at) {
-                scores.push(score);
-                continue;
-            }
-            if self.is_stopped() {
-                break;
-            }
-            let solution = self.searches.solve(at, &problem.with_k(k)?, &settings)?;
-            let predicted = self.task.scores(&solution.coefficients, solution.intercept);
-            let score = self.score.of(&predicted, &self.task.response, &inside);
-            match solution.status.falls_short() {
-                true => unproved += 1,
-                false => self.searches.finish(at, score),
-            }
-            scores.push(score);
-        }
-        Ok((scores, unproved))
-    }
-
-    /// The candidates with the scores of their folds, k running fastest.
-    fn candidates(&self, scores: &[Vec<f64>]) -> Vec<Candidate> {
-        let mut candidates = Vec::new();
-        for (i, ridge) in self.ridges.iter().enumerate() {
-            for (j, k) in self.ks.iter().enumerate() {
-                let folds = &scores[i * self.folds.count..(i + 1) * self.folds.count];
-                let scores = folds.iter().map(|path| path[j]).collect();
-                candidates.push(Candidate::new(*k, *ridge, scores));
-            }
-        }
-        candidates
-    }
 }
 
 #[cfg(test)]

@@ -8,27 +8,31 @@ use l0star_report::Proof;
 use l0star_report::text::significant;
 use serde::Serialize;
 
-use super::Found;
-use super::choose::Candidate;
 use super::folds::Folds;
+use super::tally::{Candidate, in_folds};
+use super::{Cut, Found};
 use crate::screen::Screen;
 use crate::table;
 
 /// The object as scripts read it.
 #[derive(Serialize)]
 pub struct Report<'a> {
-    k: usize,
-    ridge: f64,
+    /// `complete`, or what cut the searches off: `time_limit`, `interrupted`.
+    status: &'static str,
+    /// `null`, like the ridge, the best candidate and the model, where nothing is chosen.
+    k: Option<usize>,
+    ridge: Option<f64>,
     rule: &'static str,
     score: String,
     higher_is_better: bool,
     folds: usize,
     seed: u64,
     fold_rows: Vec<usize>,
-    best: Point,
-    candidates: Vec<Scored<'a>>,
+    best: Option<Point>,
+    candidates: Vec<Scores>,
     seconds: f64,
-    model: &'a Fitted,
+    warnings: &'a [String],
+    model: Option<&'a Fitted>,
 }
 
 #[derive(Serialize)]
@@ -37,102 +41,86 @@ struct Point {
     ridge: f64,
 }
 
+/// One candidate; `null` for what is missing.
 #[derive(Serialize)]
-struct Scored<'a> {
+struct Scores {
     k: usize,
     ridge: f64,
-    mean: f64,
-    standard_error: f64,
-    scores: &'a [f64],
+    mean: Option<f64>,
+    standard_error: Option<f64>,
+    scores: Vec<Option<f64>>,
+    statuses: Vec<Option<String>>,
 }
 
-pub fn json<'a>(
-    found: &'a Found,
-    folds: &Folds,
-    seed: u64,
-    rule: &'static str,
-    model: &'a Fitted,
-) -> Report<'a> {
-    let best = &found.candidates[found.choice.best];
-    let chosen = &found.candidates[found.choice.chosen];
-    let scored = |candidate: &'a Candidate| Scored {
-        k: candidate.k,
-        ridge: candidate.ridge,
-        mean: candidate.mean,
-        standard_error: candidate.standard_error,
-        scores: &candidate.scores,
-    };
+impl Scores {
+    fn new(candidate: &Candidate) -> Self {
+        let folds = || candidate.folds.iter();
+        Self {
+            k: candidate.k,
+            ridge: candidate.ridge,
+            mean: candidate.mean(),
+            standard_error: candidate.standard_error(),
+            scores: folds().map(|fold| Some((*fold)?.score)).collect(),
+            statuses: folds()
+                .map(|fold| Some((*fold)?.status.to_string()))
+                .collect(),
+        }
+    }
+}
+
+/// What the scores are about.
+pub struct About<'a> {
+    pub folds: &'a Folds,
+    pub seed: u64,
+    pub rule: &'static str,
+    pub warnings: &'a [String],
+}
+
+pub fn json<'a>(found: &Found, about: &About<'a>, model: Option<&'a Fitted>) -> Report<'a> {
+    let candidate = |at: usize| &found.tally.candidates[at];
+    let chosen = found.choice.map(|choice| candidate(choice.chosen));
     Report {
-        k: chosen.k,
-        ridge: chosen.ridge,
-        rule,
+        status: match found.cut {
+            None => "complete",
+            Some(Cut::TimeLimit) => "time_limit",
+            Some(Cut::Interrupted) => "interrupted",
+        },
+        k: chosen.map(|chosen| chosen.k),
+        ridge: chosen.map(|chosen| chosen.ridge),
+        rule: about.rule,
         score: found.score.to_string(),
         higher_is_better: found.score.is_gain(),
-        folds: folds.count,
-        seed,
-        fold_rows: folds.sizes(),
-        best: Point {
-            k: best.k,
-            ridge: best.ridge,
-        },
-        candidates: found.candidates.iter().map(scored).collect(),
+        folds: about.folds.count,
+        seed: about.seed,
+        fold_rows: about.folds.sizes(),
+        best: found.choice.map(|choice| {
+            let Candidate { k, ridge, .. } = *candidate(choice.best);
+            Point { k, ridge }
+        }),
+        candidates: found.tally.candidates.iter().map(Scores::new).collect(),
         seconds: found.seconds,
+        warnings: about.warnings,
         model,
     }
 }
 
 /// The scores with a mark at the choice, and the model.
-pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) -> String {
-    let choice = found.choice;
-    let chosen = &found.candidates[choice.chosen];
-    let folds = chosen.scores.len();
-    let has_ridges = found.candidates.iter().any(|c| c.ridge != chosen.ridge);
-    let ridge = match has_ridges {
-        true => format!(" and the ridge {}", chosen.ridge),
-        false => String::new(),
-    };
-    let mut text = screen.good(&format!(
-        "chosen: {}{ridge}, by {} in {folds} folds",
-        counted(chosen.k, "feature"),
-        found.score
-    ));
-    text += "\n\n";
-    let name = found.score.to_string();
-    let head = match has_ridges {
-        true => format!(
-            "  {:>4}  {:>8}  {name:>12}  {:>10}",
-            "k", "ridge", "std. error"
-        ),
-        false => format!("  {:>4}  {name:>12}  {:>10}", "k", "std. error"),
-    };
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", screen.bold(&head));
-    for (at, candidate) in found.candidates.iter().enumerate() {
-        let ridge = match has_ridges {
-            true => format!("  {:>8}", candidate.ridge),
-            false => String::new(),
-        };
-        let mark = match (at == choice.chosen, at == choice.best) {
-            (true, true) => "  best, chosen",
-            (true, false) => "  chosen",
-            (false, true) => "  best",
-            (false, false) => "",
-        };
-        let line = format!(
-            "  {:>4}{ridge}  {:>12}  {:>10}{mark}",
-            candidate.k,
-            significant(candidate.mean, 5),
-            significant(candidate.standard_error, 3),
-        );
-        let shown = match mark.is_empty() {
-            true => line,
-            false => screen.bold(&line),
-        };
-        let _ = writeln!(text, "{shown}");
-    }
-    if choice.chosen != choice.best {
+pub fn table(found: &Found, model: Option<&Fitted>, intercept: bool, screen: &Screen) -> String {
+    let mut text = title(found, screen) + "\n\n";
+    text += &scores(found, screen);
+    if found
+        .choice
+        .is_some_and(|choice| choice.chosen != choice.best)
+    {
         text += "  chosen is the smallest k within one standard error of the best\n";
     }
+    for note in &found.notes {
+        text += &screen.wrapped("  ", "  ", note);
+    }
+    let Some(model) = model else {
+        return text;
+    };
+    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "\nfitted to all rows: objective {}\n{}\n",
@@ -140,4 +128,91 @@ pub fn table(found: &Found, model: &Fitted, intercept: bool, screen: &Screen) ->
         Proof::of(model).headline()
     );
     text + &table::coefficients(model, intercept, screen)
+}
+
+/// Whether there is more than one ridge to choose from.
+fn has_ridges(found: &Found) -> bool {
+    let candidates = &found.tally.candidates;
+    candidates.iter().any(|c| c.ridge != candidates[0].ridge)
+}
+
+fn title(found: &Found, screen: &Screen) -> String {
+    let Some(choice) = found.choice else {
+        return screen.bold(match found.cut {
+            Some(Cut::Interrupted) => "interrupted: nothing is chosen",
+            _ => "stopped at the time limit: nothing is chosen",
+        });
+    };
+    let chosen = &found.tally.candidates[choice.chosen];
+    let ridge = match has_ridges(found) {
+        true => format!(" and the ridge {}", chosen.ridge),
+        false => String::new(),
+    };
+    let cut = match found.cut {
+        Some(_) => ", stopped at the time limit",
+        None => "",
+    };
+    screen.good(&format!(
+        "chosen: {}{ridge}, by {} in {} folds{cut}",
+        counted(chosen.k, "feature"),
+        found.score,
+        chosen.folds.len()
+    ))
+}
+
+/// One line for each candidate.
+fn scores(found: &Found, screen: &Screen) -> String {
+    let has_ridges = has_ridges(found);
+    let ridge = |word: &str| match has_ridges {
+        true => format!("  {word:>8}"),
+        false => String::new(),
+    };
+    let name = found.score.to_string();
+    let head = format!(
+        "  {:>4}{}  {name:>12}  {:>10}",
+        "k",
+        ridge("ridge"),
+        "std. error"
+    );
+    let mut text = screen.bold(&head) + "\n";
+    for (at, candidate) in found.tally.candidates.iter().enumerate() {
+        let number = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |value| significant(value, digits))
+        };
+        let is = |place: fn(&super::Choice) -> usize| {
+            found.choice.as_ref().is_some_and(|own| place(own) == at)
+        };
+        let mut marks: Vec<String> = Vec::new();
+        if is(|choice| choice.best) {
+            marks.push("best".to_owned());
+        }
+        if is(|choice| choice.chosen) {
+            marks.push("chosen".to_owned());
+        }
+        let is_marked = !marks.is_empty();
+        if !candidate.is_complete() {
+            let (scored, folds) = (candidate.scored(), candidate.folds.len());
+            marks.push(format!("{scored} of {folds} folds"));
+        }
+        let unproved = candidate.unproved();
+        if !unproved.is_empty() {
+            marks.push(format!("unproved in {}", in_folds(&unproved)));
+        }
+        let line = format!(
+            "  {:>4}{}  {:>12}  {:>10}  {}",
+            candidate.k,
+            ridge(&candidate.ridge.to_string()),
+            number(candidate.mean(), 5),
+            number(candidate.standard_error(), 3),
+            marks.join(", "),
+        );
+        let line = line.trim_end();
+        let shown = match is_marked {
+            true => screen.bold(line),
+            false => line.to_owned(),
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{shown}");
+    }
+    text
 }

@@ -78,9 +78,10 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "reproduced")]
     pub out: PathBuf,
 
-    /// Cut a run off after this time: 500ms, 30s, 2m
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = units::duration)]
-    pub time_limit: Duration,
+    /// Cut each search off after this time: 500ms, 30s, 2m
+    // The old name meant the same.
+    #[arg(long, alias = "time-limit", value_name = "TIME", default_value = "60s", value_parser = units::duration)]
+    pub search_time_limit: Duration,
 
     /// Instances that run side by side, each on one thread [default: one a core]
     #[arg(long, value_name = "T")]
@@ -110,7 +111,7 @@ pub fn run(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let conditions = Conditions {
         instances: args.instances,
         threads: args.threads.unwrap_or(cores),
-        time_limit: args.time_limit,
+        time_limit: args.search_time_limit,
         interrupt: interrupt::flag(),
         quiet: args.quiet,
     };

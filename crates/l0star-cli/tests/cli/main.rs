@@ -5,6 +5,7 @@ mod checkpoints;
 mod common;
 mod cv;
 mod cv_checkpoints;
+mod cv_stopping;
 mod explain;
 mod formats;
 mod generate;

@@ -120,7 +120,7 @@ fn a_second_run_keeps_what_is_there() {
     assert_eq!(run(""), first);
 
     sandbox.refuses(
-        "reproduce real --instances 1 --out out --time-limit 7s",
+        "reproduce real --instances 1 --out out --search-time-limit 7s",
         2,
         &[
             "time limit in seconds was 60.0 and is 7.0",
@@ -129,7 +129,7 @@ fn a_second_run_keeps_what_is_there() {
         ],
     );
     assert_eq!(sandbox.read("out/real.csv"), first);
-    assert_ne!(run("--time-limit 7s --restart"), first);
+    assert_ne!(run("--search-time-limit 7s --restart"), first);
 }
 
 /// What the page and the figures say is a function of the results: on another day they are the same.
@@ -169,7 +169,8 @@ fn the_same_results_make_the_same_page() {
 #[test]
 fn a_run_that_is_cut_off_is_marked_and_counts() {
     let sandbox = Sandbox::new();
-    let outcome = sandbox.run("reproduce cost --instances 1 --out . --time-limit 0s --threads 1");
+    let outcome =
+        sandbox.run("reproduce cost --instances 1 --out . --search-time-limit 0s --threads 1");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(
         outcome.stdout.contains("were cut off at the limit of 0 s"),
@@ -183,7 +184,8 @@ fn a_run_that_is_cut_off_is_marked_and_counts() {
     assert!(page.contains("(1 cut off)"));
 
     // The page of a later run has what was run before.
-    let outcome = sandbox.run("reproduce real --instances 1 --out . --time-limit 0s --threads 1");
+    let outcome =
+        sandbox.run("reproduce real --instances 1 --out . --search-time-limit 0s --threads 1");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     let page = String::from_utf8(sandbox.read("reproduce.md")).unwrap();
     assert!(page.contains("(cost.svg)") && page.contains("(real.svg)"));

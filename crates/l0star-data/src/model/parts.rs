@@ -247,8 +247,10 @@ pub struct Asked {
     pub top: Option<usize>,
     /// Models up to this share above the best were wanted.
     pub within: Option<f64>,
-    /// The limit of time, in seconds.
+    /// The limit of time of the whole run, in seconds.
     pub time_limit: Option<f64>,
+    /// The limit of time of each search, in seconds.
+    pub search_time_limit: Option<f64>,
     /// The limit of nodes.
     pub node_limit: Option<u64>,
     /// The limit of memory, in bytes.

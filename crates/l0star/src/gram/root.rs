@@ -72,6 +72,8 @@ impl Root {
             return None;
         }
         let (p, b) = (&problem.p, response(problem));
+        #[cfg(test)]
+        testing::MADE.with(|made| made.set(made.get() + 1));
         let products = shown(problem, &columns, &b).products(limits, threads, keep)?;
         let (response_mean, column_means) = if problem.has_intercept {
             let means = products.means.iter().map(|mean| mean * (1.0 + 1e-6));
@@ -343,6 +345,16 @@ fn shown<'a>(problem: &'a Problem, columns: &'a [usize], b: &'a [f64]) -> Column
         shifts: if moved { shifts.collect() } else { Vec::new() },
         p,
         b,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// How many Gram matrices this thread has begun to make.
+        pub(crate) static MADE: Cell<usize> = const { Cell::new(0) };
     }
 }
 

@@ -1,6 +1,5 @@
 //! [`PathCheckpoint`]: the searches of a path as bytes.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,8 +14,8 @@ use crate::search::checkpoint::{Kind, Stamp, State, Triangle, refuse, shared};
 pub struct PathCheckpoint {
     /// Of the largest size.
     stamp: Stamp,
-    first: u64,
-    last: u64,
+    /// In increasing order.
+    sizes: Vec<u64>,
     /// The rows of the Gram matrix, where it takes long to make them: once for all sizes.
     #[serde(with = "shared")]
     pub(super) gram: Option<Arc<Triangle>>,
@@ -26,13 +25,12 @@ pub struct PathCheckpoint {
 
 impl PathCheckpoint {
     /// Nothing is done yet.
-    pub(super) fn new(stamp: Stamp, sizes: &RangeInclusive<usize>) -> Self {
+    pub(super) fn new(stamp: Stamp, sizes: &[usize]) -> Self {
         Self {
             stamp,
-            first: *sizes.start() as u64,
-            last: *sizes.end() as u64,
+            sizes: sizes.iter().map(|k| *k as u64).collect(),
             gram: None,
-            states: vec![None; sizes.clone().count()],
+            states: vec![None; sizes.len()],
         }
     }
 
@@ -48,11 +46,11 @@ impl PathCheckpoint {
 
     /// The sizes whose search is over.
     pub fn finished(&self) -> Vec<usize> {
-        let over = |(k, state): (u64, &Option<State>)| {
+        let over = |(k, state): (&u64, &Option<State>)| {
             let is_over = state.as_ref().is_some_and(State::is_over);
-            is_over.then_some(k as usize)
+            is_over.then_some(*k as usize)
         };
-        let sizes = (self.first..).zip(&self.states);
+        let sizes = self.sizes.iter().zip(&self.states);
         sizes.filter_map(over).collect()
     }
 
@@ -61,23 +59,23 @@ impl PathCheckpoint {
         self.states.iter().flatten().map(|state| state.nodes).sum()
     }
 
-    /// Whether it belongs to this path (a stamp and a range of sizes), and is consistent with it.
-    pub(super) fn check(&self, now: &Self, problems: &[Problem]) -> Result<()> {
-        let sizes = |own: &Self| format!("{} to {}", own.first, own.last);
-        if (self.first, self.last) != (now.first, now.last) {
+    /// Whether it belongs to the path of `now`, a checkpoint of nothing, and is consistent with it.
+    pub(super) fn check(&self, now: &Self, problem: &Problem) -> Result<()> {
+        if self.sizes != now.sizes {
             return Err(Error::OtherSearch {
                 what: "sizes",
-                saved: sizes(self),
-                now: sizes(now),
+                saved: words(&self.sizes),
+                now: words(&now.sizes),
             });
         }
         self.stamp.check(&now.stamp)?;
-        if self.states.len() != problems.len() {
+        if self.states.len() != self.sizes.len() {
             return refuse("it does not fit its own problem: the sizes");
         }
-        for (at, problem) in problems.iter().enumerate() {
-            if let Some(checkpoint) = self.resume(at, problem) {
-                checkpoint.check(&self.stamp.with_k(problem.k()), problem)?;
+        for (at, k) in self.sizes.iter().enumerate() {
+            let problem = problem.with_k(*k as usize)?;
+            if let Some(checkpoint) = self.resume(at, &problem) {
+                checkpoint.check(&self.stamp(&problem), &problem)?;
             }
         }
         Ok(())
@@ -99,5 +97,16 @@ impl PathCheckpoint {
             state.prepared.gram.clone_from(&self.gram);
         }
         Some(Checkpoint::new(&self.stamp(problem), state, None))
+    }
+}
+
+/// Sizes as a reader would say them: a range where they follow each other.
+fn words(sizes: &[u64]) -> String {
+    match sizes {
+        [first, .., last] if last - first + 1 == sizes.len() as u64 => format!("{first} to {last}"),
+        _ => {
+            let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
+            words.join(", ")
+        }
     }
 }

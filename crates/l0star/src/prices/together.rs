@@ -147,6 +147,7 @@ impl<'p> Pricing<'p> {
     fn unlimited(&self) -> Settings {
         Settings {
             time_limit: None,
+            search_time_limit: None,
             interrupt: None,
             ..self.settings.clone()
         }

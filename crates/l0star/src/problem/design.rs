@@ -42,6 +42,14 @@ pub(crate) enum Stored<'a> {
     Sparse(&'a [u32], &'a [f64]),
 }
 
+impl Stored<'_> {
+    fn count(self) -> usize {
+        match self {
+            Self::Dense(values) | Self::Sparse(_, values) => values.len(),
+        }
+    }
+}
+
 impl Design {
     /// From the columns laid end to end (`rows × columns` values); entries must be finite.
     pub fn dense(rows: usize, columns: usize, values: Vec<f64>) -> Result<Self> {
@@ -167,6 +175,11 @@ impl Design {
     /// Whether only some entries are stored.
     pub fn is_sparse(&self) -> bool {
         matches!(self.entries, Entries::Sparse(_))
+    }
+
+    /// How many entries are stored: all of a dense matrix, the non-zero ones of a sparse one.
+    pub fn entry_count(&self) -> usize {
+        (0..self.columns).map(|j| self.stored(j).count()).sum()
     }
 
     /// The stored values of all columns, end to end, if they are the matrix: dense, and without a view.

@@ -199,7 +199,8 @@ mod tests {
             }
         }));
         context.seed().context().try_support(&[0]);
-        announce_incumbent(&mut context, &mut f64::INFINITY);
+        let mut best = f64::INFINITY;
+        announce_incumbent(&mut context, &mut best);
         assert_eq!(*told.borrow(), [[0, 1]]);
     }
 }

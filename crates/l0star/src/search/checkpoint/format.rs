@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     Search,
     /// Every size of a path ([`PathCheckpoint`](crate::path::PathCheckpoint)).
     Path,
-    /// Many searches ([`BatchCheckpoint`](crate::batch::BatchCheckpoint)).
+    /// Many paths ([`BatchCheckpoint`](crate::batch::BatchCheckpoint)).
     Batch,
 }
 

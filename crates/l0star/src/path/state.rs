@@ -1,0 +1,185 @@
+//! [`PathState`]: a path whose sizes are solved one at a time.
+
+use std::sync::Arc;
+
+use super::book::{Book, Page};
+use super::checkpoint::PathCheckpoint;
+use super::{PathObserver, Point, best_of, share_bounds, share_models};
+use crate::error::Result;
+use crate::gram::start::Common;
+use crate::problem::Problem;
+use crate::search::Event;
+use crate::search::checkpoint::Stamp;
+use crate::settings::{Settings, Solution};
+use crate::solve::Run;
+
+/// A path between two of its sizes: the solved ones, and what they share with those to come.
+///
+/// Several paths can take turns, on whichever threads. [`Batch::path`](crate::Batch::path) begins one.
+pub struct PathState<'p> {
+    /// Its own k does not matter.
+    problem: Problem,
+    /// In increasing order.
+    pub(super) sizes: Vec<usize>,
+    pub(super) common: Common,
+    pub(super) solved: Vec<Option<Solution>>,
+    /// Whether a search has made what the sizes share.
+    pub(super) is_prepared: bool,
+    pub(super) page: Option<Page<'p>>,
+    /// The size that [`PathState::step`] comes to next.
+    next: usize,
+}
+
+impl<'p> PathState<'p> {
+    /// `book`: where its checkpoints are kept, and the number of the path there.
+    pub(crate) fn new(
+        problem: &Problem,
+        settings: &Settings,
+        sizes: Vec<usize>,
+        book: Option<(Arc<Book<'p>>, usize)>,
+    ) -> Result<Self> {
+        if let Some(smallest) = sizes.first() {
+            problem.with_k(*smallest)?;
+        }
+        let page = match (book, sizes.last()) {
+            (Some((book, path)), Some(largest)) => {
+                let stamp = Stamp::new(&problem.with_k(*largest)?, settings)?;
+                let new = PathCheckpoint::new(stamp, &sizes);
+                Some(Page::open(book, path, new, problem)?)
+            }
+            _ => None,
+        };
+        // One size alone has nothing to share.
+        let common = match sizes.len() {
+            1 => Common::single(),
+            _ => Common::default(),
+        };
+        Ok(Self {
+            problem: problem.clone(),
+            common,
+            solved: vec![None; sizes.len()],
+            sizes,
+            is_prepared: false,
+            page,
+            next: 0,
+        })
+    }
+
+    /// The sizes, in increasing order.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// How many sizes have had their turn.
+    pub fn done(&self) -> usize {
+        self.next
+    }
+
+    /// Whether all sizes have had their turn.
+    pub fn is_done(&self) -> bool {
+        self.next == self.sizes.len()
+    }
+
+    /// Solves the next size within the limits of `settings`, which are those of one search; `None` when all have had their
+    /// turn. A size whose search was over in an earlier run is there at once.
+    pub fn step(&mut self, settings: &Settings) -> Result<Option<Point>> {
+        self.step_observed(settings, None)
+    }
+
+    /// [`PathState::step`], with every event sent to `observer`.
+    pub fn step_observed(
+        &mut self,
+        settings: &Settings,
+        observer: Option<&mut PathObserver<'_>>,
+    ) -> Result<Option<Point>> {
+        let at = self.next;
+        if self.is_done() {
+            return Ok(None);
+        }
+        settings.check()?;
+        if at == 0 {
+            self.restore(settings)?;
+        }
+        self.next += 1;
+        if self.solved[at].is_none() {
+            self.solve(at, settings, observer)?;
+        }
+        Ok(self.point(at))
+    }
+
+    /// The sizes that were solved, with the bounds that they share, and the end of their checkpoints.
+    pub fn finish(&mut self, settings: &Settings) -> Vec<Point> {
+        if let Some(page) = &self.page {
+            page.finish();
+        }
+        let found = self.sizes.iter().zip(&self.solved);
+        let found = found.filter_map(|(k, found)| Some((*k, found.clone()?)));
+        let (sizes, mut solutions): (Vec<usize>, Vec<Solution>) = found.unzip();
+        share_models(&mut solutions);
+        share_bounds(&mut solutions, settings);
+        let points = sizes.into_iter().zip(solutions);
+        points
+            .map(|(k, solution)| Point::new(&self.problem, k, solution))
+            .collect()
+    }
+
+    pub(super) fn problem(&self, at: usize) -> Result<Problem> {
+        self.problem.with_k(self.sizes[at])
+    }
+
+    pub(super) fn point(&self, at: usize) -> Option<Point> {
+        let solution = self.solved[at].clone()?;
+        Some(Point::new(&self.problem, self.sizes[at], solution))
+    }
+
+    /// Takes the sizes that were over in an earlier run from their checkpoints.
+    pub(super) fn restore(&mut self, settings: &Settings) -> Result<()> {
+        let Some(page) = &self.page else {
+            return Ok(());
+        };
+        for at in (0..self.sizes.len()).filter(|at| page.is_over(*at)) {
+            let problem = self.problem(at)?;
+            let run = page.attach(at, &problem, Run::new(&problem, settings));
+            self.solved[at] = Some(run.solve()?);
+        }
+        Ok(())
+    }
+
+    /// Searches a size.
+    pub(super) fn solve(
+        &mut self,
+        at: usize,
+        settings: &Settings,
+        observer: Option<&mut PathObserver<'_>>,
+    ) -> Result<()> {
+        let problem = self.problem(at)?;
+        let settings = self.limited(settings, at);
+        let mut run = Run::new(&problem, &settings);
+        if let Some(observer) = observer {
+            let k = problem.k();
+            run = run.observe(Box::new(move |event: &Event| observer(k, event)));
+        }
+        let known = best_of(&self.solved[..at]).cloned();
+        let goes_on = self.page.as_ref().is_some_and(|page| page.has_nodes(at));
+        if let Some(page) = &self.page {
+            page.take_up(self.common.kept.as_ref());
+            run = page.attach(at, &problem, run);
+        }
+        self.solved[at] = Some(run.solve_next(&mut self.common, known.as_ref())?);
+        if let Some(page) = &self.page {
+            page.settle(self.common.kept.as_ref());
+        }
+        // Whoever has nodes already makes what it needs for itself.
+        self.is_prepared |= problem.support_size() > 0 && !goes_on;
+        Ok(())
+    }
+
+    /// A node limit is for all that a path does for a size, in one search or in two.
+    pub(super) fn limited(&self, settings: &Settings, at: usize) -> Settings {
+        let done = self.page.as_ref().map_or(0, |page| page.nodes(at));
+        Settings {
+            node_limit: settings.node_limit.map(|limit| limit.saturating_sub(done)),
+            ..settings.clone()
+        }
+    }
+}
