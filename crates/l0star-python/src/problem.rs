@@ -231,7 +231,8 @@ impl Problem {
             ..Listeners::default()
         };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
-        solution.complete(&self.problem, &self.free);
+        solution.complete(&self.free);
+        solution.describe(&self.problem);
         Ok((solution, stopped_by))
     }
 
@@ -302,7 +303,8 @@ impl Problem {
         let search = |events| run::path(&self.problem, &settings, &events, sizes, kept);
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
-            solution.complete(&self.problem, &self.free);
+            solution.complete(&self.free);
+            solution.describe(&self.problem);
         }
         Ok((solutions, stopped_by))
     }

@@ -157,19 +157,25 @@ impl Solution {
         ]);
         Self {
             k,
+            per_sd: vec![0.0; solution.coefficients.len()],
             found: solution,
-            per_sd: Vec::new(),
             twins: Vec::new(),
             criteria,
             trace,
         }
     }
 
-    /// What users call the support has the free columns, too; and they see what a deviation of a column does.
-    pub fn complete(&mut self, problem: &l0star::Problem, free: &[usize]) {
+    /// Adds the free columns, which users count among the support.
+    pub fn complete(&mut self, free: &[usize]) {
         complete(&mut self.found.support, free);
+        for model in &mut self.found.solutions {
+            complete(&mut model.support, free);
+        }
+    }
+
+    /// Adds what the data say of the columns of the model: effects of one deviation, and their twins.
+    pub fn describe(&mut self, problem: &l0star::Problem) {
         let columns = &self.found.support;
-        self.per_sd = vec![0.0; self.found.coefficients.len()];
         for (j, deviation) in columns.iter().zip(problem.deviations(columns)) {
             self.per_sd[*j] = self.found.coefficients[*j] * deviation;
         }
@@ -179,9 +185,6 @@ impl Solution {
             (*j, others)
         });
         self.twins = twins.filter(|(_, others)| !others.is_empty()).collect();
-        for model in &mut self.found.solutions {
-            complete(&mut model.support, free);
-        }
     }
 }
 

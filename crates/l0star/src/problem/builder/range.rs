@@ -22,7 +22,8 @@ const LEAST_WEIGHT: f64 = 1e-150;
 
 /// Refuses entries that are not finite or too large.
 pub(super) fn check_entries(design: &Design, names: &[String]) -> Result<()> {
-    let Some((row, column, value)) = design.find_entry(|v| v.is_nan() || v.abs() > LARGEST_ENTRY) else {
+    let Some((row, column, value)) = design.find_entry(|v| v.is_nan() || v.abs() > LARGEST_ENTRY)
+    else {
         return Ok(());
     };
     let (row, column) = (row + 1, names[column].clone());
