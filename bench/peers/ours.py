@@ -21,7 +21,8 @@ def build():
 
 def fit(l0star, request, k=None, features=None, method="best-first"):
     """The command's JSON object; an exact search on one thread."""
-    arguments = [l0star, "fit", request["matrix"], "--target", "b", "--no-intercept", "--json", "--threads", "1"]
+    arguments = [l0star, "fit", request["matrix"], "--target", "b", "--no-intercept", "--no-standardize"]
+    arguments += ["--json", "--threads", "1", "--huber-delta", repr(request.get("huber_delta") or 1.0)]
     arguments += ["-k", str(request["k"] if k is None else k), "--loss", request["loss"]]
     arguments += ["--ridge", repr(request["ridge"]), "--time-limit", f"{request['time_limit']}s"]
     arguments += ["--gap", repr(request.get("gap") or 0.0), "--method", method]

@@ -271,7 +271,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from l0star import SparseClassifierCV
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = SparseClassifierCV(ks=[1, 2, 3, 4], standardize=True, scoring="neg_log_loss").fit(X, y)
+    >>> model = SparseClassifierCV(ks=[1, 2, 3, 4], scoring="neg_log_loss").fit(X, y)
     >>> model.k_
     3
     """

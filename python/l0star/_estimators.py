@@ -274,7 +274,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from l0star import SparseClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = SparseClassifier(k=2, standardize=True).fit(X, y)
+    >>> model = SparseClassifier(k=2).fit(X, y)
     >>> model.status_
     'optimal'
     >>> model.get_feature_names_out()

@@ -313,7 +313,6 @@ impl Problem {
     ///
     /// `save` and `save_every` as in `solve`; `resume` has the bytes of the last checkpoint of that, or of prices.
     #[pyo3(signature = (solution, settings, *, save=None, save_every=60.0, resume=None))]
-    #[expect(clippy::too_many_arguments)]
     fn prices(
         &self,
         py: Python<'_>,
