@@ -5,7 +5,8 @@ use crate::common::{Sandbox, number, support};
 const DIABETES: f64 = 2.967405555892e-4;
 const BOSTON: f64 = 1.367664354865e-4;
 
-const FIT: &str = "fit D.csv --target b -k 10 --no-intercept --no-standardize --ridge 1e-3 --method paper --json";
+const FIT: &str =
+    "fit D.csv --target b -k 10 --no-intercept --no-standardize --ridge 1e-3 --method paper --json";
 
 fn generated(name: &str) -> Sandbox {
     let sandbox = Sandbox::new();
