@@ -204,7 +204,7 @@ mod tests {
             "incumbent",
         ];
         assert_eq!(words, expected);
-        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0000 4 bound";
+        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50 4 bound";
         assert_eq!(lines[3].1.join(" "), bound);
     }
 }

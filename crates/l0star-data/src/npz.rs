@@ -186,7 +186,7 @@ mod tests {
         let one = array(&[2], &[1.0, 2.0]);
         let refused = |members: &[(&str, &[u8])]| parse(&archive(members)).unwrap_err().to_string();
         let short = refused(&[("X.npy", &one), ("y.npy", &array(&[1], &[1.0]))]);
-        assert!(short.contains("'y' has 1 rows but 'X' has 2"), "{short}");
+        assert!(short.contains("'y' has 1 row but 'X' has 2"), "{short}");
         let twice = refused(&[("X1.npy", &one), ("X.npy", &array(&[2, 1], &[1.0, 2.0]))]);
         assert!(twice.contains("both named 'X1'"), "{twice}");
         assert!(refused(&[("readme.txt", b"hello")]).contains("'readme.txt' is no array"));

@@ -109,7 +109,9 @@ fn step_by_hand<T: Tree>(problem: &Problem, settings: &Settings, tree: T, words:
     );
     let found = search.into_context().solution(settings, None, Some(bound));
     assert_eq!(found.status, Status::Optimal, "{words}");
-    assert_eq!(found.objective, best, "{words}");
+    // Where nothing but rounding is left of the objective, it may be evaluated again.
+    let rounding = 1e-30 * problem.objective(&[]);
+    assert!((found.objective - best).abs() <= rounding, "{words}");
 }
 
 #[test]

@@ -53,11 +53,12 @@ impl Sandbox {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The names of all files, hidden ones too.
+    /// The names of all files, hidden ones too; but for locks, which a process that was killed leaves to the next.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("list the sandbox");
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.ends_with(".lock"))
             .collect();
         names.sort();
         names

@@ -49,7 +49,6 @@ fn the_object_tells_types_gaps_scales_and_copies() {
         "'city' holds text",
         "'one' is constant",
         "'copy' repeats",
-        "scales",
     ] {
         assert!(warnings.contains(word), "{word}: {warnings}");
     }

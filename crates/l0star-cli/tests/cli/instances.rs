@@ -66,7 +66,7 @@ fn a_warm_start_does_not_spoil_the_bounds() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run("generate huber -d 50 -k 20 --seed 1 --out D.csv");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let fit = "fit D.csv --target b -k 20 --loss huber --no-intercept --method paper --node-limit 2000 --json";
+    let fit = "fit D.csv --target b -k 20 --loss huber --huber-delta 1 --no-intercept --no-standardize --method paper --node-limit 2000 --json";
     let cold = number(
         &sandbox.json(&format!("{fit} --no-warm-start")),
         "solver_calls",

@@ -37,7 +37,7 @@ fn it_names_what_it_came_from() {
     );
     assert_eq!(json["features"], json!(["a", "b", "c"]));
     assert_eq!(json["fit_intercept"], true);
-    assert_eq!(json["standardize"], false);
+    assert_eq!(json["standardize"], true);
     assert_eq!(json["huber_delta"], Value::Null);
     assert_eq!(json["settings"]["threads"], 1);
     assert_eq!(json["settings"]["time_limit"], 60.0);

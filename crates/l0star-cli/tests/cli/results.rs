@@ -12,6 +12,7 @@ const FIELDS: [&str; 18] = [
     "relative_gap",
     "k",
     "loss",
+    "huber_delta",
     "ridge",
     "intercept",
     "support",
@@ -81,7 +82,7 @@ fn the_json_object_is_consistent() {
 #[test]
 fn the_objective_is_that_of_the_coefficients() {
     let sandbox = small();
-    let json = sandbox.json("fit s.csv --target b -k 3 --json --ridge 0.01");
+    let json = sandbox.json("fit s.csv --target b -k 3 --json --ridge 0.01 --no-standardize");
     let text = String::from_utf8(sandbox.read("s.csv")).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();

@@ -114,8 +114,9 @@ fn far_centre(data: &Design, j: usize, moments: &Moments) -> Option<f64> {
 fn scales(data: &Design, moments: &[Moments], has_intercept: bool) -> Result<Vec<f64>> {
     let own_columns = data.columns() - usize::from(has_intercept);
     let scale = |(j, moments): (usize, &Moments)| {
-        let is_centred = data.view(j).0 != 0.0;
-        match moments.is_constant && moments.mean != 0.0 && !is_centred {
+        let (centre, scale) = data.view(j);
+        let rounding = 1e-9 * (centre * scale).abs();
+        match moments.is_constant && moments.mean.abs() > rounding {
             _ if j >= own_columns => 1.0,
             true => moments.mean.abs(),
             false => moments.scale(),

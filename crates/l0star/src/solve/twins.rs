@@ -31,17 +31,22 @@ struct Spent {
 }
 
 impl Spent {
-    /// The settings with what is left of their limits.
+    /// The settings with what is left of their time.
     fn left(&self, settings: &Settings) -> Settings {
         let elapsed = self.begun.elapsed();
         Settings {
             time_limit: settings
                 .time_limit
                 .map(|limit| limit.saturating_sub(elapsed)),
-            node_limit: settings
-                .node_limit
-                .map(|limit| limit.saturating_sub(self.nodes)),
             ..settings.clone()
+        }
+    }
+
+    /// The same without a limit of nodes, which is one of the search that checkpoints can resume.
+    fn left_aside(&self, settings: &Settings) -> Settings {
+        Settings {
+            node_limit: None,
+            ..self.left(settings)
         }
     }
 
@@ -87,7 +92,7 @@ pub(super) fn solve<'p>(
     let mut doubled = None;
     if let Some(problem) = &doubling {
         let root = Settings {
-            node_limit: Some(settings.node_limit.unwrap_or(1).min(1)),
+            node_limit: Some(1),
             ..exact(&settings)
         };
         let found = Run::new(problem, &root).solve_whole(others, None)?;
@@ -108,7 +113,7 @@ pub(super) fn solve<'p>(
     .solve_whole(common, known)?;
     spent.count(&found);
     if found.status.stopped_early() {
-        return Ok(concluded(whole, spent.total(found), bound));
+        return Ok(concluded(whole, &settings, spent.total(found), bound));
     }
 
     let scale = scale_of(found.objective, found.empty_objective);
@@ -120,7 +125,7 @@ pub(super) fn solve<'p>(
         && bound < enough
         && root.objective >= enough
     {
-        let more = until(problem, &spent.left(&settings), enough, others)?;
+        let more = until(problem, &spent.left_aside(&settings), enough, others)?;
         spent.count(&more);
         bound = bound.max(proved(&more));
         let is_interrupted = settings.interrupt.as_ref();
@@ -135,7 +140,7 @@ pub(super) fn solve<'p>(
     if bound >= enough || stopped.is_some() {
         let status = stopped.unwrap_or(found.status);
         let found = Solution { status, ..found };
-        return Ok(concluded(whole, spent.total(found), bound));
+        return Ok(concluded(whole, &settings, spent.total(found), bound));
     }
     // A second member may be worth more than another feature: the whole problem tells.
     let sets = [Some(&found), doubled.as_ref()];
@@ -143,7 +148,7 @@ pub(super) fn solve<'p>(
         .into_iter()
         .flatten()
         .map(|found| found.support.clone());
-    let settings = spent.left(&settings);
+    let settings = spent.left_aside(&settings);
     let mut run = Run::new(whole, &settings).start(sets.collect());
     run.observer = observer.as_ref().map(|own| below(own, f64::INFINITY));
     let found = run.solve_whole(&mut Common::single(), None)?;
@@ -204,7 +209,7 @@ fn proved(found: &Solution) -> f64 {
 }
 
 /// The solution of the leaders as one of the whole problem; `bound`: of the models that use a class twice.
-fn concluded(whole: &Problem, mut found: Solution, bound: f64) -> Solution {
+fn concluded(whole: &Problem, settings: &Settings, mut found: Solution, bound: f64) -> Solution {
     // Subtracted outwards.
     let lost = whole.twin_loss() * found.objective * (1.0 + 1e-12);
     let own = proved(&found).min(bound);
@@ -216,8 +221,12 @@ fn concluded(whole: &Problem, mut found: Solution, bound: f64) -> Solution {
     found.lower_bound = Some(least);
     found.rest_bound = found.rest_bound.map(|rest| rest.min(least));
     let promised = PROMISE * scale_of(found.objective, found.empty_objective);
-    if found.status == Status::Optimal && found.objective - least > promised {
-        found.status = Status::Precision;
+    let gap = found.objective - least;
+    if found.status == Status::Optimal && gap > promised {
+        found.status = match gap <= settings.asked_gap(found.objective) {
+            true => Status::GapReached,
+            false => Status::Precision,
+        };
     }
     found
 }
