@@ -155,7 +155,7 @@ proptest! {
 }
 
 #[test]
-fn a_response_that_is_constant_or_zero_is_fitted_exactly() {
+fn a_response_that_is_constant_or_zero_is_fitted_up_to_rounding() {
     for value in [0.0, 0.1, 1e-90, -7e80] {
         let column = vec![1.0, 3.0, 2.0, 7.0, 5.0, 4.0];
         let problem = Problem::builder(Design::dense(6, 1, column).unwrap(), vec![value; 6])
@@ -163,8 +163,9 @@ fn a_response_that_is_constant_or_zero_is_fitted_exactly() {
             .build()
             .unwrap();
         let found = solve(&problem, &Settings::default()).unwrap();
-        assert_eq!((found.status, found.objective), (Status::Optimal, 0.0));
-        assert_eq!((found.intercept, found.relative_gap()), (value, Some(0.0)));
+        assert_eq!(found.status, Status::Optimal);
+        assert!(found.objective <= 1e-30 * value * value);
+        assert!((found.intercept - value).abs() <= 1e-15 * value.abs());
     }
 }
 

@@ -34,8 +34,8 @@ impl Context<'_> {
         stopped: Option<Status>,
         bound: Option<Certified>,
     ) -> Solution {
-        if self.best() > self.problem.empty_value() {
-            // Stopped before anything was fitted, or all fits are worse by rounding: the empty model is always there.
+        if self.incumbent().is_none() {
+            // Stopped before anything was fitted: the null model is always there.
             self.try_support(&[]);
         }
         let shared = Arc::clone(&self.shared);
