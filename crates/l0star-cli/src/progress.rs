@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::search::{Event, News};
 use l0star_data::counted;
-use l0star_report::text::percent_up;
+use l0star_report::text::percent;
 
 /// A bound that rises is worth a line of the log after so many seconds.
 const QUIET_SECONDS: f64 = 1.0;
@@ -121,7 +121,7 @@ fn columns(event: &Event, what: &str) -> [String; 8] {
         number(event.lower_bound),
         number(event.objective),
         if gap.is_finite() {
-            percent_up(gap)
+            percent(gap)
         } else {
             "-".into()
         },
@@ -151,7 +151,7 @@ fn message(event: &Event) -> String {
     }
     if event.objective.is_finite() {
         text += &format!("  best {:.6e}", event.objective);
-        text += &format!("  gap {} %", percent_up(event.relative_gap()));
+        text += &format!("  gap {} %", percent(event.relative_gap()));
     }
     text + &format!("  {} left", counted(event.features_left, "feature"))
 }
@@ -204,7 +204,7 @@ mod tests {
             "incumbent",
         ];
         assert_eq!(words, expected);
-        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50 4 bound";
+        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0 4 bound";
         assert_eq!(lines[3].1.join(" "), bound);
     }
 }
