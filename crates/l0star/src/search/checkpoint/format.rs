@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::{Checkpoint, refuse};
 use crate::error::Result;
 
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const MAGIC: usize = 8;
 const HEADER: usize = MAGIC + 4 + 8;
 const HASH: usize = blake3::OUT_LEN;
