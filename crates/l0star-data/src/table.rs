@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn shapes_must_agree() {
-        assert!(message(&["a"], 2, vec![1.0]).contains("1 values do not make 2 rows x 1 columns"));
+        assert!(message(&["a"], 2, vec![1.0]).contains("1 values do not fill a table of 2 x 1"));
         assert!(message(&["a"], 0, vec![]).contains("at least one row"));
         assert!(message(&[], 3, vec![]).contains("one column"));
         assert!(message(&["a", "b"], usize::MAX, vec![]).contains("0 values"));
