@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 19] = [
     "status",
     "objective",
     "lower_bound",
