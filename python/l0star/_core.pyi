@@ -22,12 +22,14 @@ __all__ = [
     "advice",
     "cost_note",
     "counted",
+    "cut",
     "cross_validate",
     "gap",
     "headline",
     "percent",
     "printable",
     "report",
+    "width",
 ]
 
 VERSION: str

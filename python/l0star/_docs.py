@@ -86,8 +86,8 @@ node_limit : int, default=None
 memory_limit : int, default=None
     Bytes of open nodes, for each search.
 n_jobs : int, default=None
-    Threads of the search, as joblib counts them: None means 1, -1 all; at most four per core are started. With one it is
-    repeatable bit for bit.
+    Threads of the search, as joblib counts them: None means 1, -1 all; at most four per core are started. With one it
+    is repeatable bit for bit.
 callback : callable, default=None
     Called with a :class:`Progress` for every better model and every rise of the bound, and every 50 ms at least; a
     true answer stops the search.

@@ -112,7 +112,7 @@ def refuse_labels(y: Any, advice: str) -> None:
     labels = np.asarray(y)
     if labels.dtype.kind not in "OUST" or not all(isinstance(label, str) for label in labels.flat):
         return
-    distinct = sorted(set(labels.flat))
+    distinct = sorted({str(label) for label in labels.flat})
     if len(distinct) == 2 and not any(map(_is_number, distinct)):
         raise ValueError(f"y has two labels, {distinct[0]!r} and {distinct[1]!r}, where numbers are needed: {advice}.")
 

@@ -119,7 +119,7 @@ class Tally:
                 named.append(f"k={self.ks[size]}{ridge_said} in split {', '.join(map(str, folds))}")
         if count:
             warn(
-                f"{_core.counted(count, 'search')} ended without a proof, so the models that were scored may not be the "
-                f"best of their size: {'; '.join(named)}.",
+                f"{_core.counted(count, 'search')} ended without a proof, so the models that were scored may not be "
+                f"the best of their size: {'; '.join(named)}.",
                 ConvergenceWarning,
             )

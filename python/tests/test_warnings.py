@@ -66,7 +66,7 @@ def test_more_features_than_there_are_or_than_rows_can_tell_apart(data):
     _, found = told(lambda: solve(X, y, 5))
     assert found == ["k is 5, more than the number of features (4): all of them may be in the model"]
     _, found = told(lambda: solve(X, y, 3, groups=[[0, 1, 2]]))
-    assert "there are 2 features" in found[0]
+    assert "the number of features (2)" in found[0]
     _, found = told(lambda: SparseRegressor(k=3).fit(X[:3], y[:3]))
     assert "3 rows cannot tell so many coefficients apart" in found[0]
 
