@@ -21,7 +21,8 @@ const WORDS: &[&str] = &[
     "time.sleep",
     "time.time(",
     "perf_counter",
-    "monotonic",
+    "time.monotonic",
+    "monotonic(",
     "timeout=",
     ".poll(",
 ];

@@ -144,7 +144,7 @@ fn logistic_labels_follow_the_signal() {
 fn logistic_refuses_what_it_cannot_draw() {
     let message = generate::logistic(5, 5, 30, 1).unwrap_err().to_string();
     assert!(
-        message.starts_with("k = 5 is not allowed: 2 features outside"),
+        message.starts_with("k = 5 is not allowed: the support needs 2 features outside"),
         "{message}"
     );
     assert!(generate::logistic(1, 1, 30, 1).is_ok());
