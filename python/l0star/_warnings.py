@@ -12,8 +12,8 @@ _HERE = str(Path(__file__).parent)
 class L0starWarning(UserWarning):
     """The data can be fitted, but the model should not be trusted without a second look.
 
-    Scales that differ by a factor of more than a thousand without ``standardize``, columns that say the same or nearly so,
-    constant columns, and a ``k`` that is larger than the data support.
+    Scales that differ by a factor of more than a thousand without ``standardize``, columns that say the same or nearly
+    so, constant columns, and a ``k`` that is larger than the data support.
     """
 
 
