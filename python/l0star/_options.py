@@ -134,7 +134,7 @@ def thread_count(n_jobs: int | None) -> int:
     asked, most = effective_n_jobs(n_jobs), 4 * cpu_count()
     if asked > most:
         warn(f"n_jobs={n_jobs} is more than four per core; {most} threads are started.", UserWarning)
-    return min(asked, most)
+    return int(min(asked, most))
 
 
 def check_count(owner: str, name: str, value: object, *, least: int = 0) -> None:
