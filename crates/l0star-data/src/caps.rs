@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a record of delimited text, a line of LIBSVM text | [`LONGEST_RECORD`] |
 //! | what compressed data unpack to: gzip, zstd, members of NPZ archives, columns of Parquet and Arrow files | [`Allowance`] |
-//! | a length that a compressed page or buffer claims | [`DENSEST`] times its bytes |
+//! | a length that a compressed page or buffer claims | `DENSEST` times its bytes |
 //! | standard input and pipes, which are kept in memory | [`LARGEST_PIPE`] |
 //!
 //! A file that is stored uncompressed is bounded by its own size: a cell of text takes at least a byte, a number in memory
@@ -19,6 +19,7 @@ pub(crate) const LONGEST_RECORD: usize = if cfg!(test) { 8 << 20 } else { 256 <<
 pub(crate) const LARGEST_PIPE: u64 = 4 << 30;
 
 /// The most that a compressed byte can stand for: a block of 128 KiB in four bytes of zstd, the densest of the codecs.
+#[cfg(feature = "parquet")]
 pub(crate) const DENSEST: u64 = 1 << 15;
 
 /// Unpacked bytes that are always allowed, and how many for each stored byte beyond that.
