@@ -198,9 +198,9 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = SparseRegressorCV(ks=6).fit(X, y)
     >>> model.k_
-    3
+    5
     >>> model.get_feature_names_out()
-    array(['bmi', 'bp', 's5'], dtype=object)
+    array(['sex', 'bmi', 'bp', 's3', 's5'], dtype=object)
     """
 
     def __init__(

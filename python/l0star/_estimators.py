@@ -178,7 +178,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     >>> model.get_feature_names_out()
     array(['bmi', 'bp', 's5'], dtype=object)
     >>> round(model.score(X, y), 3)
-    0.46
+    0.48
     """
 
     _losses = REAL_LOSSES

@@ -57,14 +57,14 @@ def test_labels_weights_and_offsets(page):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     weights = np.where(np.arange(len(y)) < 400, 2.0, 0.0)
     labels = np.where(y == 1, "benign", "<malignant>")
-    model = SparseClassifier(k=2, standardize=True).fit(X, labels, sample_weight=weights, offset=np.full(len(y), 0.5))
+    model = SparseClassifier(k=2, ridge=0.01).fit(X, labels, sample_weight=weights, offset=np.full(len(y), 0.5))
     html, data = page(model)
     for words in (
         "&#39;&lt;malignant&gt;&#39; (counted as -1) and &#39;benign&#39; (as +1)",
         "weighted by &#39;sample_weight&#39;",
         "The column &#39;offset&#39; is added",
         "divided by their standard deviations",
-        "standardize=True, sample_weight=sample_weight, offset=offset)",
+        "ridge=0.01, sample_weight=sample_weight, offset=offset)",
         "<dd>400</dd>",
     ):
         assert words in html, words

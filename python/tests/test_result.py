@@ -36,6 +36,7 @@ def test_fields_are_those_of_the_command():
         "relative_gap",
         "k",
         "loss",
+        "huber_delta",
         "ridge",
         "intercept",
         "support",
@@ -62,7 +63,7 @@ def test_labels_are_named(diabetes):
 
 
 def test_repr_and_str_say_what_is_proved(result):
-    assert repr(result).startswith("Result(status='optimal', objective=1747.94, gap=")
+    assert repr(result).startswith("Result(status='optimal', objective=1457.72, gap=")
     assert "features=['sex', 'bmi', 'bp', 's3', 's5']" in repr(result)
     text = str(result)
     assert text.startswith("proved optimal: no model with at most 5 features is better")

@@ -464,16 +464,21 @@ impl<'p> Restricted<'p> {
             slope_high = slope(high);
         }
         for round in 0..200 {
-            if slope_high - slope_low <= 0.0 || high - low <= 1e-16 * high {
+            // NaN, where numbers leave the range of floats, is no slope either.
+            let is_rising = slope_high > slope_low;
+            if !is_rising || high - low <= 1e-16 * high {
                 break;
             }
             let secant = low - slope_low * (high - low) / (slope_high - slope_low);
-            let middle = if round % 3 == 2 {
+            let middle = if round % 3 == 2 || secant.is_nan() {
                 0.5 * (low + high)
             } else {
                 secant.clamp(low, high)
             };
             let at = slope(middle);
+            if at.is_nan() {
+                break;
+            }
             if at.abs() <= 1e-3 * decrease {
                 return middle;
             }
