@@ -264,6 +264,24 @@ def test_standardize_is_the_problem_with_scaled_columns(instance, make):
     assert result.objective == pytest.approx(found, rel=1e-7, abs=1e-12)
 
 
+@few
+@given(instances(), st.lists(st.integers(-40, 40), min_size=6, max_size=6), st.integers(-40, 40))
+def test_units_change_nothing(instance, columns, response):
+    """Powers of two change no digit; the response of a loss on labels has no unit."""
+    options = {"method": "best-first", "standardize": True, "n_jobs": 1}
+    plain = solve_instance(instance, **options)
+    factors = 2.0 ** np.array(columns[: instance.X.shape[1]])
+    unit = 1.0 if instance.loss in LABELS else 2.0**response
+    offset = None if instance.offset is None else instance.offset * unit
+    scaled = replace(instance, X=instance.X * factors, y=instance.y * unit, delta=instance.delta * unit, offset=offset)
+    found = solve_instance(scaled, **options)
+    assert found.support.tolist() == plain.support.tolist()
+    assert found.status == plain.status
+    assert found.nodes == plain.nodes
+    assert found.objective == plain.objective * unit**2
+    assert found.coef.tolist() == (plain.coef / factors * unit).tolist()
+
+
 numbers = st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from([0.0, 1.0, 1e-300, 1e154, -1e300])
 
 
