@@ -263,6 +263,27 @@ proptest! {
         }
     }
 
+    /// Units are powers of two here, which change no digit; other factors only round.
+    #[test]
+    fn the_unit_of_a_column_changes_nothing(
+        seed in any::<u64>(), name in losses(), exponents in proptest::collection::vec(-60i32..60, 8),
+    ) {
+        let case = Case { form: Form::Dense, ..draw(seed, name) };
+        let words = &case.words;
+        let units = exponents.iter().cycle().map(|exponent| 2f64.powi(*exponent));
+        let units: Vec<f64> = units.take(case.columns.len()).collect();
+        let scaled = case.builder(&units).standardize(true).build().unwrap();
+        let plain = solve(&case.standardized(), &Settings::default()).unwrap();
+        let found = solve(&scaled, &Settings::default()).unwrap();
+        prop_assert_eq!(found.status, plain.status, "{}", words);
+        prop_assert_eq!(&found.support, &plain.support, "{}", words);
+        prop_assert_eq!(found.nodes, plain.nodes, "{}", words);
+        prop_assert_eq!(found.objective, plain.objective, "{}", words);
+        for (j, unit) in units.iter().enumerate() {
+            prop_assert_eq!(found.coefficients[j] * unit, plain.coefficients[j], "{}", words);
+        }
+    }
+
     #[test]
     fn it_is_the_problem_with_columns_divided_by_hand(seed in any::<u64>(), name in losses()) {
         let case = draw(seed, name);

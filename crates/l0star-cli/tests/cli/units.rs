@@ -76,7 +76,7 @@ fn the_delta_of_huber_is_found_in_the_data_and_told() {
     assert_eq!(of(256.0, ""), Some(256.0 * found));
     assert_eq!(of(1.0, "--huber-delta auto"), Some(found));
     assert_eq!(of(1.0, "--huber-delta 7"), Some(7.0));
-    let sandbox = Sandbox::with("d.csv", &diabetes("bmi", 1.0));
+    let sandbox = Sandbox::with("d.csv", diabetes("bmi", 1.0));
     let options = "fit d.csv --target target -k 3 --loss huber";
     let outcome = sandbox.run(&format!("{options} --out m.json"));
     let told = format!("{found:.3}");
