@@ -144,7 +144,9 @@ fn wrong(what: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    fn walk(bytes: &[u8]) -> io::Result<(u64, Vec<(i64, i64, i64)>)> {
+    type Field = (i64, i64, i64);
+
+    fn walk(bytes: &[u8]) -> io::Result<(u64, Vec<Field>)> {
         let mut found = Vec::new();
         let length = Walk::new(bytes, bytes.len() as u64)
             .structure(|at, value| found.push((at.outer, at.field, value)))?;

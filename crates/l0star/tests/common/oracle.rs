@@ -121,10 +121,12 @@ fn determinant(mut rows: Vec<Vec<Exact>>) -> Exact {
             value = value.times(&Exact::of(-1.0));
         }
         value = value.times(&rows[at][at]);
-        for r in at + 1..rows.len() {
-            let factor = rows[r][at].divided_by(&rows[at][at]);
-            for c in at..rows.len() {
-                rows[r][c] = rows[r][c].minus(&factor.times(&rows[at][c]));
+        let (above, below) = rows.split_at_mut(at + 1);
+        let own = &above[at];
+        for row in below {
+            let factor = row[at].divided_by(&own[at]);
+            for (value, pivot) in row.iter_mut().zip(own).skip(at) {
+                *value = value.minus(&factor.times(pivot));
             }
         }
     }
