@@ -137,7 +137,7 @@ pub fn copies(moments: &[Moments], data: &Data) -> Option<String> {
     ))
 }
 
-/// Pairs of columns whose correlation is above [`NEARLY`] (without an intercept: their cosine), but which are no copies.
+/// Pairs of columns whose correlation is above 0.9999 (without an intercept: their cosine), but which are no copies.
 pub fn near_copies(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
     let Data {
         design,
