@@ -106,7 +106,7 @@ const PAGES: [Page; 10] = [
         command: "fit",
         options: "--target target -k 5 --method omp",
         panels: &["residuals"],
-        says: "nothing proved",
+        says: "Nothing is proved",
     },
     Page {
         name: "stopped",
