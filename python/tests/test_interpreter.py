@@ -133,29 +133,21 @@ def test_ctrl_c_leaves_a_checkpoint_of_a_path(jobs, tmp_path):
 
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_ends_cross_validation_and_its_searches(jobs):
+def test_ctrl_c_ends_cross_validation_and_leaves_its_scores(jobs):
     child = run_child(
         f"""
-        from threading import Condition
-        from l0star._solve import Job
-        path, running, over = Job.path, [], Condition()
+        def callback(progress):
+            if progress.k == 20:
+                finger.tell()
 
-        def counted(job, *arguments):
-            with over:
-                running.append(job)
-            try:
-                return path(job, *arguments)
-            finally:
-                with over:
-                    running.remove(job)
-                    over.notify()
-
-        Job.path = counted
+        model = l0star.SparseRegressorCV(ks=[0, 20], n_jobs={jobs}, callback=callback)
         try:
-            l0star.SparseRegressorCV(ks=[20], n_jobs={jobs}, callback=finger.tell).fit(X, y)
+            model.fit(X, y)
         except KeyboardInterrupt:
-            with over:
-                over.wait_for(lambda: not running)
+            scores = [model.cv_results_[f"split{{i}}_test_score"] for i in range(5)]
+            # The first of them had come to the larger size.
+            assert scores[0][0] == scores[0][0]
+            assert all(score[1] != score[1] for score in scores)
             print("caught")
         """
     )
