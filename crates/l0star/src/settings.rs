@@ -3,8 +3,8 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -324,8 +324,12 @@ impl Settings {
 
     /// Four threads per core: more only cost memory.
     pub fn most_threads() -> NonZeroUsize {
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        cores.saturating_mul(NonZeroUsize::MIN.saturating_add(3))
+        // Asking the system takes longer than a small search.
+        static MOST: OnceLock<NonZeroUsize> = OnceLock::new();
+        *MOST.get_or_init(|| {
+            let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+            cores.saturating_mul(NonZeroUsize::MIN.saturating_add(3))
+        })
     }
 }
 
