@@ -53,7 +53,7 @@ impl Listener {
             Self::Log { last } => {
                 if let Some(what) = worth_a_line(event, *last) {
                     *last = event.seconds;
-                    write_line(&columns(event, what));
+                    write_line(&columns(event, &what));
                 }
             }
             Self::Live(bar) => bar.set_message(message(event)),
@@ -69,11 +69,11 @@ impl Listener {
 }
 
 /// The word for an event in the log, if it is worth a line after the one at `last`.
-fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
+fn worth_a_line(event: &Event, last: f64) -> Option<String> {
     match event.news {
-        News::Phase => Some(event.phase.as_str()),
-        News::Incumbent { .. } => Some("incumbent"),
-        News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then_some("bound"),
+        News::Phase => Some(event.phase.as_str().into()),
+        News::Incumbent { source, .. } => Some(format!("incumbent: {}", source.as_str())),
+        News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then(|| "bound".into()),
     }
 }
 
@@ -158,13 +158,16 @@ fn message(event: &Event) -> String {
 
 #[cfg(test)]
 mod tests {
-    use l0star::search::Phase;
+    use l0star::search::{Phase, Source};
 
     use super::*;
 
     #[test]
     fn models_have_a_line_each_and_bounds_one_per_second() {
-        let incumbent = News::Incumbent { support: &[3] };
+        let incumbent = News::Incumbent {
+            support: &[3],
+            source: Source::LocalSearch,
+        };
         let mut last = 0.0;
         let mut lines = Vec::new();
         for (seconds, news) in [
@@ -191,17 +194,18 @@ mod tests {
             };
             if let Some(what) = worth_a_line(&event, last) {
                 last = seconds;
-                lines.push((what, columns(&event, what)));
+                let line = columns(&event, &what);
+                lines.push((what, line));
             }
         }
-        let words: Vec<&str> = lines.iter().map(|(what, _)| *what).collect();
+        let words: Vec<&str> = lines.iter().map(|(what, _)| &**what).collect();
         let expected = [
             "search",
-            "incumbent",
-            "incumbent",
+            "incumbent: local search",
+            "incumbent: local search",
             "bound",
             "bound",
-            "incumbent",
+            "incumbent: local search",
         ];
         assert_eq!(words, expected);
         let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0 4 bound";

@@ -143,7 +143,7 @@ impl Follower {
         let state = &mut self.state;
         state.seconds = self.origin.elapsed().as_secs_f64();
         state.kind = match event.news {
-            News::Incumbent { support } => {
+            News::Incumbent { support, .. } => {
                 state.support = Some(support.to_vec());
                 "incumbent"
             }

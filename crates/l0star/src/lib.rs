@@ -34,6 +34,7 @@ pub mod linalg;
 pub mod loss;
 pub mod path;
 mod prices;
+mod primal;
 pub mod problem;
 pub mod relaxation;
 pub mod restricted;

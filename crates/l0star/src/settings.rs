@@ -135,6 +135,8 @@ pub struct Ideas {
     pub gains: bool,
     /// Swaps after the greedy first incumbent.
     pub swaps: bool,
+    /// A search for models of its own: before the proof where that will take long, and beside it.
+    pub primal: bool,
 }
 
 impl Default for Ideas {
@@ -149,6 +151,7 @@ impl Default for Ideas {
             fixing: true,
             gains: true,
             swaps: true,
+            primal: true,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::gram::start::Common;
 use crate::gram::structured::GramBackend;
 use crate::gram::tree::GramTree;
 use crate::heuristic;
+use crate::primal;
 use crate::problem::{Problem, Structure};
 use crate::relaxation::Relaxation;
 use crate::relaxation::pdal::{self, Pdal};
@@ -21,8 +22,8 @@ use crate::search::binary::BinaryTree;
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    Checkpoint, Context, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink, Tree,
-    exhaustive,
+    Checkpoint, Context, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink, Source,
+    Tree, exhaustive,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 
@@ -180,6 +181,7 @@ impl<'p> Run<'p> {
         if let Some(known) = known.filter(|_| settings.method == Method::BestFirst) {
             context.adopt(known);
         }
+        context.source = Source::Given;
         for set in self.start {
             let known = |j: &usize| problem.selectable.binary_search(j).is_ok();
             let wanted = set.into_iter().filter(known);
@@ -308,6 +310,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     if context.incumbent().is_none() || (given && context.decision().is_none()) {
         heuristic::first_incumbent(&mut context);
     }
+    primal::first(&mut context);
     heuristic::fill_list(&mut context);
     if let Some(status) = context.limits.reached() {
         // What comes next would only be prepared in vain.

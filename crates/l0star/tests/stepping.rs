@@ -237,7 +237,7 @@ fn every_announced_incumbent_is_the_objective_of_its_support() {
     for settings in searches() {
         let seen: RefCell<Vec<(f64, Vec<usize>)>> = RefCell::default();
         let observer = Box::new(|event: &Event| {
-            if let News::Incumbent { support } = event.news {
+            if let News::Incumbent { support, .. } = event.news {
                 seen.borrow_mut().push((event.objective, support.to_vec()));
             }
         });

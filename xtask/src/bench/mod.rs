@@ -195,6 +195,9 @@ const MECHANISMS: &[Mechanism] = &[
         ideas.gains = false
     }),
     ("no swaps", |ideas| ideas.swaps = false),
+    ("no search for models of its own", |ideas| {
+        ideas.primal = false
+    }),
 ];
 
 /// The default method with one mechanism after the other switched off: mean nodes and mean milliseconds.

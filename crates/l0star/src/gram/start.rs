@@ -11,6 +11,7 @@ use crate::bound::Certified;
 use crate::heuristic;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::short::Short;
+use crate::primal::{self, Primal, Quadratic, SMALL_RIDGE};
 use crate::problem::Problem;
 use crate::relaxation::working::{self, Working};
 use crate::search::bits::Bits;
@@ -24,9 +25,6 @@ const LONG_PRODUCT: f64 = 1e10;
 const MIDDLING_PRODUCT: f64 = 1e9;
 /// … which has to have one in so many of the columns, at least.
 const LEAST_PART: usize = 4;
-
-/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
-const LEAST_RIDGE: f64 = 0.02;
 
 /// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
 /// used by the others.
@@ -110,7 +108,7 @@ impl<'p> GramTree<'p> {
     /// `alive`: the features that a resumed search has left; it has its incumbent.
     pub(crate) fn prepare(
         problem: &'p Problem,
-        context: &mut Context,
+        context: &mut Context<'p>,
         alive: Option<&[usize]>,
         common: &mut Common,
     ) -> Option<Self> {
@@ -182,6 +180,13 @@ impl<'p> GramTree<'p> {
             && !context.incumbent().is_some_and(is_known)
         {
             tree.offer(&chosen, context);
+        }
+        if !huber && context.looks_for_models() {
+            let primal = Primal::new(problem, Quadratic::whole(&root));
+            context.primal = primal.map(Box::new);
+            if alive.is_none() {
+                primal::first(context);
+            }
         }
         heuristic::fill_list(context);
         if context.wants_list() && !context.has_reference() {
@@ -311,18 +316,10 @@ fn product(problem: &Problem, columns: usize) -> f64 {
 fn is_worth_screening(context: &Context) -> bool {
     let problem = context.problem;
     let columns = problem.selectable.len();
-    let features = problem.selectable.iter();
-    let (ridges, squares) = features.fold((0.0, 0.0), |(ridges, squares), j| {
-        (
-            ridges + problem.ridge[*j],
-            squares + problem.norms[*j].powi(2),
-        )
-    });
-    let curvatures = squares / problem.rows() as f64;
     let is_plain = context.decision().is_none() && context.survey().is_none();
     product(problem, columns) >= context.ideas.screen_from as f64
         && columns > 2 * problem.support_size()
-        && ridges >= LEAST_RIDGE * curvatures
+        && problem.ridge_share() >= SMALL_RIDGE
         && is_plain
         && !context.wants_list()
 }

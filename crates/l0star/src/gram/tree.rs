@@ -28,6 +28,8 @@ const SMALL: usize = 8;
 const NODE_TOLERANCE: f64 = 1e-3;
 /// The root to this share of the incumbent.
 pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
+/// Multiplications of a node for each entry of its frame's matrix: about what was counted, lifts of frames included.
+const NODE_WORK: u64 = 40;
 /// Rounds of solve, fix and re-frame at one node.
 const MAX_FRAMES: usize = 6;
 
@@ -407,6 +409,10 @@ impl Tree for GramTree<'_> {
 
     fn fork(&self) -> Option<Self> {
         Some(self.another())
+    }
+
+    fn work(&self, node: &GramNode, _: &Problem) -> u64 {
+        NODE_WORK * (node.frame.size() as u64).pow(2)
     }
 
     fn shared_bytes(&self) -> u64 {

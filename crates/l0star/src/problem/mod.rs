@@ -123,6 +123,16 @@ impl Problem {
         (self.k - self.included.len()).min(self.selectable.len())
     }
 
+    /// The ridges of the selectable features as a share of their curvatures, on average.
+    pub(crate) fn ridge_share(&self) -> f64 {
+        let (mut ridges, mut squares) = (0.0, 0.0);
+        for j in &self.selectable {
+            ridges += self.ridge[*j];
+            squares += self.norms[*j].powi(2);
+        }
+        ridges * self.rows() as f64 / squares
+    }
+
     /// The loss.
     pub fn loss(&self) -> &dyn Loss {
         &*self.loss

@@ -16,6 +16,8 @@ use crate::settings::Status;
 
 /// Columns are listed anew when at most this share of the last list is left.
 const RELIST: f64 = 0.8;
+/// Passes over the columns of a node that its expansion takes: about what was counted.
+const NODE_PASSES: u64 = 100;
 /// The relaxation of a node is tightened at most so often; two or three times are usual.
 const MOST_LIFTS: usize = 32;
 
@@ -215,6 +217,10 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
 
     fn fork(&self) -> Option<Self> {
         Some(self.another())
+    }
+
+    fn work(&self, node: &Lazy, problem: &Problem) -> u64 {
+        NODE_PASSES * (problem.rows() * node.list.len()) as u64
     }
 
     fn expand(

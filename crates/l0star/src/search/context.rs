@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::checkpoint::Prepared;
 use super::decision::{Decision, Ledger, Survey};
-use super::event::{Event, News, Observer, Phase};
+use super::event::{Event, News, Observer, Phase, Source};
 use super::pool::{Entry, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
+use crate::primal::Primal;
 use crate::problem::Problem;
 use crate::restricted::{Fit, Restricted};
 use crate::settings::{Ideas, Settings, scale_of};
@@ -32,6 +33,8 @@ pub struct Incumbent {
     pub support: Vec<usize>,
     /// Its coefficients, those of the engine, and its objective.
     pub fit: Fit,
+    /// Where it comes from.
+    pub source: Source,
 }
 
 /// How long a run is silent when nothing happens.
@@ -75,14 +78,18 @@ impl Shared {
     }
 
     /// Keeps a model that is good enough, of equal ones those whose support comes first; true when it is the best.
-    fn offer(&self, support: &[usize], fit: Fit) -> bool {
+    fn offer(&self, support: &[usize], fit: Fit, source: Source) -> bool {
         let decision = self.purpose.decision;
         if decision.is_some_and(|decision| !decision.allows(support)) {
             return false;
         }
         let mut pool = self.pool();
         let support = support.to_vec();
-        let better = pool.offer(Incumbent { support, fit });
+        let better = pool.offer(Incumbent {
+            support,
+            fit,
+            source,
+        });
         self.publish(&pool);
         better
     }
@@ -140,6 +147,10 @@ pub struct Context<'p> {
     lone: Option<(Option<Certified>, Counters)>,
     /// Until the first node is expanded: what is known of where it stands is of an earlier run.
     is_resumed: bool,
+    /// The search for models beside that for bounds.
+    pub(crate) primal: Option<Box<Primal<'p>>>,
+    /// Where the models that are tried come from.
+    pub(crate) source: Source,
 }
 
 /// What an observer was told last.
@@ -184,6 +195,8 @@ impl<'p> Seed<'p> {
             has_nodes: false,
             lone: None,
             is_resumed: false,
+            primal: None,
+            source: Source::Search,
         }
     }
 }
@@ -274,6 +287,15 @@ impl<'p> Context<'p> {
         self.shared.purpose.survey.as_ref()
     }
 
+    /// Whether models are looked for beside the search: one that is about all of them.
+    pub(crate) fn looks_for_models(&self) -> bool {
+        self.ideas.primal
+            && self.primal.is_none()
+            && self.problem.structure.is_none()
+            && self.decision().is_none()
+            && self.survey().is_none()
+    }
+
     /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.
     pub fn wants_list(&self) -> bool {
         self.shared.many
@@ -338,16 +360,16 @@ impl<'p> Context<'p> {
         if let Some(ledger) = &self.shared.purpose.ledger {
             ledger.note(support, objective);
         }
-        if objective <= best && self.shared.offer(support, fit) {
-            self.announce_incumbent(support);
+        if objective <= best && self.shared.offer(support, fit, self.source) {
+            self.announce_incumbent(support, self.source);
         }
         objective
     }
 
     /// Tells the observer of the columns of a new incumbent, given by its features.
-    pub(super) fn announce_incumbent(&mut self, features: &[usize]) {
+    pub(super) fn announce_incumbent(&mut self, features: &[usize], source: Source) {
         let support = &solution::shown(self.problem, features);
-        self.announce(News::Incumbent { support });
+        self.announce(News::Incumbent { support, source });
     }
 
     /// The same for a support that a relaxation proposes: one that is known already is not fitted again, and one that
@@ -376,6 +398,10 @@ impl<'p> Context<'p> {
 
     /// Another phase begins.
     pub(crate) fn enter(&mut self, phase: Phase) {
+        self.source = match phase {
+            Phase::Heuristic => Source::Greedy,
+            Phase::Root | Phase::Search => Source::Search,
+        };
         if self.phase != Some(phase) {
             self.phase = Some(phase);
             self.announce(News::Phase);

@@ -24,6 +24,32 @@ impl Phase {
     }
 }
 
+/// Where a model comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Source {
+    /// It was given: by the caller, a smaller size of a path, or a checkpoint.
+    Given,
+    /// Greedy steps, and swaps.
+    #[default]
+    Greedy,
+    /// The local search for models, before the proof or beside it.
+    LocalSearch,
+    /// The relaxation of a node, or a node in which one set was left.
+    Search,
+}
+
+impl Source {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Greedy => "greedy",
+            Self::LocalSearch => "local search",
+            Self::Search => "search",
+        }
+    }
+}
+
 /// What an [`Event`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News<'a> {
@@ -33,6 +59,8 @@ pub enum News<'a> {
     Incumbent {
         /// Its columns, those of whole groups and of included features too, as in [`Solution::support`](crate::Solution::support).
         support: &'a [usize],
+        /// Where it comes from.
+        source: Source,
     },
     /// The lower bound rose.
     Bound,

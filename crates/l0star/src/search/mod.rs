@@ -20,6 +20,7 @@ pub(crate) mod screening;
 use std::time::Instant;
 
 use crate::bound::Certified;
+use crate::primal;
 use crate::problem::Problem;
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
@@ -27,7 +28,7 @@ use checkpoint::{Draft, State};
 pub(crate) use context::Purpose;
 pub use context::{Context, Incumbent};
 use decision::Decision;
-pub use event::{Event, News, Observer, Phase};
+pub use event::{Event, News, Observer, Phase, Source};
 use frontier::{Frontier, Next};
 pub use saver::Sink;
 pub(crate) use saver::{Interval, Save, Saver};
@@ -83,6 +84,11 @@ pub trait Tree: Send + Sized {
     /// The same tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
     fn fork(&self) -> Option<Self> {
         None
+    }
+
+    /// About how many multiplications the expansion of a node takes; 0 where nobody has to know.
+    fn work(&self, _node: &Self::Node, _problem: &Problem) -> u64 {
+        0
     }
 
     /// Bytes on the heap that open nodes share.
@@ -249,6 +255,8 @@ impl<'p, T: Tree> Search<'p, T> {
         let expansion = self
             .tree
             .expand(&node, &mut self.context, &mut self.children);
+        let work = self.tree.work(&node, self.context.problem);
+        primal::beside(&mut self.context, work, nodes, node.low().value());
         if expansion == Expansion::Split {
             // Its children begin with their own starts.
             self.context.set_lone(None);

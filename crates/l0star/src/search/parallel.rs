@@ -11,8 +11,9 @@ use std::time::Duration;
 use super::checkpoint::Draft;
 use super::context::{Context, TICK};
 use super::frontier::{Frontier, Next};
-use super::{Phase, Progress, Search, Tree};
+use super::{Node, Phase, Progress, Search, Tree};
 use crate::bound::Certified;
+use crate::primal;
 
 /// What the threads share.
 struct Pool<N> {
@@ -60,16 +61,20 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
         is_eager: search.context.is_worth_keeping(0.0),
     };
     let seed = search.context.seed();
+    let mut primal = search.context.primal.take();
     let mut best = search.context.best();
     let started = thread::scope(|scope| {
         let mut started = false;
         for (worker, mut tree) in trees.into_iter().enumerate() {
             let (pool, seed) = (&pool, &seed);
+            let primal = primal.take();
             // A system that gives us fewer threads gets along with fewer.
             let spawned = thread::Builder::new()
                 .name(format!("l0star-{worker}"))
                 .spawn_scoped(scope, move || {
-                    work(worker, &mut tree, &mut seed.context(), pool);
+                    let mut context = seed.context();
+                    context.primal = primal;
+                    work(worker, &mut tree, &mut context, pool);
                 });
             started |= spawned.is_ok();
         }
@@ -100,6 +105,10 @@ impl<N> Drop for Last<'_, N> {
 /// One worker, until it is over.
 fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool<T::Node>) {
     let _last = Last(pool);
+    let looks_for_models = worker == 0;
+    if looks_for_models {
+        look_for_models(context, pool);
+    }
     let mut children = Vec::new();
     let mut state = pool.lock();
     while state.outcome.is_none() {
@@ -117,9 +126,14 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
                 continue;
             }
         };
+        let nodes = state.frontier.counters.nodes;
         drop(state);
         let before = context.best();
         let expansion = tree.expand(&node, context, &mut children);
+        if looks_for_models {
+            let work = tree.work(&node, context.problem);
+            primal::beside(context, work, nodes, node.low().value());
+        }
         state = pool.lock();
         let frontier = &mut state.frontier;
         let progress = frontier.give(worker, node, expansion, &mut children, tree, context);
@@ -135,13 +149,35 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
     }
 }
 
+/// While there is much to find, one thread does nothing else.
+fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
+    if !primal::is_hard(context.problem) {
+        return;
+    }
+    loop {
+        let state = pool.lock();
+        let low = state.frontier.low().map_or(f64::INFINITY, Certified::value);
+        if state.outcome.is_some() || context.limits.stop() {
+            return;
+        }
+        drop(state);
+        let before = context.best();
+        if !primal::alone(context, low) {
+            return;
+        }
+        if context.best() < before {
+            pool.news.notify_one();
+        }
+    }
+}
+
 /// Tells the observer of a model better than `best`.
 fn announce_incumbent(context: &mut Context, best: &mut f64) {
     if context.best() < *best
         && let Some(incumbent) = context.incumbent()
     {
         *best = incumbent.fit.objective;
-        context.announce_incumbent(&incumbent.support);
+        context.announce_incumbent(&incumbent.support, incumbent.source);
     }
 }
 
@@ -194,7 +230,7 @@ mod tests {
         let told = RefCell::new(Vec::new());
         let mut context = Context::new(&problem, &Settings::default());
         context.observe(Box::new(|event: &Event| {
-            if let News::Incumbent { support } = event.news {
+            if let News::Incumbent { support, .. } = event.news {
                 told.borrow_mut().push(support.to_vec());
             }
         }));

@@ -11,6 +11,7 @@ use super::{Context, Phase};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::gram::root::Root;
 use crate::heuristic::{fill_list, first_incumbent};
+use crate::primal;
 use crate::problem::Problem;
 use crate::relaxation::pdal::Pdal;
 use crate::relaxation::working::{self, Working};
@@ -27,6 +28,7 @@ const COARSE: f64 = 1e-3;
 pub(crate) fn begin(context: &mut Context) {
     if context.prepared.screening.is_none() {
         first_incumbent(context);
+        primal::first(context);
         fill_list(context);
         context.save_preparation();
     }

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::search::checkpoint::Stamp;
 use crate::search::context::{PROMISE, WORKING};
 use crate::search::{Event, Observer};
-use crate::settings::{Model, Settings, Solution, Status, scale_of};
+use crate::settings::{Ideas, Model, Settings, Solution, Status, scale_of};
 
 /// What the searches so far have used up.
 struct Spent {
@@ -93,6 +93,11 @@ pub(super) fn solve<'p>(
     if let Some(problem) = &doubling {
         let root = Settings {
             node_limit: Some(1),
+            // Only its bound is of use.
+            ideas: Ideas {
+                primal: false,
+                ..settings.ideas
+            },
             ..exact(&settings)
         };
         let found = Run::new(problem, &root).solve_whole(others, None)?;

@@ -27,9 +27,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Incumbent;
 use super::context::Counters;
 use super::pool::{Entry, Pool};
+use super::{Incumbent, Source};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::linalg::short::Short;
@@ -165,6 +165,7 @@ impl State {
                     x: saved.x.iter().map(|(j, x)| (*j as usize, *x)).collect(),
                     objective: saved.objective,
                 },
+                source: Source::Given,
             },
             evidence: saved.evidence.map(Certified::restored),
         })

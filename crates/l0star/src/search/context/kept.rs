@@ -13,7 +13,7 @@ impl<'p> Context<'p> {
     pub(crate) fn resume(&mut self, state: &State) {
         self.limits.resume(state.seconds, state.nodes);
         for Entry { model, evidence } in state.models() {
-            self.shared.offer(&model.support, model.fit);
+            self.shared.offer(&model.support, model.fit, model.source);
             if let Some(evidence) = evidence {
                 self.shared.pool().settle(&model.support, evidence);
             }

@@ -6,6 +6,7 @@ use super::{Context, Entry, Incumbent, PROMISE};
 use crate::bound::Certified;
 use crate::problem::Problem;
 use crate::restricted::Fit;
+use crate::search::Source;
 use crate::search::exhaustive::count_subsets;
 use crate::settings::{Model, Settings, Solution, Status};
 
@@ -24,7 +25,8 @@ impl Context<'_> {
         // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
         let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
         let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
-        self.shared.offer(&support, Fit { x, objective });
+        self.shared
+            .offer(&support, Fit { x, objective }, Source::Given);
     }
 
     /// The result. `stopped`: the limit that ended the run; `bound`: what is proved (`None` for an inexact method).

@@ -1,0 +1,446 @@
+//! A support with everything that exchanges of one feature need, kept up to date.
+//!
+//! For a support S let `K = H_SS⁻¹`, `x = K c_S`, `V = K H_S,:`, `u = c - H_:,S x` and `d_j = H_jj - H_jS K H_Sj`. Then
+//!
+//! ```text
+//! add j:       the quadratic falls by u_j²/2d_j
+//! remove p:    it grows by x_p²/2K_pp
+//! swap p → j:  it falls by (u_j + x_p V_pj/K_pp)² / 2(d_j + V_pj²/K_pp) - x_p²/2K_pp
+//! ```
+//!
+//! so that all |S| d exchanges cost O(|S| d), and so does making one of them: with `e = (H_j,: - Σ_r H_j,s_r V_r)/d_j` an
+//! addition is `V_r -= V_rj e`, `u -= u_j e`, `d -= d_j e²`, and a removal `V_r -= (K_rp/K_pp) V_p`, `u += (x_p/K_pp) V_p`,
+//! `d += V_p²/K_pp`.
+
+use pulp::Arch;
+
+use super::quadratic::Quadratic;
+use crate::linalg::kernels;
+
+/// What is left of a column in the span of others is rounding below this share of it.
+const SPANNED: f64 = 1e-10;
+/// Columns that are looked at together.
+const CHUNK: usize = 64;
+
+/// A support in the making.
+#[derive(Clone)]
+pub(super) struct Local {
+    /// Indices that are in; the first `fixed` stay.
+    pub members: Vec<usize>,
+    pub fixed: usize,
+    /// K, x and V, in the order of the members.
+    inverse: Vec<Vec<f64>>,
+    x: Vec<f64>,
+    v: Vec<Vec<f64>>,
+    u: Vec<f64>,
+    d: Vec<f64>,
+    /// Indices that cannot be added.
+    closed: Vec<bool>,
+    /// How far the quadratic is below c0, twice.
+    pub gain: f64,
+    /// Vectors that are not in use.
+    spare: Vec<Vec<f64>>,
+    /// Multiplications so far.
+    pub work: u64,
+}
+
+impl Local {
+    /// With the columns that are always in.
+    pub(super) fn new(quadratic: &mut Quadratic) -> Self {
+        let size = quadratic.size();
+        let mut local = Self {
+            members: Vec::new(),
+            fixed: 0,
+            inverse: Vec::new(),
+            x: Vec::new(),
+            v: Vec::new(),
+            u: quadratic.c.clone(),
+            d: quadratic.diagonal.clone(),
+            closed: vec![false; size],
+            gain: 0.0,
+            spare: Vec::new(),
+            work: 0,
+        };
+        for i in quadratic.selectable..size {
+            local.fix(i, quadratic);
+            local.closed[i] = true;
+        }
+        local
+    }
+
+    /// This one stays in; first of all.
+    pub(super) fn fix(&mut self, i: usize, quadratic: &mut Quadratic) {
+        if self.add(i, quadratic) {
+            self.fixed = self.members.len();
+        }
+    }
+
+    /// Takes over the state of another.
+    pub(super) fn reset_to(&mut self, other: &Self) {
+        let Self { v, spare, .. } = self;
+        spare.append(v);
+        for row in &other.v {
+            let mut own = spare.pop().unwrap_or_default();
+            own.clone_from(row);
+            v.push(own);
+        }
+        self.members.clone_from(&other.members);
+        self.fixed = other.fixed;
+        self.inverse.clone_from(&other.inverse);
+        self.x.clone_from(&other.x);
+        self.u.clone_from(&other.u);
+        self.d.clone_from(&other.d);
+        self.closed.clone_from(&other.closed);
+        self.gain = other.gain;
+        self.work += (3 + self.v.len() as u64) * self.u.len() as u64;
+    }
+
+    /// Features that were chosen, in order.
+    pub(super) fn chosen(&self) -> Vec<usize> {
+        let mut chosen = self.members[self.fixed..].to_vec();
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// How many features were chosen.
+    pub(super) fn size(&self) -> usize {
+        self.members.len() - self.fixed
+    }
+
+    /// What adding an index would gain; nothing where it cannot be added.
+    pub(super) fn gain_of(&self, j: usize, quadratic: &Quadratic) -> f64 {
+        match self.closed[j] || self.d[j] <= SPANNED * quadratic.diagonal[j] {
+            true => 0.0,
+            false => self.u[j] * self.u[j] / self.d[j],
+        }
+    }
+
+    /// False when nothing is left of the column beside those that are in.
+    pub(super) fn add(&mut self, j: usize, quadratic: &mut Quadratic) -> bool {
+        let room = self.d[j];
+        if self.closed[j] || room <= SPANNED * quadratic.diagonal[j] {
+            return false;
+        }
+        let (count, size) = (self.members.len(), self.u.len());
+        let mut e = self.spare.pop().unwrap_or_default();
+        e.resize(size, 0.0);
+        quadratic.row_into(j, &mut e);
+        let own: Vec<f64> = self.members.iter().map(|i| e[*i]).collect();
+        for (own, v) in own.iter().zip(&self.v) {
+            kernels::axpy(-own, v, &mut e);
+        }
+        let inverse = 1.0 / room;
+        let pull = self.u[j];
+        let at_j: Vec<f64> = self.v.iter().map(|v| v[j]).collect();
+        let (u, d) = (&mut self.u, &mut self.d);
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for ((e, u), d) in e.iter_mut().zip(u).zip(d) {
+                    *e *= inverse;
+                    *u -= pull * *e;
+                    *d -= room * *e * *e;
+                }
+            },
+        );
+        for (at, v) in at_j.iter().zip(&mut self.v) {
+            kernels::axpy(-at, &e, v);
+        }
+        for (row, at) in self.inverse.iter_mut().zip(&at_j) {
+            for (entry, other) in row.iter_mut().zip(&at_j) {
+                *entry += at * other * inverse;
+            }
+            row.push(-at * inverse);
+        }
+        let mut last: Vec<f64> = at_j.iter().map(|at| -at * inverse).collect();
+        last.push(inverse);
+        self.inverse.push(last);
+        let x = pull * inverse;
+        for (own, at) in self.x.iter_mut().zip(&at_j) {
+            *own -= at * x;
+        }
+        self.x.push(x);
+        self.v.push(e);
+        self.members.push(j);
+        self.closed[j] = true;
+        self.gain += pull * x;
+        self.work += (2 * count as u64 + 4) * size as u64;
+        true
+    }
+
+    /// Takes a member out, by its place.
+    pub(super) fn remove(&mut self, p: usize) {
+        let pivot = 1.0 / self.inverse[p][p];
+        let x = self.x.remove(p);
+        let gone = self.v.remove(p);
+        let mut column: Vec<f64> = self.inverse.iter().map(|row| row[p]).collect();
+        column.remove(p);
+        self.inverse.remove(p);
+        let j = self.members.remove(p);
+        self.closed[j] = false;
+        for (r, share) in column.iter().enumerate() {
+            let share = share * pivot;
+            kernels::axpy(-share, &gone, &mut self.v[r]);
+            self.inverse[r].remove(p);
+            for (entry, other) in self.inverse[r].iter_mut().zip(&column) {
+                *entry -= share * other;
+            }
+            self.x[r] -= share * x;
+        }
+        let back = x * pivot;
+        let (u, d) = (&mut self.u, &mut self.d);
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for ((v, u), d) in gone.iter().zip(u).zip(d) {
+                    *u += back * v;
+                    *d += pivot * v * v;
+                }
+            },
+        );
+        self.gain -= x * back;
+        self.work += (column.len() as u64 + 4) * gone.len() as u64;
+        self.spare.push(gone);
+    }
+
+    /// What removing a member costs, by its place.
+    pub(super) fn cost(&self, p: usize) -> f64 {
+        self.x[p] * self.x[p] / self.inverse[p][p]
+    }
+
+    /// The exchange that gains most, if one gains more than `least`: the place of the member, and the index that replaces it.
+    pub(super) fn best_swap(
+        &mut self,
+        quadratic: &Quadratic,
+        least: f64,
+    ) -> Option<(usize, usize)> {
+        let mut best = (least, None);
+        for p in self.fixed..self.members.len() {
+            if let Some((gain, j)) = self.best_for(p, quadratic, best.0) {
+                best = (gain, Some((p, j)));
+            }
+        }
+        best.1
+    }
+
+    /// The best exchange of a member, by its place, if it gains more than `least`: what it gains, and the index that replaces
+    /// the member.
+    pub(super) fn best_for(
+        &mut self,
+        p: usize,
+        quadratic: &Quadratic,
+        least: f64,
+    ) -> Option<(f64, usize)> {
+        let selectable = quadratic.selectable;
+        self.work += 3 * selectable as u64;
+        let pivot = 1.0 / self.inverse[p][p];
+        let back = self.x[p] * pivot;
+        let cost = self.x[p] * back;
+        let mut to_beat = cost + least;
+        let (v, u, d) = (&self.v[p], &self.u, &self.d);
+        let mut best = None;
+        let mut first = 0;
+        while let Some(at) = next_above(
+            &u[..selectable],
+            &d[..selectable],
+            &v[..selectable],
+            (back, pivot, to_beat),
+            first,
+        ) {
+            for j in at..(at + CHUNK).min(selectable) {
+                let pull = u[j] + back * v[j];
+                let room = d[j] + pivot * v[j] * v[j];
+                if pull * pull > to_beat * room
+                    && !self.closed[j]
+                    && room > SPANNED * quadratic.diagonal[j]
+                {
+                    to_beat = pull * pull / room;
+                    best = Some((to_beat - cost, j));
+                }
+            }
+            first = at + CHUNK;
+        }
+        best
+    }
+}
+
+/// The first chunk from `first` on in which `(u + back v)² > to_beat (d + pivot v²)` somewhere.
+fn next_above(
+    u: &[f64],
+    d: &[f64],
+    v: &[f64],
+    (back, pivot, to_beat): (f64, f64, f64),
+    first: usize,
+) -> Option<usize> {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let chunks = u[first.min(u.len())..].chunks(CHUNK);
+            let chunks = chunks.zip(d[first.min(d.len())..].chunks(CHUNK));
+            let mut chunks = chunks.zip(v[first.min(v.len())..].chunks(CHUNK));
+            let found = chunks.position(
+                #[inline(always)]
+                |((u, d), v)| {
+                    let mut most = [0.0_f64; 8];
+                    let (u8, u1) = u.as_chunks::<8>();
+                    let (d8, d1) = d.as_chunks::<8>();
+                    let (v8, v1) = v.as_chunks::<8>();
+                    for ((u, d), v) in u8.iter().zip(d8).zip(v8) {
+                        for l in 0..8 {
+                            let pull = u[l] + back * v[l];
+                            let room = d[l] + pivot * v[l] * v[l];
+                            let above = pull * pull - to_beat * room;
+                            most[l] = if above > most[l] { above } else { most[l] };
+                        }
+                    }
+                    let rest = u1.iter().zip(d1).zip(v1).any(|((u, d), v)| {
+                        let pull = u + back * v;
+                        pull * pull > to_beat * (d + pivot * v * v)
+                    });
+                    rest || most.iter().any(|above| *above > 0.0)
+                },
+            );
+            found.map(|at| first + at * CHUNK)
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Design, Problem};
+
+    /// Fewer rows than columns, an intercept, a column that is always in, two columns that are copies.
+    fn problem() -> Problem {
+        let (n, d) = (9, 14);
+        let wave = |at: usize| ((at * at % 89) as f64 * 0.9).sin() + 0.2;
+        let mut values: Vec<f64> = (0..n * d).map(wave).collect();
+        values.copy_within(2 * n..3 * n, 7 * n);
+        let response = (0..n).map(|i| wave(5 * i + 2) + wave(3 * n + i)).collect();
+        let design = Design::dense(n, d, values).unwrap();
+        let builder = Problem::builder(design, response).standardize(false).k(3);
+        let builder = builder.ridge(1e-3).intercept(true).always_in(4, 0.1);
+        builder.build().unwrap()
+    }
+
+    /// How far the quadratic falls with these indices and what is always in, twice; by elimination, from the rows of H.
+    fn gain(quadratic: &mut Quadratic, chosen: &[usize]) -> f64 {
+        let mut set: Vec<usize> = (quadratic.selectable..quadratic.size()).collect();
+        set.extend_from_slice(chosen);
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        for i in &set {
+            let mut row = vec![0.0; quadratic.size()];
+            quadratic.row_into(*i, &mut row);
+            let mut own: Vec<f64> = set.iter().map(|j| row[*j]).collect();
+            own.push(quadratic.c[*i]);
+            rows.push(own);
+        }
+        let mut gain = 0.0;
+        for p in 0..set.len() {
+            let pivot = rows[p].clone();
+            gain += pivot[set.len()].powi(2) / pivot[p];
+            for row in &mut rows[p + 1..] {
+                let share = row[p] / pivot[p];
+                row.iter_mut()
+                    .zip(&pivot)
+                    .for_each(|(a, b)| *a -= share * b);
+            }
+        }
+        gain
+    }
+
+    #[test]
+    fn every_exchange_is_worth_what_is_said() {
+        let problem = problem();
+        let mut quadratic = Quadratic::of_problem(&problem);
+        let mut local = Local::new(&mut quadratic);
+        assert_eq!(local.size(), 0);
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-8 * b.abs().max(1e-6);
+        for j in [0, 3, 6] {
+            let promised = local.gain + local.gain_of(j, &quadratic);
+            assert!(local.add(j, &mut quadratic));
+            let chosen = local.chosen();
+            assert!(close(local.gain, gain(&mut quadratic, &chosen)));
+            assert!(close(local.gain, promised));
+        }
+        for round in 0..40 {
+            let chosen = local.chosen();
+            let now = gain(&mut quadratic, &chosen);
+            assert!(close(local.gain, now), "{round}: {} {now}", local.gain);
+            let mut best = (0.0, 0, 0);
+            for out in &chosen {
+                for j in (0..quadratic.selectable).filter(|j| !chosen.contains(j)) {
+                    let others = chosen.iter().copied().filter(|i| i != out);
+                    let next: Vec<usize> = others.chain([j]).collect();
+                    let more = gain(&mut quadratic, &next) - now;
+                    if more > best.0 {
+                        best = (more, *out, j);
+                    }
+                }
+            }
+            let least = 1e-9 * now;
+            let swap = local.best_swap(&quadratic, least);
+            assert_eq!(swap.is_some(), best.0 > least, "{round}: {best:?}");
+            let (p, j) = match swap {
+                Some((p, j)) => {
+                    let (more, _) = local.best_for(p, &quadratic, 0.0).unwrap();
+                    assert!(close(more, best.0), "{round}: {more} {best:?}");
+                    (p, j)
+                }
+                // Away from the optimum, to go on from elsewhere.
+                None => {
+                    let p = local.fixed + round % 3;
+                    (
+                        p,
+                        (0..quadratic.selectable)
+                            .find(|j| !local.closed[*j])
+                            .unwrap(),
+                    )
+                }
+            };
+            let cost = local.cost(p);
+            let before = local.gain;
+            local.remove(p);
+            assert!(close(before - local.gain, cost));
+            if !local.add(j, &mut quadratic) {
+                let next = (0..quadratic.selectable).rev().find(|j| !local.closed[*j]);
+                assert!(local.add(next.unwrap(), &mut quadratic));
+            }
+        }
+    }
+
+    /// Without the column of ones, which centring takes out, the Gram matrix has the same numbers as the rows that are made.
+    #[test]
+    fn rows_are_those_of_the_gram_matrix() {
+        let problem = problem();
+        let limits = crate::limits::Limits::none();
+        let root = crate::gram::root::Root::new(&problem, &problem.selectable, &limits, 1, &mut ());
+        let mut whole = Quadratic::whole(&std::sync::Arc::new(root.unwrap()));
+        let mut made = Quadratic::of_problem(&problem);
+        let (mut centred, mut plain) = (Local::new(&mut whole), Local::new(&mut made));
+        let offset = whole.c0 - 0.5 * centred.gain - (made.c0 - 0.5 * plain.gain);
+        assert!(offset.abs() <= 1e-12 * made.c0);
+        for j in [1, 5, 8] {
+            let (a, b) = (centred.gain_of(j, &whole), plain.gain_of(j, &made));
+            assert!((a - b).abs() <= 1e-9 * b, "{a} {b}");
+            assert!(centred.add(j, &mut whole) && plain.add(j, &mut made));
+        }
+    }
+
+    #[test]
+    fn a_copy_of_a_member_without_a_ridge_adds_nothing() {
+        let (n, d) = (6, 3);
+        let wave = |at: usize| ((at * 7) as f64).sin();
+        let mut values: Vec<f64> = (0..n * d).map(wave).collect();
+        values.copy_within(0..n, 2 * n);
+        let design = Design::dense(n, d, values).unwrap();
+        let builder = Problem::builder(design, (0..n).map(wave).collect());
+        let problem = builder.standardize(false).ridge(1e-14).build().unwrap();
+        let mut quadratic = Quadratic::of_problem(&problem);
+        let mut local = Local::new(&mut quadratic);
+        assert!(local.add(0, &mut quadratic));
+        assert_eq!(local.gain_of(2, &quadratic), 0.0);
+        assert!(!local.add(2, &mut quadratic));
+        assert_eq!(local.chosen(), [0]);
+    }
+}

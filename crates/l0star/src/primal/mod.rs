@@ -1,0 +1,487 @@
+//! The primal side: good models, found by local search, whatever the bounds are.
+//!
+//! Starts are greedy, with one of the best few features chosen at random at each step, or crossovers: the union of two good
+//! models, cut down to k again. From each the best exchange of one feature is made until none helps, among all columns
+//! ([`local`]). For the quadratic loss that is all there is to it. For others starts are made in a model of P at the empty support,
+//! and exchanges are chosen in models at each support on the way, and fitted ([`quadratic`]). A pool keeps the best of what was
+//! found. Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
+
+mod local;
+mod quadratic;
+
+use local::Local;
+pub(crate) use quadratic::Quadratic;
+
+use crate::problem::Problem;
+use crate::search::{Context, Source};
+
+/// A start takes one of so many features at each step.
+const CHOICES: usize = 20;
+/// Models in the pool; crossovers begin with so many of them.
+const POOL: usize = 16;
+const LEAST_POOL: usize = 6;
+/// Smaller supports are found by starts alone.
+const CROSSED: usize = 4;
+/// The pool is given up after so many starts without anything better.
+const STALE: u32 = 4000;
+/// An exchange has to gain this share of c0 …
+const WORTHWHILE: f64 = 1e-11;
+/// … and a refit this share of P.
+const BETTER: f64 = 1e-10;
+/// Exchanges of one descent: far more than any has needed.
+const MOST_SWAPS: usize = 1000;
+/// Models of P on the way from one start, and exchanges that are fitted in each.
+const MOST_MODELS: usize = 20;
+const TRIES: usize = 4;
+
+/// Multiplications before anything is proved, of a problem whose bounds will not get far …
+const FIRST: u64 = 1_000_000_000;
+/// … unless so many starts for each feature of a model have found nothing better.
+const PATIENCE: u64 = 50;
+/// Multiplications of a while on a thread of its own.
+const A_WHILE: u64 = 10_000_000;
+/// Other problems are not searched here until so many nodes have shown that they are not easy.
+const EASY: u64 = 50;
+
+/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
+pub(crate) const SMALL_RIDGE: f64 = 0.02;
+
+/// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
+/// are worth a longer search for models before anything is proved.
+pub(crate) fn is_hard(problem: &Problem) -> bool {
+    problem.rows() < problem.selectable.len() && problem.ridge_share() < SMALL_RIDGE
+}
+
+/// Looks for models before anything is proved, where that is worth it.
+pub(crate) fn first(context: &mut Context) {
+    if is_hard(context.problem) {
+        begin(context);
+        proceed(
+            context,
+            FIRST,
+            PATIENCE * context.problem.support_size() as u64,
+        );
+    }
+}
+
+/// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
+/// large, little when there is only something to prove.
+pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
+    if work == 0 || (nodes < EASY && !is_hard(context.problem)) {
+        return;
+    }
+    begin(context);
+    let divisor = match gap(context, low) {
+        gap if gap > 0.5 => 1,
+        gap if gap > 0.1 => 5,
+        gap if gap > 0.01 => 20,
+        _ => 100,
+    };
+    proceed(context, work / divisor, u64::MAX);
+}
+
+/// Looks for models for a while, on a thread that does nothing else. False when there is no longer enough to be found for
+/// that: the bound `low` has come near.
+pub(crate) fn alone(context: &mut Context, low: f64) -> bool {
+    begin(context);
+    if context.primal.is_none() || gap(context, low) <= 0.1 {
+        return false;
+    }
+    proceed(context, A_WHILE, u64::MAX);
+    true
+}
+
+/// What is left to prove, as a share.
+fn gap(context: &Context, low: f64) -> f64 {
+    (context.reference() - low) / context.scale_of(context.reference())
+}
+
+/// Makes the search for models, unless it is there.
+fn begin(context: &mut Context) {
+    if context.looks_for_models() {
+        let problem = context.problem;
+        let primal = match problem.loss.is_quadratic() {
+            true => Primal::new(problem, Quadratic::of_problem(problem)),
+            false => Primal::of_loss(context),
+        };
+        context.primal = primal.map(Box::new);
+    }
+}
+
+fn proceed(context: &mut Context, work: u64, patience: u64) {
+    if let Some(mut primal) = context.primal.take() {
+        let source = std::mem::replace(&mut context.source, Source::LocalSearch);
+        primal.work(work, patience, context);
+        context.source = source;
+        context.primal = Some(primal);
+    }
+}
+
+/// A local search that can be gone on with.
+pub(crate) struct Primal<'p> {
+    problem: &'p Problem,
+    /// What is minimised, or a model of it at the empty support.
+    quadratic: Quadratic<'p>,
+    is_model: bool,
+    k: usize,
+    /// What is always in, alone.
+    base: Local,
+    local: Local,
+    /// Values and chosen indices of the best local optima.
+    pool: Vec<(f64, Vec<usize>)>,
+    random: Random,
+    starts: u64,
+    stale: u32,
+    /// Multiplications that it may make in all, and those that it has made with what is gone.
+    allowed: u64,
+    before: u64,
+}
+
+impl<'p> Primal<'p> {
+    /// For the quadratic loss. `None` where there is nothing to choose from.
+    pub(crate) fn new(problem: &'p Problem, mut quadratic: Quadratic<'p>) -> Option<Self> {
+        let k = problem.support_size();
+        if k == 0 || quadratic.selectable <= k {
+            return None;
+        }
+        let base = Local::new(&mut quadratic);
+        Some(Self {
+            problem,
+            local: base.clone(),
+            base,
+            quadratic,
+            is_model: false,
+            k,
+            pool: Vec::new(),
+            random: Random(0x9E37_79B9_7F4A_7C15),
+            starts: 0,
+            stale: 0,
+            allowed: 0,
+            before: 0,
+        })
+    }
+
+    /// For any loss.
+    fn of_loss(context: &mut Context<'p>) -> Option<Self> {
+        let quadratic = model(context, &[]);
+        let primal = Self::new(context.problem, quadratic)?;
+        Some(Self {
+            is_model: true,
+            ..primal
+        })
+    }
+
+    fn spent(&self) -> u64 {
+        self.before + self.quadratic.work + self.local.work
+    }
+
+    /// Goes on for so many multiplications, up to the end of the start that is under way then, until so many starts have found
+    /// nothing better, or to a limit. What it finds is offered to the context.
+    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>) {
+        self.allowed += multiplications;
+        let (mut best, mut last) = (context.best(), self.starts);
+        while self.spent() < self.allowed && !context.limits.stop() {
+            if context.best() < best {
+                (best, last) = (context.best(), self.starts);
+            } else if self.starts - last >= patience {
+                // What is not needed now is not saved up.
+                self.allowed = self.spent();
+                return;
+            }
+            match self.starts {
+                0 => self.known(context),
+                1 => self.greedy(1),
+                _ if self.k < CROSSED || self.pool.len() < LEAST_POOL => self.greedy(CHOICES),
+                _ if self.random.below(4) == 0 => self.greedy(CHOICES),
+                _ => self.cross(),
+            }
+            self.starts += 1;
+            let (chosen, value) = match self.is_model {
+                false => self.descend(context),
+                true => self.refine(context),
+            };
+            if !context.limits.stop() {
+                self.keep(chosen, value);
+            }
+        }
+    }
+
+    /// From the best model so far.
+    fn known(&mut self, context: &Context) {
+        self.local.reset_to(&self.base);
+        let columns = &self.quadratic.columns[..self.quadratic.selectable];
+        let known = context.incumbent().map(|known| known.support);
+        let known = known.unwrap_or_default();
+        let places = known.iter().filter_map(|j| columns.binary_search(j).ok());
+        for i in places.collect::<Vec<usize>>() {
+            self.local.add(i, &mut self.quadratic);
+        }
+        self.fill(1);
+    }
+
+    /// From nothing.
+    fn greedy(&mut self, choices: usize) {
+        self.local.reset_to(&self.base);
+        self.fill(choices);
+    }
+
+    /// Adds features up to k, each one of the best few.
+    fn fill(&mut self, choices: usize) {
+        while self.local.size() < self.k {
+            let gains = (0..self.quadratic.selectable)
+                .map(|j| (self.local.gain_of(j, &self.quadratic), j))
+                .filter(|(gain, _)| *gain > 0.0);
+            let best = largest(gains, choices);
+            self.local.work += 2 * self.quadratic.selectable as u64;
+            if best.is_empty() {
+                return;
+            }
+            let (_, j) = best[self.random.below(best.len())];
+            self.local.add(j, &mut self.quadratic);
+        }
+    }
+
+    /// From the union of two models of the pool, less what costs least, or now and then anything.
+    fn cross(&mut self) {
+        let a = self.random.below(self.pool.len());
+        let mut b = self.random.below(self.pool.len() - 1);
+        b += usize::from(b >= a);
+        let mut union = self.pool[a].1.clone();
+        union.extend(&self.pool[b].1);
+        union.sort_unstable();
+        union.dedup();
+        while union.len() < (self.k + 2).min(self.quadratic.selectable) {
+            let j = self.random.below(self.quadratic.selectable);
+            if !union.contains(&j) {
+                union.push(j);
+            }
+        }
+        self.local.reset_to(&self.base);
+        for j in union {
+            self.local.add(j, &mut self.quadratic);
+        }
+        while self.local.size() > self.k {
+            let places = self.local.fixed..self.local.members.len();
+            let p = match self.random.below(4) {
+                0 => places.start + self.random.below(places.len()),
+                _ => {
+                    let cost = |p: &usize| self.local.cost(*p);
+                    let least = places.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+                    least.unwrap_or(self.local.fixed)
+                }
+            };
+            self.local.remove(p);
+        }
+        self.fill(1);
+    }
+
+    /// The columns of chosen indices.
+    fn support(&self, chosen: &[usize]) -> Vec<usize> {
+        chosen.iter().map(|i| self.quadratic.columns[*i]).collect()
+    }
+
+    /// Makes the best exchange until none helps, and offers what was found, if it is good enough.
+    fn descend(&mut self, context: &mut Context) -> (Vec<usize>, f64) {
+        let least = WORTHWHILE * 2.0 * self.quadratic.c0;
+        for _ in 0..MOST_SWAPS {
+            let swap = self.local.best_swap(&self.quadratic, least);
+            let Some((p, j)) = swap.filter(|_| !context.limits.stop()) else {
+                break;
+            };
+            self.local.remove(p);
+            self.local.add(j, &mut self.quadratic);
+        }
+        let chosen = self.local.chosen();
+        let value = self.quadratic.c0 - 0.5 * self.local.gain;
+        if value < context.reference() {
+            context.counters.calls += 1;
+            context.propose(&self.support(&chosen));
+        }
+        (chosen, value)
+    }
+
+    /// Fits the start, and makes the best of a few exchanges that are promising in the model of P at each fit, while refits get
+    /// better.
+    fn refine(&mut self, context: &mut Context<'p>) -> (Vec<usize>, f64) {
+        let mut chosen = self.local.chosen();
+        let mut value = context.try_support(&self.support(&chosen));
+        for _ in 0..MOST_MODELS {
+            if context.limits.stop() {
+                break;
+            }
+            let mut quadratic = model(context, &self.support(&chosen));
+            let mut local = Local::new(&mut quadratic);
+            for i in &chosen {
+                local.add(*i, &mut quadratic);
+            }
+            let least = BETTER * value;
+            let places = local.fixed..local.members.len();
+            let mut swaps: Vec<(f64, usize, usize)> = places
+                .filter_map(|p| {
+                    let (gain, j) = local.best_for(p, &quadratic, least)?;
+                    Some((gain, local.members[p], j))
+                })
+                .collect();
+            swaps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            swaps.truncate(TRIES);
+            self.before += quadratic.work + local.work;
+            let mut best: Option<(f64, Vec<usize>)> = None;
+            for (_, out, new) in swaps {
+                let mut next: Vec<usize> = chosen.iter().copied().filter(|i| *i != out).collect();
+                next.push(new);
+                next.sort_unstable();
+                let at = context.try_support(&self.support(&next));
+                self.before += (self.problem.rows() * self.k * self.k) as u64;
+                if best.as_ref().is_none_or(|(least, _)| at < *least) {
+                    best = Some((at, next));
+                }
+            }
+            match best {
+                Some((at, next)) if at < value - BETTER * value.abs() => {
+                    (value, chosen) = (at, next);
+                }
+                _ => break,
+            }
+        }
+        (chosen, value)
+    }
+
+    /// Keeps a local optimum when it is among the best.
+    fn keep(&mut self, chosen: Vec<usize>, value: f64) {
+        self.stale += 1;
+        if self.stale > STALE {
+            self.pool.clear();
+            self.stale = 0;
+        }
+        if self.pool.iter().any(|(_, known)| *known == chosen) {
+            return;
+        }
+        if self.pool.len() < POOL {
+            self.pool.push((value, chosen));
+            return;
+        }
+        let order = |a: &usize, b: &usize| self.pool[*a].0.total_cmp(&self.pool[*b].0);
+        let worst = (0..self.pool.len()).max_by(order).unwrap_or(0);
+        if value < self.pool[worst].0 {
+            self.pool[worst] = (value, chosen);
+        }
+    }
+}
+
+/// The model of P at the minimiser of a support.
+fn model<'p>(context: &mut Context<'p>, support: &[usize]) -> Quadratic<'p> {
+    let problem = context.problem;
+    let fit = context.restricted().fit(support);
+    Quadratic::model_at(problem, &fit, context.restricted().beta())
+}
+
+/// The largest of some numbers with their indices, the largest first.
+fn largest(numbers: impl Iterator<Item = (f64, usize)>, count: usize) -> Vec<(f64, usize)> {
+    let mut numbers: Vec<(f64, usize)> = numbers.collect();
+    let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if numbers.len() > count {
+        numbers.select_nth_unstable_by(count - 1, order);
+        numbers.truncate(count);
+    }
+    numbers.sort_unstable_by(order);
+    numbers
+}
+
+/// Numbers that look random, the same in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    /// One of `0..count`.
+    fn below(&mut self, count: usize) -> usize {
+        (self.next() % count.max(1) as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Design, Method, Settings};
+
+    /// More features than rows, and hardly a ridge.
+    fn problem(seed: u64, loss: &str, k: usize) -> Problem {
+        let (n, d) = (12, 24);
+        let mut random = Random(seed);
+        let mut number = || random.below(2001) as f64 / 1000.0 - 1.0;
+        let values: Vec<f64> = (0..n * d).map(|_| number()).collect();
+        let response = (0..n).map(|i| {
+            let z = 2.0 * values[i] - 1.5 * values[n + i] + values[2 * n + i] + 0.3 * number();
+            match loss {
+                "quadratic" | "huber" => z,
+                _ => f64::signum(z + 1e-9),
+            }
+        });
+        let response = response.collect();
+        let builder = Problem::builder(Design::dense(n, d, values).unwrap(), response);
+        let loss = crate::loss::by_name(loss, 0.5).unwrap();
+        let builder = builder.loss(loss).intercept(true).ridge(1e-3);
+        builder.k(k).build().unwrap()
+    }
+
+    /// Local search finds the best of all supports, before a node is looked at.
+    #[test]
+    fn the_best_model_is_found_without_a_proof() {
+        for loss in ["quadratic", "huber", "logistic", "squared-hinge"] {
+            for seed in 1..=4 {
+                let problem = problem(seed, loss, 3);
+                assert!(is_hard(&problem));
+                let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+                let settings = Settings {
+                    node_limit: Some(0),
+                    ..Settings::default()
+                };
+                let found = crate::solve(&problem, &settings).unwrap();
+                let share = found.objective / best.objective - 1.0;
+                assert!(share <= 1e-9, "{loss} {seed}: {share}");
+            }
+        }
+    }
+
+    /// The same in every run: work is counted, not timed.
+    #[test]
+    fn a_run_can_be_repeated() {
+        let problem = problem(7, "quadratic", 5);
+        let run = || {
+            let mut context = Context::new(&problem, &Settings::default());
+            let mut primal = Primal::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+            primal.work(200_000, u64::MAX, &mut context);
+            (primal.starts, primal.pool, context.best())
+        };
+        let (starts, pool, best) = run();
+        assert!(starts > 10 && pool.len() > 1);
+        assert_eq!(run(), (starts, pool, best));
+    }
+
+    /// What it was not patient for is not done later.
+    #[test]
+    fn it_ends_when_nothing_better_is_found() {
+        let problem = problem(3, "quadratic", 2);
+        let mut context = Context::new(&problem, &Settings::default());
+        let mut primal = Primal::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+        primal.work(u64::MAX, 20, &mut context);
+        let starts = primal.starts;
+        assert!(starts >= 20);
+        primal.work(0, u64::MAX, &mut context);
+        assert_eq!(primal.starts, starts);
+    }
+
+    #[test]
+    fn there_has_to_be_a_choice() {
+        for k in [0, 24] {
+            let problem = problem(1, "quadratic", k);
+            assert!(Primal::new(&problem, Quadratic::of_problem(&problem)).is_none());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The quadratic that supports are compared in, a row of H at a time.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::gram::root::Root;
+use crate::problem::Problem;
+use crate::restricted::Fit;
+
+/// Rows that are kept take at most so many numbers.
+const KEPT: usize = 1 << 24;
+
+/// `c0 - cᵀx + ½ xᵀHx` over columns of which the first `selectable` can be chosen and the others are always in.
+pub(crate) struct Quadratic<'p> {
+    /// The column of the data at each index.
+    pub columns: Vec<usize>,
+    pub selectable: usize,
+    pub c: Vec<f64>,
+    /// `H_ii`.
+    pub diagonal: Vec<f64>,
+    pub c0: f64,
+    rows: Rows<'p>,
+    /// Multiplications so far.
+    pub work: u64,
+}
+
+/// Where rows come from.
+enum Rows<'p> {
+    /// They are all there.
+    Whole(Arc<Root>),
+    /// They are made when they are wanted, and kept while there is room: `H = Aᵀ diag(w) A + diag(λ)`.
+    Made {
+        problem: &'p Problem,
+        weights: Vec<f64>,
+        kept: HashMap<usize, Vec<f64>>,
+        weighted: Vec<f64>,
+    },
+}
+
+impl<'p> Quadratic<'p> {
+    /// That of a Gram matrix.
+    pub(crate) fn whole(root: &Arc<Root>) -> Self {
+        Self {
+            columns: root.columns.clone(),
+            selectable: root.selectable,
+            c: root.c.clone(),
+            diagonal: (0..root.size()).map(|i| root.row(i)[i]).collect(),
+            c0: root.c0,
+            rows: Rows::Whole(Arc::clone(root)),
+            work: 0,
+        }
+    }
+
+    /// That of a problem with the quadratic loss, without a Gram matrix.
+    pub(crate) fn of_problem(problem: &'p Problem) -> Self {
+        let mut r: Vec<f64> = problem
+            .p
+            .iter()
+            .zip(&problem.b)
+            .map(|(p, b)| p * b)
+            .collect();
+        for ((r, p), o) in r.iter_mut().zip(&problem.p).zip(&problem.offset) {
+            *r -= p * o;
+        }
+        let halves = r.iter().zip(&problem.p).map(|(r, p)| 0.5 * r * r / p);
+        let c0 = halves.sum();
+        Self::of_rows(problem, problem.p.clone(), &r, c0)
+    }
+
+    /// The model of P at a minimiser over its support: up to a constant and third order in `y - x`, P is `½ yᵀHy - cᵀy` with the
+    /// curvatures w of the rows and `c = Hx - ∇P(x)`. `beta`: the weighted slopes of the loss at x.
+    pub(super) fn model_at(problem: &'p Problem, fit: &Fit, beta: &[f64]) -> Self {
+        let mut z = vec![0.0; problem.rows()];
+        problem.predict_into(&fit.x, &mut z);
+        let mut weights = vec![0.0; problem.rows()];
+        let loss = &problem.loss;
+        loss.weighted_curvatures(&problem.p, &z, &problem.b, &mut weights);
+        for (z, o) in z.iter_mut().zip(&problem.offset) {
+            *z -= o;
+        }
+        let terms = z.iter().zip(&weights).zip(beta);
+        let r: Vec<f64> = terms.map(|((z, w), beta)| w * z - beta).collect();
+        Self::of_rows(problem, weights, &r, fit.objective)
+    }
+
+    /// With `H = Aᵀ diag(w) A + diag(λ)` and `c = Aᵀr`, over all columns of a problem that are not excluded. The intercept is
+    /// one of those that are always in.
+    fn of_rows(problem: &'p Problem, weights: Vec<f64>, r: &[f64], c0: f64) -> Self {
+        let selectable = problem.selectable.len();
+        let mut columns = problem.selectable.clone();
+        columns.extend_from_slice(&problem.penalised);
+        columns.extend_from_slice(problem.unpenalised.columns());
+        let mut c = vec![0.0; columns.len()];
+        problem.design.dots(&columns, r, &mut c);
+        let mut weighted = vec![0.0; problem.rows()];
+        let diagonal = columns.iter().map(|j| {
+            problem.design.weigh_column(*j, &weights, &mut weighted);
+            problem.design.dot(*j, &weighted) + problem.ridge[*j]
+        });
+        let diagonal = diagonal.collect();
+        Self {
+            work: 3 * (problem.rows() * columns.len()) as u64,
+            columns,
+            selectable,
+            c,
+            diagonal,
+            c0,
+            rows: Rows::Made {
+                problem,
+                weights,
+                kept: HashMap::new(),
+                weighted,
+            },
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Writes row `i` of H out.
+    pub(super) fn row_into(&mut self, i: usize, out: &mut [f64]) {
+        let size = self.size();
+        match &mut self.rows {
+            Rows::Whole(root) => out.copy_from_slice(root.row(i)),
+            Rows::Made {
+                problem,
+                weights,
+                kept,
+                weighted,
+            } => {
+                if let Some(row) = kept.get(&i) {
+                    out.copy_from_slice(row);
+                    return;
+                }
+                let j = self.columns[i];
+                problem.design.weigh_column(j, weights, weighted);
+                problem.design.dots(&self.columns, weighted, out);
+                out[i] = self.diagonal[i];
+                self.work += (problem.rows() * size) as u64;
+                if kept.len() >= (KEPT / size).max(64) {
+                    kept.clear();
+                }
+                kept.insert(i, out.to_vec());
+            }
+        }
+    }
+}
