@@ -18,7 +18,7 @@ use crate::search::{Context, Source};
 /// A start takes one of so many features at each step.
 const CHOICES: usize = 20;
 /// Models in the pool; crossovers begin with so many of them.
-const POOL: usize = 16;
+const POOL: usize = 64;
 const LEAST_POOL: usize = 6;
 /// Smaller supports are found by starts alone.
 const CROSSED: usize = 4;
@@ -35,9 +35,9 @@ const MOST_MODELS: usize = 20;
 const TRIES: usize = 4;
 
 /// Multiplications before anything is proved, of a problem whose bounds will not get far …
-const FIRST: u64 = 1_000_000_000;
+const FIRST: u64 = 4_000_000_000;
 /// … unless so many starts for each feature of a model have found nothing better.
-const PATIENCE: u64 = 50;
+const PATIENCE: u64 = 100;
 /// Multiplications of a while on a thread of its own.
 const A_WHILE: u64 = 10_000_000;
 /// Other problems are not searched here until so many nodes have shown that they are not easy.
