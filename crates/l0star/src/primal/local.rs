@@ -12,6 +12,8 @@
 //! addition is `V_r -= V_rj e`, `u -= u_j e`, `d -= d_j e²`, and a removal `V_r -= (K_rp/K_pp) V_p`, `u += (x_p/K_pp) V_p`,
 //! `d += V_p²/K_pp`.
 
+use std::ops::Range;
+
 use pulp::Arch;
 
 use super::quadratic::Quadratic;
@@ -24,10 +26,11 @@ const CHUNK: usize = 64;
 
 /// A support in the making.
 #[derive(Clone)]
-pub(super) struct Local {
-    /// Indices that are in; the first `fixed` stay.
-    pub members: Vec<usize>,
-    pub fixed: usize,
+pub(crate) struct Local {
+    /// Indices that are in; the first `fixed` are always, and are not chosen, those before `first` stay.
+    members: Vec<usize>,
+    fixed: usize,
+    first: usize,
     /// K, x and V, in the order of the members.
     inverse: Vec<Vec<f64>>,
     x: Vec<f64>,
@@ -46,11 +49,12 @@ pub(super) struct Local {
 
 impl Local {
     /// With the columns that are always in.
-    pub(super) fn new(quadratic: &mut Quadratic) -> Self {
+    pub(crate) fn new(quadratic: &mut Quadratic) -> Self {
         let size = quadratic.size();
         let mut local = Self {
             members: Vec::new(),
             fixed: 0,
+            first: 0,
             inverse: Vec::new(),
             x: Vec::new(),
             v: Vec::new(),
@@ -62,17 +66,23 @@ impl Local {
             work: 0,
         };
         for i in quadratic.selectable..size {
-            local.fix(i, quadratic);
+            local.add(i, quadratic);
             local.closed[i] = true;
         }
+        (local.fixed, local.first) = (local.members.len(), local.members.len());
         local
     }
 
-    /// This one stays in; first of all.
-    pub(super) fn fix(&mut self, i: usize, quadratic: &mut Quadratic) {
+    /// This one is chosen first, and stays.
+    pub(crate) fn pin(&mut self, i: usize, quadratic: &mut Quadratic) {
         if self.add(i, quadratic) {
-            self.fixed = self.members.len();
+            self.first = self.members.len();
         }
+    }
+
+    /// This one stays out.
+    pub(crate) fn bar(&mut self, i: usize) {
+        self.closed[i] = true;
     }
 
     /// Takes over the state of another.
@@ -85,7 +95,7 @@ impl Local {
             v.push(own);
         }
         self.members.clone_from(&other.members);
-        self.fixed = other.fixed;
+        (self.fixed, self.first) = (other.fixed, other.first);
         self.inverse.clone_from(&other.inverse);
         self.x.clone_from(&other.x);
         self.u.clone_from(&other.u);
@@ -95,28 +105,34 @@ impl Local {
         self.work += (3 + self.v.len() as u64) * self.u.len() as u64;
     }
 
-    /// Features that were chosen, in order.
-    pub(super) fn chosen(&self) -> Vec<usize> {
-        let mut chosen = self.members[self.fixed..].to_vec();
-        chosen.sort_unstable();
-        chosen
+    /// Indices that were chosen, in the order in which they came.
+    pub(crate) fn chosen(&self) -> &[usize] {
+        &self.members[self.fixed..]
     }
 
-    /// How many features were chosen.
-    pub(super) fn size(&self) -> usize {
+    /// The places of the members that can be removed.
+    pub(super) fn places(&self) -> Range<usize> {
+        self.first..self.members.len()
+    }
+
+    /// The member at a place.
+    pub(super) fn at(&self, place: usize) -> usize {
+        self.members[place]
+    }
+
+    /// How many indices were chosen.
+    pub(crate) fn size(&self) -> usize {
         self.members.len() - self.fixed
     }
 
-    /// What adding an index would gain; nothing where it cannot be added.
-    pub(super) fn gain_of(&self, j: usize, quadratic: &Quadratic) -> f64 {
-        match self.closed[j] || self.d[j] <= SPANNED * quadratic.diagonal[j] {
-            true => 0.0,
-            false => self.u[j] * self.u[j] / self.d[j],
-        }
+    /// What adding an index would gain; `None` where it cannot be added.
+    pub(crate) fn gain_of(&self, j: usize, quadratic: &Quadratic) -> Option<f64> {
+        let is_open = !self.closed[j] && self.d[j] > SPANNED * quadratic.diagonal[j];
+        is_open.then(|| self.u[j] * self.u[j] / self.d[j])
     }
 
     /// False when nothing is left of the column beside those that are in.
-    pub(super) fn add(&mut self, j: usize, quadratic: &mut Quadratic) -> bool {
+    pub(crate) fn add(&mut self, j: usize, quadratic: &mut Quadratic) -> bool {
         let room = self.d[j];
         if self.closed[j] || room <= SPANNED * quadratic.diagonal[j] {
             return false;
@@ -169,7 +185,7 @@ impl Local {
     }
 
     /// Takes a member out, by its place.
-    pub(super) fn remove(&mut self, p: usize) {
+    pub(crate) fn remove(&mut self, p: usize) {
         let pivot = 1.0 / self.inverse[p][p];
         let x = self.x.remove(p);
         let gone = self.v.remove(p);
@@ -209,13 +225,13 @@ impl Local {
     }
 
     /// The exchange that gains most, if one gains more than `least`: the place of the member, and the index that replaces it.
-    pub(super) fn best_swap(
+    pub(crate) fn best_swap(
         &mut self,
         quadratic: &Quadratic,
         least: f64,
     ) -> Option<(usize, usize)> {
         let mut best = (least, None);
-        for p in self.fixed..self.members.len() {
+        for p in self.places() {
             if let Some((gain, j)) = self.best_for(p, quadratic, best.0) {
                 best = (gain, Some((p, j)));
             }
@@ -357,14 +373,14 @@ mod tests {
         assert_eq!(local.size(), 0);
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-8 * b.abs().max(1e-6);
         for j in [0, 3, 6] {
-            let promised = local.gain + local.gain_of(j, &quadratic);
+            let promised = local.gain + local.gain_of(j, &quadratic).unwrap();
             assert!(local.add(j, &mut quadratic));
-            let chosen = local.chosen();
+            let chosen = local.chosen().to_vec();
             assert!(close(local.gain, gain(&mut quadratic, &chosen)));
             assert!(close(local.gain, promised));
         }
         for round in 0..40 {
-            let chosen = local.chosen();
+            let chosen = local.chosen().to_vec();
             let now = gain(&mut quadratic, &chosen);
             assert!(close(local.gain, now), "{round}: {} {now}", local.gain);
             let mut best = (0.0, 0, 0);
@@ -421,7 +437,8 @@ mod tests {
         let offset = whole.c0 - 0.5 * centred.gain - (made.c0 - 0.5 * plain.gain);
         assert!(offset.abs() <= 1e-12 * made.c0);
         for j in [1, 5, 8] {
-            let (a, b) = (centred.gain_of(j, &whole), plain.gain_of(j, &made));
+            let gains = (centred.gain_of(j, &whole), plain.gain_of(j, &made));
+            let (a, b) = (gains.0.unwrap(), gains.1.unwrap());
             assert!((a - b).abs() <= 1e-9 * b, "{a} {b}");
             assert!(centred.add(j, &mut whole) && plain.add(j, &mut made));
         }
@@ -439,7 +456,7 @@ mod tests {
         let mut quadratic = Quadratic::of_problem(&problem);
         let mut local = Local::new(&mut quadratic);
         assert!(local.add(0, &mut quadratic));
-        assert_eq!(local.gain_of(2, &quadratic), 0.0);
+        assert_eq!(local.gain_of(2, &quadratic), None);
         assert!(!local.add(2, &mut quadratic));
         assert_eq!(local.chosen(), [0]);
     }

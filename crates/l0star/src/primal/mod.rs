@@ -9,7 +9,7 @@
 mod local;
 mod quadratic;
 
-use local::Local;
+pub(crate) use local::Local;
 pub(crate) use quadratic::Quadratic;
 
 use crate::problem::Problem;
@@ -229,8 +229,7 @@ impl<'p> Primal<'p> {
     fn fill(&mut self, choices: usize) {
         while self.local.size() < self.k {
             let gains = (0..self.quadratic.selectable)
-                .map(|j| (self.local.gain_of(j, &self.quadratic), j))
-                .filter(|(gain, _)| *gain > 0.0);
+                .filter_map(|j| Some((self.local.gain_of(j, &self.quadratic)?, j)));
             let best = largest(gains, choices);
             self.local.work += 2 * self.quadratic.selectable as u64;
             if best.is_empty() {
@@ -261,18 +260,26 @@ impl<'p> Primal<'p> {
             self.local.add(j, &mut self.quadratic);
         }
         while self.local.size() > self.k {
-            let places = self.local.fixed..self.local.members.len();
+            let places = self.local.places();
+            let first = places.start;
             let p = match self.random.below(4) {
-                0 => places.start + self.random.below(places.len()),
+                0 => first + self.random.below(places.len()),
                 _ => {
                     let cost = |p: &usize| self.local.cost(*p);
                     let least = places.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-                    least.unwrap_or(self.local.fixed)
+                    least.unwrap_or(first)
                 }
             };
             self.local.remove(p);
         }
         self.fill(1);
+    }
+
+    /// The indices that were chosen, in order.
+    fn chosen(&self) -> Vec<usize> {
+        let mut chosen = self.local.chosen().to_vec();
+        chosen.sort_unstable();
+        chosen
     }
 
     /// The columns of chosen indices.
@@ -291,7 +298,7 @@ impl<'p> Primal<'p> {
             self.local.remove(p);
             self.local.add(j, &mut self.quadratic);
         }
-        let chosen = self.local.chosen();
+        let chosen = self.chosen();
         let value = self.quadratic.c0 - 0.5 * self.local.gain;
         if value < context.reference() {
             context.counters.calls += 1;
@@ -303,7 +310,7 @@ impl<'p> Primal<'p> {
     /// Fits the start, and makes the best of a few exchanges that are promising in the model of P at each fit, while refits get
     /// better.
     fn refine(&mut self, context: &mut Context<'p>) -> (Vec<usize>, f64) {
-        let mut chosen = self.local.chosen();
+        let mut chosen = self.chosen();
         let mut value = context.try_support(&self.support(&chosen));
         for _ in 0..MOST_MODELS {
             if context.limits.stop() {
@@ -315,11 +322,11 @@ impl<'p> Primal<'p> {
                 local.add(*i, &mut quadratic);
             }
             let least = BETTER * value;
-            let places = local.fixed..local.members.len();
-            let mut swaps: Vec<(f64, usize, usize)> = places
+            let mut swaps: Vec<(f64, usize, usize)> = local
+                .places()
                 .filter_map(|p| {
                     let (gain, j) = local.best_for(p, &quadratic, least)?;
-                    Some((gain, local.members[p], j))
+                    Some((gain, local.at(p), j))
                 })
                 .collect();
             swaps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

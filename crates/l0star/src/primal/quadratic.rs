@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::gram::root::Root;
+use crate::gram::swaps::Form;
 use crate::problem::Problem;
 use crate::restricted::Fit;
 
@@ -28,6 +29,7 @@ pub(crate) struct Quadratic<'p> {
 enum Rows<'p> {
     /// They are all there.
     Whole(Arc<Root>),
+    Form(&'p [f64]),
     /// They are made when they are wanted, and kept while there is room: `H = Aᵀ diag(w) A + diag(λ)`.
     Made {
         problem: &'p Problem,
@@ -47,6 +49,20 @@ impl<'p> Quadratic<'p> {
             diagonal: (0..root.size()).map(|i| root.row(i)[i]).collect(),
             c0: root.c0,
             rows: Rows::Whole(Arc::clone(root)),
+            work: 0,
+        }
+    }
+
+    /// That of a form.
+    pub(crate) fn of_form(form: Form<'p>) -> Self {
+        let size = form.c.len();
+        Self {
+            columns: (0..size).collect(),
+            selectable: form.selectable,
+            c: form.c.to_vec(),
+            diagonal: (0..size).map(|i| form.h[i * size + i]).collect(),
+            c0: form.c0,
+            rows: Rows::Form(form.h),
             work: 0,
         }
     }
@@ -123,6 +139,7 @@ impl<'p> Quadratic<'p> {
         let size = self.size();
         match &mut self.rows {
             Rows::Whole(root) => out.copy_from_slice(root.row(i)),
+            Rows::Form(h) => out.copy_from_slice(&h[i * size..][..size]),
             Rows::Made {
                 problem,
                 weights,
