@@ -1,4 +1,4 @@
-//! `exp` and `log` in fixed point, each with an error of less than [`ERROR`].
+//! `exp` and `log` in fixed point, each with an error of less than `2^-DIGITS` ([`error`]).
 //!
 //! A number is a whole number of units `2^-WORK`. Every product, quotient and shift rounds down, by less than one unit.
 

@@ -12,7 +12,7 @@ use super::draw::Case;
 const ROUNDING: f64 = 32.0 / (1u64 << 53) as f64;
 /// Underflow on the way to an objective (the same section).
 const TINY: f64 = 1e-290;
-/// What `optimal` promises, of [`Truth::scale`].
+/// What `optimal` promises, of [`scale`].
 const PROMISE: f64 = 1e-9;
 /// Room for the float operations that compare a gap with what is allowed.
 const ROOM: f64 = 1.0 + 1e-14;
@@ -33,6 +33,12 @@ pub struct Truth<'c> {
     models: Vec<Model>,
     /// P(0): the least without selectable features; `None` where no model is allowed.
     empty: Option<Least>,
+}
+
+/// What a tolerance is relative to: the objective, but no less than 1e-12 of P(0) as it is reported. That is an evaluation, which
+/// can be far above the least of always-in columns that are nearly collinear ([`Truth::empty`] has no more to say of it).
+fn scale(objective: f64, found: &Solution) -> f64 {
+    objective.max(1e-12 * found.empty_objective).max(1e-280)
 }
 
 /// The smallest of some numbers that are each enclosed.
@@ -92,15 +98,6 @@ impl<'c> Truth<'c> {
             models,
             empty,
         })
-    }
-
-    /// What a tolerance is relative to: the objective, but no less than 1e-12 P(0). Where the empty model fits up to rounding,
-    /// P(0) is the objective without any coefficient.
-    fn scale(&self, objective: f64) -> f64 {
-        let null = self.exact.objective(&[]).high.value();
-        let empty = self.empty.as_ref().map_or(null, |empty| empty.high.value());
-        let empty = if empty <= 2e-28 * null { null } else { empty };
-        objective.max(1e-12 * empty).max(1e-280)
     }
 
     /// The sets with at most so many features.
@@ -192,7 +189,7 @@ impl<'c> Truth<'c> {
         let within = |allowed: f64| gap <= Exact::of(allowed * ROOM);
         let status = found.status;
         let holds = match status {
-            Status::Optimal => within(PROMISE * self.scale(objective)),
+            Status::Optimal => within(PROMISE * scale(objective, found)),
             Status::GapReached => within(settings.gap.max(settings.relative_gap * objective)),
             Status::NodeLimit => settings.node_limit.is_some(),
             Status::Interrupted => settings.interrupt.is_some(),
@@ -201,7 +198,14 @@ impl<'c> Truth<'c> {
         };
         claim(holds, || {
             let gap = gap.value();
-            format!("status {status}, objective {objective:e}, gap {gap:e}")
+            let empty = self
+                .empty
+                .as_ref()
+                .map_or(f64::NAN, |empty| empty.high.value());
+            let own = found.empty_objective;
+            format!(
+                "status {status}, objective {objective:e}, gap {gap:e}, P(0) {empty:e}, reported as {own:e}"
+            )
         })
     }
 
@@ -239,7 +243,7 @@ impl<'c> Truth<'c> {
                 || format!("{:?} is in the list twice", own.support),
             )?;
             if found.status == Status::Optimal {
-                let room = Exact::of(PROMISE * self.scale(own.objective) * ROOM);
+                let room = Exact::of(PROMISE * scale(own.objective, found) * ROOM);
                 let over = Exact::of(own.objective).minus(&model.least.high);
                 claim(over <= room, || {
                     let (set, least) = (&own.support, model.least.high.value());
@@ -275,7 +279,7 @@ impl<'c> Truth<'c> {
         match settings.within {
             None => {
                 claim(full, || format!("{} models are not all", listed.len()))?;
-                let room = Exact::of(PROMISE * self.scale(last) * ROOM);
+                let room = Exact::of(PROMISE * scale(last, found) * ROOM);
                 claim(Exact::of(last).minus(&room) <= rest.high, || {
                     let rest = rest.high.value();
                     format!("{last:e} is the last in the list, but {rest:e} is not in it")
@@ -285,7 +289,7 @@ impl<'c> Truth<'c> {
                 // Objectives that are proved up to a room are compared with the threshold.
                 let share = Exact::of((1.0 + within) * (1.0 - 4.0 * ROUNDING));
                 let threshold = self.optimum(k)?.low.times(&share);
-                let room = Exact::of(PROMISE * self.scale(threshold.value()) * ROOM);
+                let room = Exact::of(PROMISE * scale(threshold.value(), found) * ROOM);
                 let threshold = threshold.minus(&room);
                 claim(threshold <= rest.high, || {
                     let rest = rest.high.value();
@@ -330,7 +334,7 @@ impl<'c> Truth<'c> {
             claim(holds, || say("the objective"))?;
             if price.status == Status::Optimal {
                 let gap = Exact::of(price.objective).minus(&other.high);
-                let room = Exact::of(PROMISE * self.scale(price.objective) * ROOM);
+                let room = Exact::of(PROMISE * scale(price.objective, found) * ROOM);
                 claim(gap <= room, || say("the proof"))?;
             }
         }
