@@ -37,7 +37,7 @@ enum Command {
     Report,
     /// Licences, duplicate versions, sources and known vulnerabilities of the dependencies
     Deny,
-    /// Damaged files and hostile names through the real binary, under a limit of memory
+    /// Damaged files and hostile names through the real binary; hard problems against exact arithmetic
     Attack(Attack),
     /// Random small problems against brute force
     Soak {
@@ -88,7 +88,7 @@ struct Attack {
     /// The seed of the first case; the others follow
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this kind: files, names or bombs
+    /// Only this kind: exact, files, names or bombs
     #[arg(long)]
     only: Option<String>,
     /// The binary of the dev profile, which is built sooner and checks more

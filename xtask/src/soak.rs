@@ -16,7 +16,7 @@ use crate::step::in_release;
 
 /// The generator of the test suite.
 #[path = "../../crates/l0star/tests/common/mod.rs"]
-mod common;
+pub mod common;
 
 /// Re-runs itself optimised.
 pub fn run(cases: u64, seed: u64) -> Result<(), String> {

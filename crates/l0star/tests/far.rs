@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::oracle::{Exact, least};
 use common::{Random, compress};
 use l0star::{Design, Method, Problem, Settings, Solution, Status, loss, prices, solve};
+use l0star_oracle::{Column, Dyadic, Exact, Loss, Row};
 
 /// Columns of spread 1 whose means are `ratio` times that, but for the last one, and a response of the first two.
 fn drawn(seed: u64, n: usize, ratio: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -35,16 +35,28 @@ fn drawn(seed: u64, n: usize, ratio: f64) -> (Vec<Vec<f64>>, Vec<f64>) {
 /// The exact least objective of a set of columns, with the intercept.
 fn exact(problem: &Problem, columns: &[Vec<f64>], y: &[f64], ridge: f64, set: &[usize]) -> Exact {
     let n = y.len();
-    let p = vec![1.0 / n as f64; n];
-    let mut all: Vec<(Vec<f64>, Exact)> = Vec::new();
-    for j in set {
-        // The engine's columns are multiplied by the float 1/s: so is the ridge of the data's coefficient divided.
-        let scale = Exact::of(problem.scales().map_or(1.0, |scales| 1.0 / scales[*j]));
-        let ridge = Exact::of(ridge).divided_by(&scale.times(&scale));
-        all.push((columns[*j].clone(), ridge));
-    }
-    all.push((vec![1.0; n], Exact::of(0.0)));
-    least(&p, y, &all)
+    let row = |y: &f64| Row {
+        weight: 1.0 / n as f64,
+        response: *y,
+        offset: 0.0,
+    };
+    let rows: Vec<Row> = y.iter().map(row).collect();
+    // The engine's columns are multiplied by the float 1/s.
+    let column = |entries: &[f64], ridge: f64, scale: f64| {
+        let entries = entries.iter().map(|v| &Dyadic::of(*v) * &Dyadic::of(scale));
+        Column {
+            entries: entries.collect(),
+            ridge,
+            bounds: (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    };
+    let scale = |j: usize| problem.scales().map_or(1.0, |scales| 1.0 / scales[j]);
+    let all = columns.iter().enumerate();
+    let mut all: Vec<Column> = all.map(|(j, own)| column(own, ridge, scale(j))).collect();
+    all.push(column(&vec![1.0; n], 0.0, 1.0));
+    let all = l0star_oracle::Problem::new(Loss::Quadratic, &rows, all);
+    let least = all.least(&[set, &[columns.len()]].concat());
+    least.expect("a minimum").low
 }
 
 fn sets(d: usize, k: usize) -> impl Iterator<Item = Vec<usize>> {

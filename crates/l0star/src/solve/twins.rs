@@ -112,7 +112,9 @@ pub(super) fn solve<'p>(
     let found = Run {
         problem: leading,
         settings: spent.left(&settings),
-        observer: observer.as_ref().map(|own| below(own, bound)),
+        observer: observer
+            .as_ref()
+            .map(|own| below(own, bound, whole.twin_loss())),
         ..run
     }
     .solve_whole(common, known)?;
@@ -155,7 +157,7 @@ pub(super) fn solve<'p>(
         .map(|found| found.support.clone());
     let settings = spent.left_aside(&settings);
     let mut run = Run::new(whole, &settings).start(sets.collect());
-    run.observer = observer.as_ref().map(|own| below(own, f64::INFINITY));
+    run.observer = observer.as_ref().map(|own| below(own, f64::INFINITY, 0.0));
     let found = run.solve_whole(&mut Common::single(), None)?;
     spent.count(&found);
     Ok(spent.total(found))
@@ -195,17 +197,29 @@ fn until(
     run.solve_whole(common, None)
 }
 
-/// An observer that is told of bounds of the whole problem.
-fn below<'o>(observer: &Rc<RefCell<Observer<'o>>>, bound: f64) -> Observer<'o> {
+/// An observer that is told of bounds of the whole problem: those of a search are at most `bound`, and lose a share of the
+/// objective.
+fn below<'o>(observer: &Rc<RefCell<Observer<'o>>>, bound: f64, share: f64) -> Observer<'o> {
     let observer = Rc::clone(observer);
     Box::new(move |event: &Event| {
-        let lower_bound = event.lower_bound.min(bound);
+        let lower_bound = lowered(event.lower_bound.min(bound), share, event.objective);
         let event = Event {
             lower_bound,
             ..*event
         };
         (observer.borrow_mut())(&event);
     })
+}
+
+/// A bound of the leaders as one of the whole problem, which may lose a share of the objective of a known model.
+fn lowered(bound: f64, share: f64, objective: f64) -> f64 {
+    if share == 0.0 {
+        return bound;
+    }
+    // Subtracted outwards.
+    (bound - share * objective * (1.0 + 1e-12))
+        .next_down()
+        .max(0.0)
 }
 
 /// What a search has proved.
@@ -215,23 +229,56 @@ fn proved(found: &Solution) -> f64 {
 
 /// The solution of the leaders as one of the whole problem; `bound`: of the models that use a class twice.
 fn concluded(whole: &Problem, settings: &Settings, mut found: Solution, bound: f64) -> Solution {
-    // Subtracted outwards.
-    let lost = whole.twin_loss() * found.objective * (1.0 + 1e-12);
-    let own = proved(&found).min(bound);
-    let least = if lost == 0.0 {
-        own
-    } else {
-        (own - lost).next_down().max(0.0)
-    };
+    let least = lowered(
+        proved(&found).min(bound),
+        whole.twin_loss(),
+        found.objective,
+    );
     found.lower_bound = Some(least);
     found.rest_bound = found.rest_bound.map(|rest| rest.min(least));
     let promised = PROMISE * scale_of(found.objective, found.empty_objective);
     let gap = found.objective - least;
-    if found.status == Status::Optimal && gap > promised {
+    if matches!(found.status, Status::Optimal | Status::GapReached) && gap > promised {
         found.status = match gap <= settings.asked_gap(found.objective) {
             true => Status::GapReached,
             false => Status::Precision,
         };
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::search::{News, Phase};
+
+    /// What is announced on the way is as true of the whole problem as what is reported at the end.
+    #[test]
+    fn bounds_on_the_way_pay_for_the_copies() {
+        let heard = Cell::new(f64::NAN);
+        let own: Observer = Box::new(|event: &Event| heard.set(event.lower_bound));
+        let own = Rc::new(RefCell::new(own));
+        let tell = |lower_bound, objective, share| {
+            let event = Event {
+                news: News::Bound,
+                phase: Phase::Search,
+                seconds: 0.0,
+                nodes: 0,
+                open: 0,
+                lower_bound,
+                objective,
+                empty_objective: 2.0,
+                features_left: 1,
+            };
+            below(&own, 0.9, share)(&event);
+            heard.get()
+        };
+        assert_eq!(tell(0.5, 1.0, 0.0), 0.5);
+        assert_eq!(tell(1.0, 1.0, 0.0), 0.9);
+        assert!((0.399..0.4).contains(&tell(0.5, 1.0, 0.1)));
+        assert_eq!(tell(0.5, f64::INFINITY, 0.1), 0.0);
+        assert_eq!(tell(0.5, f64::INFINITY, 0.0), 0.5);
+    }
 }

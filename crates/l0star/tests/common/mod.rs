@@ -1,7 +1,6 @@
 //! Random small problems of every kind that users bring, degenerate ones included.
 #![allow(dead_code, missing_docs)]
 
-pub mod oracle;
 pub mod stopped;
 
 use l0star::problem::Builder;

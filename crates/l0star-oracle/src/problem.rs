@@ -1,0 +1,145 @@
+//! The data, and what they say at a point.
+
+use crate::newton::Face;
+use crate::{Dyadic, Exact, piecewise, series, smooth};
+
+/// How a row's prediction is compared with its response.
+#[derive(Debug, Clone)]
+pub enum Loss {
+    /// `(z - b)²/2`.
+    Quadratic,
+    /// The same up to `|z - b| ≤ δ`, linear beyond.
+    Huber(f64),
+    /// `max(0, 1 - bz)²/2`, b = ±1.
+    SquaredHinge,
+    /// `log(1 + exp(-bz))`, b = ±1.
+    Logistic,
+}
+
+/// One row: its weight p ≥ 0, its response b and its offset o.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// p.
+    pub weight: f64,
+    /// b.
+    pub response: f64,
+    /// o.
+    pub offset: f64,
+}
+
+/// One column. An intercept is one of ones, without a ridge or bounds.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// One entry per row; products of floats are dyadic, too.
+    pub entries: Vec<Dyadic>,
+    /// λ ≥ 0.
+    pub ridge: f64,
+    /// Between which numbers the coefficient may lie; infinities are no bounds.
+    pub bounds: (f64, f64),
+}
+
+/// An enclosure of a number: a point for the piecewise quadratic losses.
+#[derive(Debug, Clone)]
+pub struct Least {
+    /// At most the number.
+    pub low: Exact,
+    /// At least the number.
+    pub high: Exact,
+}
+
+/// A row in exact numbers.
+#[derive(Debug)]
+pub(crate) struct ExactRow {
+    pub p: Dyadic,
+    pub b: Dyadic,
+    pub o: Dyadic,
+}
+
+/// A column in exact numbers, divided by a power of two so that its largest entry is near 1: its coefficient is multiplied by
+/// the same.
+#[derive(Debug)]
+pub(crate) struct ExactColumn {
+    pub entries: Vec<Dyadic>,
+    pub ridge: Dyadic,
+    pub low: Option<Dyadic>,
+    pub high: Option<Dyadic>,
+    power: i64,
+}
+
+/// Data without an error in them.
+#[derive(Debug)]
+pub struct Problem {
+    pub(crate) loss: Loss,
+    pub(crate) rows: Vec<ExactRow>,
+    columns: Vec<ExactColumn>,
+}
+
+impl Problem {
+    /// Takes floats as the numbers that they are.
+    pub fn new(loss: Loss, rows: &[Row], columns: Vec<Column>) -> Self {
+        let row = |row: &Row| ExactRow {
+            p: Dyadic::of(row.weight),
+            b: Dyadic::of(row.response),
+            o: Dyadic::of(row.offset),
+        };
+        let column = |column: Column| {
+            let sizes = column.entries.iter().filter_map(Dyadic::size);
+            let power = sizes.max().unwrap_or(0);
+            let bound = |v: f64| v.is_finite().then(|| Dyadic::of(v).shifted(power));
+            let entries = column.entries.iter();
+            ExactColumn {
+                entries: entries.map(|v| v.shifted(-power)).collect(),
+                ridge: Dyadic::of(column.ridge).shifted(-2 * power),
+                low: bound(column.bounds.0),
+                high: bound(column.bounds.1),
+                power,
+            }
+        };
+        Self {
+            loss,
+            rows: rows.iter().map(row).collect(),
+            columns: columns.into_iter().map(column).collect(),
+        }
+    }
+
+    /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
+    pub fn least(&self, set: &[usize]) -> Option<Least> {
+        let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
+        Face::all(self, &columns)
+            .into_iter()
+            .find_map(|face| match self.loss {
+                Loss::Logistic => smooth::least(&face),
+                _ => piecewise::least(&face),
+            })
+    }
+
+    /// The objective of a model, given by its columns and their coefficients.
+    pub fn objective(&self, model: &[(usize, f64)]) -> Least {
+        let x: Vec<(&ExactColumn, Dyadic)> = model
+            .iter()
+            .map(|(j, x)| {
+                let column = &self.columns[*j];
+                (column, Dyadic::of(*x).shifted(column.power))
+            })
+            .collect();
+        let square = |(column, x): &(&ExactColumn, Dyadic)| (&column.ridge * &(x * x)).shifted(-1);
+        let mut sum: Dyadic = x.iter().map(square).sum();
+        let mut error = Dyadic::zero();
+        for (i, row) in self.rows.iter().enumerate() {
+            let terms = x.iter().map(|(column, x)| &column.entries[i] * x);
+            let z = &terms.sum::<Dyadic>() + &row.o;
+            let loss = match self.loss {
+                Loss::Logistic => {
+                    error = &error + &(&row.p * &series::error());
+                    series::logistic(&(&row.b * &z))
+                }
+                _ => piecewise::value(&self.loss, &z, &row.b),
+            };
+            sum = &sum + &(&row.p * &loss);
+        }
+        Least {
+            low: (&sum - &error).into(),
+            high: (&sum + &error).into(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Logistic: an enclosure of the minimum.
+//!
+//! At any feasible x with gradient g, convexity gives `P(y) ≥ P(x) + Σ (g_j d_j + ½ λ_j d_j²)`, d = y - x. The least of a term is
+//! `-g_j²/2λ_j`, or 0 at a bound that g presses against. For an intercept it is `-|g_0| |d_0|`, and where the best y_0 can be
+//! follows from the losses of two rows, one of each class.
+
+use crate::newton::{Face, Place};
+use crate::problem::{ExactColumn, Least};
+use crate::{Dyadic, Exact, series};
+
+/// Rounds of Newton's method.
+const ROUNDS: usize = 300;
+/// An enclosure of width `2^-NARROW` of its value is narrow enough.
+const NARROW: i64 = 200;
+
+/// The least objective of the problem, if it is on this face.
+pub(crate) fn least(face: &Face) -> Option<Least> {
+    let mut x = face.start();
+    let wrong = |z: &[Dyadic]| -> Vec<(Dyadic, Dyadic)> {
+        let pairs = z.iter().zip(face.rows());
+        pairs
+            .map(|(z, row)| {
+                let (q, curvature) = series::wrong(&(&row.b * z));
+                (-&(&row.b * &q), curvature)
+            })
+            .collect()
+    };
+    let slopes = |z: &[Dyadic]| -> Vec<Dyadic> {
+        let all = wrong(z).into_iter();
+        all.map(|(slope, _)| slope).collect()
+    };
+    for _ in 0..ROUNDS {
+        let z = face.predictions(&x);
+        let (slopes_here, curvatures): (Vec<Dyadic>, Vec<Dyadic>) = wrong(&z).into_iter().unzip();
+        let gradient = face.gradient(&slopes_here, &x);
+        let value = Value::new(face, &z, &x);
+        let free = |j: usize| face.places[j] == Place::Free;
+        if value.is_narrow(&value.below(face, &x, &gradient, free)) {
+            // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
+            let low = value.below(face, &x, &gradient, |_| true);
+            let is_proved = face.has(&x, &Dyadic::of(1.0)) && value.is_narrow(&low);
+            return is_proved.then(|| Least {
+                low,
+                high: value.high.into(),
+            });
+        }
+        let step = face.step(&curvatures, &gradient);
+        x = face.search(&x, &step, slopes);
+    }
+    None
+}
+
+/// P at a point.
+struct Value {
+    low: Dyadic,
+    high: Dyadic,
+}
+
+impl Value {
+    fn new(face: &Face, z: &[Dyadic], x: &[Dyadic]) -> Self {
+        let rows = z.iter().zip(face.rows());
+        let losses: Dyadic = rows
+            .map(|(z, row)| &row.p * &series::logistic(&(&row.b * z)))
+            .sum();
+        let ridges: Dyadic = (face.columns.iter().zip(x))
+            .map(|(column, x)| (&column.ridge * &(x * x)).shifted(-1))
+            .sum();
+        let weights: Dyadic = face.rows().iter().map(|row| row.p.clone()).sum();
+        let (value, error) = (&losses + &ridges, &weights * &series::error());
+        Self {
+            low: &value - &error,
+            high: &value + &error,
+        }
+    }
+
+    fn is_narrow(&self, low: &Exact) -> bool {
+        let width = Exact::from(self.high.clone()).minus(low);
+        width <= self.high.shifted(-NARROW).into()
+    }
+
+    /// A lower bound of the minimum over models that differ from x in some columns alone.
+    fn below(
+        &self,
+        face: &Face,
+        x: &[Dyadic],
+        gradient: &[Dyadic],
+        differ: impl Fn(usize) -> bool,
+    ) -> Exact {
+        let mut low = Exact::from(self.low.clone());
+        for (j, column) in face.columns.iter().enumerate().filter(|(j, _)| differ(*j)) {
+            let sizes: Dyadic = (column.entries.iter().zip(face.rows()))
+                .map(|(a, row)| &row.p * &a.abs())
+                .sum();
+            let error = &sizes * &series::error();
+            let (g, largest) = (&gradient[j], &gradient[j].abs() + &error);
+            if column.ridge.is_zero() {
+                let reach = &self.reach(face, column) + &x[j].abs();
+                low = low.minus(&(&largest * &reach).into());
+                continue;
+            }
+            let is_held = match face.places[j] {
+                Place::Free => false,
+                _ if column.low == column.high => true,
+                Place::Low => *g >= error,
+                Place::High => -g >= error,
+            };
+            if !is_held {
+                low = low.minus(&Exact::new(&largest * &largest, column.ridge.shifted(1)));
+            }
+        }
+        low
+    }
+
+    /// No coefficient of the intercept with an objective of at most `high` is larger. Every entry is at most 1 in size.
+    fn reach(&self, face: &Face, intercept: &ExactColumn) -> Dyadic {
+        // |x_j| ≤ √(2 high/λ_j), by a power of two.
+        let others: Dyadic = (face.columns.iter())
+            .filter(|column| !column.ridge.is_zero())
+            .filter_map(|column| {
+                let square = self.high.shifted(1).over(&column.ridge, 64);
+                square
+                    .size()
+                    .map(|size| Dyadic::of(1.0).shifted((size + 2).div_euclid(2)))
+            })
+            .sum();
+        // p log(1 + exp(-m)) ≤ high, so -m ≤ high/p.
+        let class = |b: f64| {
+            let rows = face.rows().iter().filter(|row| row.b == Dyadic::of(b));
+            let row = rows.max_by(|a, b| a.p.cmp(&b.p))?;
+            let bound = self.high.over(&row.p.rounded(64), 64).shifted(1);
+            Some(&(&bound + &others) + &row.o.abs())
+        };
+        let both = class(1.0).zip(class(-1.0));
+        let reach = both.map(|(a, b)| a.max(b)).expect("rows of both classes");
+        // Divided by the intercept's own entry, a power of two of at least 1/2.
+        let entry = intercept.entries[0].abs();
+        reach.over(&entry, 640)
+    }
+}

@@ -1,0 +1,331 @@
+//! Small problems that floating point finds hard, and the same problems in exact numbers.
+
+use l0star::problem::Builder;
+use l0star::{Design, Problem, loss};
+use l0star_oracle::{Column, Dyadic, Loss, Row};
+
+use crate::soak::common::{Random, Rules, compress};
+
+/// A problem as it is drawn.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub loss: &'static str,
+    pub delta: f64,
+    pub columns: Vec<Vec<f64>>,
+    pub response: Vec<f64>,
+    pub weights: Option<Vec<f64>>,
+    pub offset: Option<Vec<f64>>,
+    pub ridge: f64,
+    pub intercept: bool,
+    pub standardize: bool,
+    pub is_sparse: bool,
+    /// Nothing about it is extreme: methods that converge slowly are tried, too.
+    pub is_mild: bool,
+    pub rules: Rules,
+}
+
+/// 10 to a power between two.
+fn power(random: &mut Random, low: f64, high: f64) -> f64 {
+    10f64.powf(low + (high - low) * random.uniform())
+}
+
+impl Case {
+    /// The problem of a seed; losses come in turn.
+    pub fn draw(seed: u64) -> Self {
+        let loss = loss::NAMES[seed as usize % loss::NAMES.len()];
+        let random = &mut Random::new(seed ^ 0x6A09_E667_F3BC_C908);
+        let labels = matches!(loss, "logistic" | "squared-hinge");
+        let is_mild = random.chance(0.25);
+        let (n, d) = (2 + random.below(11), 1 + random.below(6));
+        let intercept = random.chance(0.5);
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for _ in 0..d {
+            let column = one_column(random, &columns, n);
+            columns.push(column);
+        }
+        let mut response = response(random, &columns);
+        let mut unit = 1.0;
+        if labels {
+            let middle = if random.chance(0.5) { 0.0 } else { response[0] };
+            response
+                .iter_mut()
+                .for_each(|b| *b = if *b > middle { 1.0 } else { -1.0 });
+            (response[0], response[1]) = (1.0, -1.0);
+        } else if !is_mild && random.chance(0.4) {
+            let most = [20.0, 100.0, 300.0][random.below(3)];
+            unit = power(random, -most, most);
+            response.iter_mut().for_each(|b| *b *= unit);
+        }
+        let mut sizes = vec![1.0; d];
+        if !is_mild {
+            // The enclosures of the logistic loss have digits for so much, and no more.
+            let most = match loss {
+                "logistic" => [3.0, 8.0, 15.0][random.below(3)],
+                _ => [3.0, 30.0, 300.0][random.below(3)],
+            };
+            stretch(random, &mut columns, &mut sizes, most);
+            if random.chance(0.4) {
+                shift(random, &mut columns);
+            }
+        }
+        let ridge = match random.below(4) {
+            _ if is_mild => power(random, -4.0, 0.0),
+            0 => power(random, -14.0, 6.0),
+            1 => power(random, -14.0, -8.0),
+            _ => power(random, -4.0, 1.0),
+        };
+        let delta = [0.01, 0.1, 1.0][random.below(3)] * unit;
+        let offset = random.chance(0.2);
+        let offset = offset.then(|| (0..n).map(|_| unit * random.normal()).collect());
+        Self {
+            loss,
+            // An extreme unit may leave the range: then the loss itself is refused.
+            delta,
+            weights: weights(random, n, is_mild),
+            offset,
+            ridge,
+            intercept,
+            standardize: random.chance(0.4),
+            is_sparse: random.chance(0.2),
+            is_mild,
+            rules: rules(random, d, if labels { 2 } else { 3 }, unit, &sizes),
+            columns,
+            response,
+        }
+    }
+
+    /// The problem as a user states it.
+    pub fn builder(&self) -> Result<Builder, l0star::Error> {
+        let (n, d) = (self.response.len(), self.columns.len());
+        let design = match self.is_sparse {
+            true => compress(&self.columns, |_| false),
+            false => Design::dense(n, d, self.columns.concat())?,
+        };
+        let mut builder = Problem::builder(design, self.response.clone())
+            .loss(loss::by_name(self.loss, self.delta)?)
+            .ridge(self.ridge)
+            .k(self.rules.k)
+            .intercept(self.intercept)
+            .standardize(self.standardize)
+            .groups(self.rules.groups.clone());
+        if let Some(weights) = &self.weights {
+            builder = builder.weights(weights.clone());
+        }
+        if let Some(offset) = &self.offset {
+            builder = builder.offset(offset.clone());
+        }
+        for (j, factor) in &self.rules.factors {
+            builder = builder.ridge_factor(*j, *factor);
+        }
+        for (j, low, high) in &self.rules.bounds {
+            builder = builder.bounds(*j, *low, *high);
+        }
+        for j in &self.rules.include {
+            builder = builder.include(*j);
+        }
+        for j in &self.rules.include_free {
+            builder = builder.include_free(*j);
+        }
+        for j in &self.rules.exclude {
+            builder = builder.exclude(*j);
+        }
+        for (child, parents) in &self.rules.requires {
+            builder = builder.requires(*child, parents);
+        }
+        Ok(builder)
+    }
+
+    /// The problem in exact numbers, its intercept the last column.
+    ///
+    /// The floats are the problem (`docs/numerics.md`, section 0): the shares of the rows as they are rounded, the columns
+    /// multiplied by the rounded reciprocals of their deviations, bounds multiplied by the deviations. Centring changes
+    /// nothing but the intercept.
+    pub fn exact(&self, problem: &Problem) -> l0star_oracle::Problem {
+        let n = self.response.len();
+        let shares = match &self.weights {
+            None => vec![1.0 / n as f64; n],
+            Some(weights) => {
+                let largest = weights.iter().copied().fold(0.0, f64::max);
+                let scaled: Vec<f64> = weights.iter().map(|w| w / largest).collect();
+                let total: f64 = scaled.iter().sum();
+                scaled.iter().map(|w| w / total).collect()
+            }
+        };
+        let row = |i: usize| Row {
+            weight: shares[i],
+            response: self.response[i],
+            offset: self.offset.as_ref().map_or(0.0, |offset| offset[i]),
+        };
+        let rows: Vec<Row> = (0..n).map(row).collect();
+        let column = |(j, own): (usize, &Vec<f64>)| {
+            let deviation = problem.scales().map_or(1.0, |scales| scales[j]);
+            let scale = Dyadic::of(1.0 / deviation);
+            let (low, high) = problem.bounds(j);
+            Column {
+                entries: own.iter().map(|v| &Dyadic::of(*v) * &scale).collect(),
+                ridge: problem.ridge(j),
+                bounds: (low * deviation, high * deviation),
+            }
+        };
+        let mut columns: Vec<Column> = self.columns.iter().enumerate().map(column).collect();
+        columns.push(Column {
+            entries: vec![Dyadic::of(1.0); n],
+            ridge: 0.0,
+            bounds: (f64::NEG_INFINITY, f64::INFINITY),
+        });
+        let loss = match self.loss {
+            "quadratic" => Loss::Quadratic,
+            "huber" => Loss::Huber(self.delta),
+            "squared-hinge" => Loss::SquaredHinge,
+            _ => Loss::Logistic,
+        };
+        l0star_oracle::Problem::new(loss, &rows, columns)
+    }
+}
+
+/// A new column, or one like a column before it: equal, or equal up to 1e-9 … 1e-15.
+fn one_column(random: &mut Random, before: &[Vec<f64>], n: usize) -> Vec<f64> {
+    if !before.is_empty() && random.chance(0.25) {
+        let from = before[random.below(before.len())].clone();
+        let sign = [1.0, -1.0, 2.0, 3.0][random.below(4)];
+        let noise = match random.below(3) {
+            0 => 0.0,
+            _ => power(random, -15.0, -9.0),
+        };
+        let near = |v: f64| sign * v * (1.0 + noise * random.normal());
+        return from.into_iter().map(near).collect();
+    }
+    match random.below(12) {
+        0 => vec![0.0; n],
+        1 => vec![1.0 + random.uniform(); n],
+        2 => (0..n)
+            .map(|_| f64::from(u8::from(random.chance(0.4))))
+            .collect(),
+        3 | 4 => (0..n).map(|_| random.below(5) as f64 - 2.0).collect(),
+        _ => (0..n).map(|_| random.normal()).collect(),
+    }
+}
+
+/// A response of some of the columns, with noise or without.
+fn response(random: &mut Random, columns: &[Vec<f64>]) -> Vec<f64> {
+    let truth: Vec<f64> = columns
+        .iter()
+        .map(|_| {
+            if random.chance(0.5) {
+                random.normal()
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    let noise = [0.0, 1e-7, 0.1, 1.0][random.below(4)];
+    let middle = if random.chance(0.3) {
+        3.0 * random.normal()
+    } else {
+        0.0
+    };
+    let whole = random.chance(0.2);
+    let one = |i: usize| {
+        let signal: f64 = truth
+            .iter()
+            .zip(columns)
+            .map(|(x, column)| x * column[i])
+            .sum();
+        let value = middle + signal + noise * random.normal();
+        if whole { value.round() } else { value }
+    };
+    (0..columns[0].len()).map(one).collect()
+}
+
+/// Columns in units of their own.
+fn stretch(random: &mut Random, columns: &mut [Vec<f64>], sizes: &mut [f64], most: f64) {
+    let all = random.chance(0.3).then(|| power(random, -most, most));
+    let share = [0.0, 0.3, 1.0][random.below(3)];
+    for (column, size) in columns.iter_mut().zip(sizes) {
+        *size = match all {
+            Some(all) => all,
+            None if random.chance(share) => power(random, -most, most),
+            None => continue,
+        };
+        column.iter_mut().for_each(|v| *v *= *size);
+    }
+}
+
+/// Columns whose means are far from 0.
+fn shift(random: &mut Random, columns: &mut [Vec<f64>]) {
+    for column in columns {
+        if random.chance(0.6) {
+            let largest = column.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+            let by = largest * power(random, 0.0, 12.0);
+            column.iter_mut().for_each(|v| *v += by);
+        }
+    }
+}
+
+fn weights(random: &mut Random, n: usize, is_mild: bool) -> Option<Vec<f64>> {
+    let spread = match random.below(6) {
+        0 => 0.3,
+        1 if !is_mild => 12.0,
+        2 if !is_mild => 3.0,
+        _ => return None,
+    };
+    let zeros = random.chance(0.3);
+    let mut weights: Vec<f64> = (0..n)
+        .map(|_| match zeros && random.chance(0.2) {
+            true => 0.0,
+            false => power(random, -spread, spread),
+        })
+        .collect();
+    // Both classes stay.
+    weights[..2].iter_mut().for_each(|w| *w = w.max(1e-12));
+    Some(weights)
+}
+
+/// What is asked of the features. Few coefficients have bounds, since the oracle tries every choice of those that are reached.
+fn rules(random: &mut Random, d: usize, bounded: usize, unit: f64, sizes: &[f64]) -> Rules {
+    let mut rules = Rules {
+        d,
+        k: random.below(4),
+        ..Rules::default()
+    };
+    let [groups, bounds, forced, factors, heredity] =
+        [0.2, 0.25, 0.15, 0.15, 0.2].map(|p| random.chance(p));
+    if groups {
+        // Pairs and threes.
+        let mut rest: Vec<usize> = (0..d).collect();
+        while rest.len() > 1 && random.chance(0.7) {
+            let size = (2 + random.below(2)).min(rest.len());
+            let group = (0..size).map(|_| rest.swap_remove(random.below(rest.len())));
+            rules.groups.push(group.collect());
+        }
+    }
+    if bounds {
+        for _ in 0..=random.below(bounded) {
+            let j = random.below(d);
+            let mut size = |sign: f64| match random.below(4) {
+                0 => 0.0,
+                1 => sign * f64::INFINITY,
+                _ => sign * random.uniform() * unit / sizes[j],
+            };
+            let (low, high) = (size(-1.0), size(1.0));
+            rules.bounds.push((j, low, high));
+        }
+    }
+    for j in 0..d {
+        if factors && random.chance(0.5) {
+            rules.factors.push((j, power(random, -2.0, 2.0)));
+        }
+        let is_grouped = rules.groups.iter().any(|group| group.contains(&j));
+        if forced && random.chance(0.3) {
+            match random.below(3) {
+                0 => rules.include.push(j),
+                1 if !is_grouped => rules.include_free.push(j),
+                _ => rules.exclude.push(j),
+            }
+        }
+        if heredity && j > 0 && random.chance(0.5) {
+            rules.requires.push((j, vec![random.below(j)]));
+        }
+    }
+    rules
+}
