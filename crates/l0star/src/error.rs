@@ -40,6 +40,17 @@ pub enum Error {
         /// The size of the largest.
         largest: f64,
     },
+    /// A column is so small that its products with the response, or with other columns, underflow.
+    #[error(
+        "no number of column '{column}' is larger than {largest:e}: its products leave the range of double precision; multiply \
+         the column by a large number, or leave it out"
+    )]
+    SmallColumn {
+        /// Its name.
+        column: String,
+        /// The size of the largest number.
+        largest: f64,
+    },
     /// A sample weight is too small beside the largest.
     #[error(
         "row {row}: weight {value:e} is less than 1e-150 of the largest, {largest:e}, and the row would be lost to rounding; \

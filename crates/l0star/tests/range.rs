@@ -105,3 +105,47 @@ fn weights_too_far_apart_are_refused() {
     with_text(1.0).weights(weights(6, 0.0)).build().unwrap();
     with_text(1.0).weights(weights(6, 1e-149)).build().unwrap();
 }
+
+/// The bound of this problem was above its optimum: products of entries and slopes underflowed before they were scaled.
+#[test]
+fn columns_whose_products_underflow_are_refused() {
+    let build = |size: f64, response: f64, sparse: bool| {
+        let column = [1.0, -2.0, 4.0, 0.5].map(|v| v * size).to_vec();
+        let design = match sparse {
+            false => Design::dense(4, 1, column),
+            true => Design::sparse(4, 1, vec![0, 4], vec![0, 1, 2, 3], column),
+        };
+        let response = [1.0, 2.0, 3.0, -1.0].map(|v| v * response).to_vec();
+        let builder = Problem::builder(design.unwrap(), response);
+        builder.names(vec!["dose".into()]).ridge(0.1).build()
+    };
+    for (size, response, sparse) in [
+        (1e-296, 1e-38, false),
+        (1e-180, 1e-100, false),
+        (1e-150, 1.0, true),
+    ] {
+        let refused = build(size, response, sparse).unwrap_err();
+        assert!(matches!(refused, Error::SmallColumn { .. }), "{refused}");
+        assert!(
+            refused
+                .to_string()
+                .contains("no number of column 'dose' is larger than 4e-")
+        );
+    }
+    let one = solve(&build(1.0, 1.0, false).unwrap(), &Settings::default()).unwrap();
+    for (size, response, sparse) in [
+        (1e-200, 1.0, false),
+        (1e-140, 1e-100, false),
+        (1e-130, 1.0, true),
+    ] {
+        let found = solve(
+            &build(size, response, sparse).unwrap(),
+            &Settings::default(),
+        )
+        .unwrap();
+        assert_eq!(found.status, Status::Optimal);
+        let ratio = found.objective / response / response / one.objective;
+        assert!((ratio - 1.0).abs() <= 1e-12, "{size} {response}: {ratio}");
+        assert!(found.lower_bound.unwrap() <= found.objective);
+    }
+}

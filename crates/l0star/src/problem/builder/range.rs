@@ -17,6 +17,12 @@ const LEAST_SQUARE: f64 = 1e-220;
 const LARGEST_RATIO: f64 = 1e140;
 /// `|a_j|²/λ_j` times the mean square of the response.
 const LARGEST_ATOM: f64 = 1e280;
+/// The largest stored entry of a column that is divided by something small, times the root mean square of the response: the
+/// products of both are added up before they are divided. Rounding is relative to far larger numbers than what underflows then,
+/// for slopes down to 1e-40 of the response.
+const LEAST_PRODUCT: f64 = 1e-250;
+/// The same of two stored columns, which sparse ones are multiplied as.
+const LEAST_SPARSE: f64 = 1e-140;
 /// A weight as a share of the largest. Rows of smaller ones could not be told from rows without weight.
 const LEAST_WEIGHT: f64 = 1e-150;
 
@@ -103,7 +109,7 @@ pub(super) fn check_columns(
         !(ratio <= LARGEST_RATIO && ratio * square <= LARGEST_ATOM)
     };
     let Some(j) = (0..design.columns()).find(is_large) else {
-        return Ok(());
+        return check_scaled(design, square, names);
     };
     let entries = design.entries(j);
     let largest = entries.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
@@ -114,4 +120,28 @@ pub(super) fn check_columns(
         column: names[j].clone(),
         value,
     })
+}
+
+/// Refuses columns whose stored entries are so small that their products underflow before they are scaled.
+fn check_scaled(design: &Design, square: f64, names: &[String]) -> Result<()> {
+    let least = match design.is_sparse() {
+        true => LEAST_SPARSE,
+        false => 0.0,
+    };
+    let least = least.max(LEAST_PRODUCT / square.sqrt().max(f64::MIN_POSITIVE));
+    for (j, name) in names.iter().enumerate() {
+        // The size of a column that is shown is about 1: only a large divisor, or factor, tells of small entries.
+        if design.view(j).1 < 0.01 / least {
+            continue;
+        }
+        let sizes = design.entries(j).map(|(_, value)| value.abs());
+        let largest = sizes.fold(0.0, f64::max);
+        if largest > 0.0 && largest < least {
+            return Err(Error::SmallColumn {
+                column: name.clone(),
+                largest,
+            });
+        }
+    }
+    Ok(())
 }
