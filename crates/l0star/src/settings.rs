@@ -194,7 +194,8 @@ const DEFAULT_LIST: usize = 1000;
 /// are two models even if one only adds a feature whose coefficient is 0. Models are ordered by their objectives as
 /// computed in doubled precision, equal ones by their sets. `top` is exact up to ties: a model that is not in the list
 /// is better than the last one by at most a relative 1e-9. `within` never leaves one out: everything up to the threshold
-/// is in the list, and so is what is above it by less than a relative 1e-9 (`within = 0`: all optima).
+/// is in the list, and so is what is above it by less than a relative 1e-9 (`within = 0`: all optima). Both are relative to the
+/// objective, or where that is smaller, to 1e-12 of the empty model's.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// See [`Method`].

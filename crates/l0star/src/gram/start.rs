@@ -182,8 +182,7 @@ impl<'p> GramTree<'p> {
             tree.offer(&chosen, context);
         }
         if !huber && context.looks_for_models() {
-            let primal = Primal::new(problem, Quadratic::whole(&root));
-            context.primal = primal.map(Box::new);
+            context.primal = Primal::quadratic(problem, Quadratic::whole(&root));
             if alive.is_none() {
                 primal::first(context);
             }

@@ -27,7 +27,7 @@ pub(super) fn run(context: &mut Context) {
     let mut value = context.try_support(&support);
     let curvature = curvatures(problem);
     while stage.rounds == 0 {
-        let larger = extensions(context, structure, &curvature, &support, k);
+        let larger = extensions(context, structure, &curvature, &support, k, TRIES);
         let best = best_of(context, larger);
         match best {
             Some((next, at)) if at < value && !limits.stop() => (support, value) = (next, at),
@@ -56,7 +56,7 @@ pub(super) fn run(context: &mut Context) {
         if smaller.len() < support.len() {
             // What was dropped is filled up again, greedily.
             while smaller.len() < k && !limits.stop() {
-                let larger = extensions(context, structure, &curvature, &smaller, k);
+                let larger = extensions(context, structure, &curvature, &smaller, k, TRIES);
                 let larger = larger.into_iter().filter(|set| *set != support);
                 match best_of(context, larger.collect()) {
                     Some((next, _)) => smaller = next,
@@ -83,7 +83,7 @@ fn keep(context: &mut Context, stage: &mut Greedy, support: &[usize]) {
 }
 
 /// `λ_j + s Σ p a_ij²` of each column that can be chosen.
-fn curvatures(problem: &Problem) -> Vec<f64> {
+pub(crate) fn curvatures(problem: &Problem) -> Vec<f64> {
     let mut curvature = vec![0.0; problem.design.columns()];
     let mut weighted = vec![0.0; problem.rows()];
     for j in problem.ridged() {
@@ -95,12 +95,13 @@ fn curvatures(problem: &Problem) -> Vec<f64> {
 }
 
 /// The most promising sets with one feature more, and what it needs.
-fn extensions(
+pub(crate) fn extensions(
     context: &mut Context,
     structure: &Structure,
     curvature: &[f64],
     support: &[usize],
     k: usize,
+    count: usize,
 ) -> Vec<Vec<usize>> {
     let problem = context.problem;
     if support.len() >= k {
@@ -127,12 +128,12 @@ fn extensions(
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    scored.truncate(TRIES);
+    scored.truncate(count);
     scored.into_iter().map(|(_, set)| set).collect()
 }
 
 /// The best of some sets, by fitting them.
-fn best_of(context: &mut Context, sets: Vec<Vec<usize>>) -> Option<(Vec<usize>, f64)> {
+pub(crate) fn best_of(context: &mut Context, sets: Vec<Vec<usize>>) -> Option<(Vec<usize>, f64)> {
     let mut best: Option<(Vec<usize>, f64)> = None;
     for set in sets {
         let value = context.try_support(&set);

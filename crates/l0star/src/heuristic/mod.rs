@@ -12,7 +12,7 @@
 
 mod diht;
 mod exchange;
-mod greedy;
+pub(crate) mod greedy;
 mod neighbours;
 mod omp;
 mod thresholding;

@@ -4,13 +4,15 @@
 //! models, cut down to k again. From each the best exchange of one feature is made until none helps, among all columns
 //! ([`local`]). For the quadratic loss that is all there is to it. For others starts are made in a model of P at the empty support,
 //! and exchanges are chosen in models at each support on the way, and fitted ([`quadratic`]). A pool keeps the best of what was
-//! found. Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
+//! found. With groups, bounds or heredity starts are greedy with chance, and all is fitted ([`structured`]). Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
 
 mod local;
 mod quadratic;
+mod structured;
 
 pub(crate) use local::Local;
 pub(crate) use quadratic::Quadratic;
+use structured::Structured;
 
 use crate::problem::Problem;
 use crate::search::{Context, Source};
@@ -100,25 +102,43 @@ fn gap(context: &Context, low: f64) -> f64 {
 fn begin(context: &mut Context) {
     if context.looks_for_models() {
         let problem = context.problem;
-        let primal = match problem.loss.is_quadratic() {
-            true => Primal::new(problem, Quadratic::of_problem(problem)),
-            false => Primal::of_loss(context),
+        context.primal = match problem.loss.is_quadratic() {
+            _ if problem.structure.is_some() => Some(Primal::Structured(Structured::new(problem))),
+            true => Primal::quadratic(problem, Quadratic::of_problem(problem)),
+            false => Exchanges::of_loss(context).map(|own| Primal::Exchanges(Box::new(own))),
         };
-        context.primal = primal.map(Box::new);
     }
 }
 
 fn proceed(context: &mut Context, work: u64, patience: u64) {
     if let Some(mut primal) = context.primal.take() {
         let source = std::mem::replace(&mut context.source, Source::LocalSearch);
-        primal.work(work, patience, context);
+        match &mut primal {
+            Primal::Exchanges(own) => own.work(work, patience, context),
+            Primal::Structured(own) => own.work(work, patience, context),
+        }
         context.source = source;
         context.primal = Some(primal);
     }
 }
 
-/// A local search that can be gone on with.
-pub(crate) struct Primal<'p> {
+/// A search for models that can be gone on with.
+pub(crate) enum Primal<'p> {
+    /// Exchanges of single columns.
+    Exchanges(Box<Exchanges<'p>>),
+    /// With groups, bounds or heredity.
+    Structured(Structured),
+}
+
+impl<'p> Primal<'p> {
+    /// For the quadratic loss. `None` where there is nothing to choose from.
+    pub(crate) fn quadratic(problem: &'p Problem, quadratic: Quadratic<'p>) -> Option<Self> {
+        Exchanges::new(problem, quadratic).map(|own| Self::Exchanges(Box::new(own)))
+    }
+}
+
+/// Starts and exchanges, and the pool of what they have found.
+pub(crate) struct Exchanges<'p> {
     problem: &'p Problem,
     /// What is minimised, or a model of it at the empty support.
     quadratic: Quadratic<'p>,
@@ -137,9 +157,9 @@ pub(crate) struct Primal<'p> {
     before: u64,
 }
 
-impl<'p> Primal<'p> {
-    /// For the quadratic loss. `None` where there is nothing to choose from.
-    pub(crate) fn new(problem: &'p Problem, mut quadratic: Quadratic<'p>) -> Option<Self> {
+impl<'p> Exchanges<'p> {
+    /// `None` where there is nothing to choose from.
+    fn new(problem: &'p Problem, mut quadratic: Quadratic<'p>) -> Option<Self> {
         let k = problem.support_size();
         if k == 0 || quadratic.selectable <= k {
             return None;
@@ -153,7 +173,7 @@ impl<'p> Primal<'p> {
             is_model: false,
             k,
             pool: Vec::new(),
-            random: Random(0x9E37_79B9_7F4A_7C15),
+            random: Random::new(),
             starts: 0,
             stale: 0,
             allowed: 0,
@@ -178,7 +198,7 @@ impl<'p> Primal<'p> {
     /// Goes on for so many multiplications, up to the end of the start that is under way then, until so many starts have found
     /// nothing better, or to a limit. What it finds is offered to the context.
     fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>) {
-        self.allowed += multiplications;
+        self.allowed = self.allowed.saturating_add(multiplications);
         let (mut best, mut last) = (context.best(), self.starts);
         while self.spent() < self.allowed && !context.limits.stop() {
             if context.best() < best {
@@ -398,6 +418,10 @@ fn largest(numbers: impl Iterator<Item = (f64, usize)>, count: usize) -> Vec<(f6
 struct Random(u64);
 
 impl Random {
+    fn new() -> Self {
+        Self(0x9E37_79B9_7F4A_7C15)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut bits = self.0;
@@ -456,13 +480,36 @@ mod tests {
         }
     }
 
+    /// The same with a group, bounds and heredity.
+    #[test]
+    fn structures_are_searched_too() {
+        for loss in ["quadratic", "logistic"] {
+            for seed in 1..=4 {
+                let plain = problem(seed, loss, 3);
+                let builder = Problem::builder(plain.design().clone(), plain.b.clone());
+                let loss = crate::loss::by_name(loss, 1.0).unwrap();
+                let builder = builder.loss(loss).standardize(false).ridge(1e-3).k(3);
+                let builder = builder.groups(vec![vec![0, 5], vec![2, 7, 9]]);
+                let problem = builder.bounds(1, -0.5, 0.5).build().unwrap();
+                let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+                let settings = Settings {
+                    node_limit: Some(0),
+                    ..Settings::default()
+                };
+                let found = crate::solve(&problem, &settings).unwrap();
+                let share = found.objective / best.objective - 1.0;
+                assert!(share <= 1e-9, "{seed}: {share}");
+            }
+        }
+    }
+
     /// The same in every run: work is counted, not timed.
     #[test]
     fn a_run_can_be_repeated() {
         let problem = problem(7, "quadratic", 5);
         let run = || {
             let mut context = Context::new(&problem, &Settings::default());
-            let mut primal = Primal::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+            let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
             primal.work(200_000, u64::MAX, &mut context);
             (primal.starts, primal.pool, context.best())
         };
@@ -476,7 +523,7 @@ mod tests {
     fn it_ends_when_nothing_better_is_found() {
         let problem = problem(3, "quadratic", 2);
         let mut context = Context::new(&problem, &Settings::default());
-        let mut primal = Primal::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+        let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
         primal.work(u64::MAX, 20, &mut context);
         let starts = primal.starts;
         assert!(starts >= 20);
@@ -488,7 +535,7 @@ mod tests {
     fn there_has_to_be_a_choice() {
         for k in [0, 24] {
             let problem = problem(1, "quadratic", k);
-            assert!(Primal::new(&problem, Quadratic::of_problem(&problem)).is_none());
+            assert!(Exchanges::new(&problem, Quadratic::of_problem(&problem)).is_none());
         }
     }
 }

@@ -148,7 +148,7 @@ pub struct Context<'p> {
     /// Until the first node is expanded: what is known of where it stands is of an earlier run.
     is_resumed: bool,
     /// The search for models beside that for bounds.
-    pub(crate) primal: Option<Box<Primal<'p>>>,
+    pub(crate) primal: Option<Primal<'p>>,
     /// Where the models that are tried come from.
     pub(crate) source: Source,
 }
@@ -291,7 +291,6 @@ impl<'p> Context<'p> {
     pub(crate) fn looks_for_models(&self) -> bool {
         self.ideas.primal
             && self.primal.is_none()
-            && self.problem.structure.is_none()
             && self.decision().is_none()
             && self.survey().is_none()
     }

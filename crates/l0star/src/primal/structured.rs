@@ -1,0 +1,109 @@
+//! Starts for problems with groups, bounds or heredity, whose models are compared by fitting them.
+
+use super::Random;
+use crate::heuristic::greedy::{self, extensions};
+use crate::problem::{Problem, Structure};
+use crate::search::Context;
+
+/// A start takes one of so many sets at each step, and tries so many at each exchange.
+const CHOICES: usize = 8;
+const TRIES: usize = 3;
+/// Rounds of exchanges.
+const MOST_ROUNDS: usize = 10;
+
+/// Randomised starts, one after the other.
+pub(crate) struct Structured {
+    curvature: Vec<f64>,
+    random: Random,
+    starts: u64,
+    /// Multiplications that may be made in all, and those that were, about.
+    allowed: u64,
+    spent: u64,
+}
+
+impl Structured {
+    pub(super) fn new(problem: &Problem) -> Self {
+        Self {
+            curvature: greedy::curvatures(problem),
+            random: Random::new(),
+            starts: 0,
+            allowed: 0,
+            spent: 0,
+        }
+    }
+
+    /// Goes on for so many multiplications, until so many starts have found nothing better, or to a limit.
+    pub(super) fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context) {
+        let Some(structure) = &context.problem.structure else {
+            return;
+        };
+        self.allowed = self.allowed.saturating_add(multiplications);
+        let (mut best, mut last) = (context.best(), self.starts);
+        while self.spent < self.allowed && !context.limits.stop() {
+            if context.best() < best {
+                (best, last) = (context.best(), self.starts);
+            } else if self.starts - last >= patience {
+                self.allowed = self.spent;
+                return;
+            }
+            self.starts += 1;
+            self.start(structure, context);
+        }
+    }
+
+    /// Greedy steps with chance, then exchanges while they help.
+    fn start(&mut self, structure: &Structure, context: &mut Context) {
+        let limits = context.limits.clone();
+        let mut support = Vec::new();
+        while !limits.stop() {
+            let mut larger = self.larger(structure, &support, CHOICES, context);
+            if larger.is_empty() {
+                break;
+            }
+            support = larger.swap_remove(self.random.below(larger.len()));
+        }
+        let mut value = context.try_support(&support);
+        for _ in 0..MOST_ROUNDS {
+            let mut improved = false;
+            for j in support.clone() {
+                if limits.stop() {
+                    return;
+                }
+                let mut next = support.clone();
+                next.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
+                if next.len() == support.len() {
+                    continue;
+                }
+                loop {
+                    let larger = self.larger(structure, &next, TRIES, context);
+                    let others = larger.into_iter().filter(|set| *set != support).collect();
+                    match greedy::best_of(context, others) {
+                        Some((set, _)) if !limits.stop() => next = set,
+                        _ => break,
+                    }
+                }
+                let at = context.try_support(&next);
+                if at < value - super::BETTER * value.abs() {
+                    (support, value, improved) = (next, at, true);
+                }
+            }
+            if !improved {
+                return;
+            }
+        }
+    }
+
+    /// The most promising sets with one feature more.
+    fn larger(
+        &mut self,
+        structure: &Structure,
+        support: &[usize],
+        count: usize,
+        context: &mut Context,
+    ) -> Vec<Vec<usize>> {
+        let problem = context.problem;
+        self.spent += (problem.rows() * (problem.columns() + support.len().pow(2))) as u64;
+        let k = problem.support_size();
+        extensions(context, structure, &self.curvature, support, k, count)
+    }
+}
