@@ -341,6 +341,10 @@ impl<'p> Exchanges<'p> {
             for i in &chosen {
                 local.add(*i, &mut quadratic);
             }
+            if local.size() < chosen.len() {
+                // Some of it is in the span of the rest, up to rounding: no exchange can be told from another.
+                break;
+            }
             let least = BETTER * value;
             let mut swaps: Vec<(f64, usize, usize)> = local
                 .places()
@@ -529,6 +533,41 @@ mod tests {
         assert!(starts >= 20);
         primal.work(0, u64::MAX, &mut context);
         assert_eq!(primal.starts, starts);
+    }
+
+    /// Of two columns that are nearly the same the second one was exchanged for the first, which then was in the model twice.
+    #[test]
+    fn no_column_is_in_a_model_twice() {
+        let columns = [
+            368525273.640576,
+            368525274.1020488,
+            -0.5019995947806843,
+            -0.040526806735689765,
+        ];
+        let factors = [3.607799204328546, 0.6729433316351642];
+        let response = vec![-1.114097978009011, -0.1736989721361186];
+        let more = [1.0, 1.5, 2.0, 2.5, 0.3, 0.1];
+        let design = Design::dense(2, 5, [&columns[..], &more].concat()).unwrap();
+        let loss = crate::loss::by_name("huber", 0.01).unwrap();
+        let builder = Problem::builder(design, response).weights(vec![0.014450305436229615, 1e-12]);
+        let builder = builder
+            .loss(loss)
+            .ridge(1.4979898660332316e-13)
+            .intercept(true)
+            .k(2);
+        let builder = builder
+            .ridge_factor(0, factors[0])
+            .ridge_factor(1, factors[1]);
+        let problem = builder.build().unwrap();
+        assert!(is_hard(&problem));
+        let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+        let found = crate::solve(&problem, &Settings::default()).unwrap();
+        assert!(found.objective >= best.lower_bound.unwrap());
+        assert!(
+            found.support.is_sorted_by(|a, b| a < b),
+            "{:?}",
+            found.support
+        );
     }
 
     #[test]

@@ -348,6 +348,7 @@ impl<'p> Context<'p> {
     }
 
     fn judge(&mut self, support: &[usize], mut fit: Fit) -> f64 {
+        debug_assert!(support.is_sorted_by(|a, b| a < b), "{support:?}");
         let best = self.reference();
         if fit.objective < best + CLOSE * best.abs() || best.is_infinite() {
             let precise = self.restricted.precise_objective();
