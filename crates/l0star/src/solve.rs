@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::gram::root::MAX_COLUMNS;
+use crate::gram::small;
 use crate::gram::start::Common;
 use crate::gram::structured::GramBackend;
 use crate::gram::tree::GramTree;
@@ -291,6 +292,11 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         let bound = state.lower_bound();
         context.prepared = Default::default();
         return driver.ended(context, started.unwrap_or_default(), None, bound);
+    }
+    if started.is_none() && small::settle_wide(&mut context) {
+        let bound = context.lower_bound(None);
+        context.prepared = Default::default();
+        return driver.ended(context, State::default(), None, bound);
     }
     let alive = started.as_ref().map(State::alive);
     // Sets to start from need not be good ones.

@@ -107,7 +107,7 @@ proptest! {
 
 /// Any subset of the mechanisms.
 fn ideas() -> impl Strategy<Value = Ideas> {
-    any::<[bool; 9]>().prop_map(|on| Ideas {
+    any::<[bool; 10]>().prop_map(|on| Ideas {
         gram: on[0],
         lifting: on[1],
         spreading: on[2],
@@ -117,6 +117,7 @@ fn ideas() -> impl Strategy<Value = Ideas> {
         swaps: on[6],
         slack: on[7],
         screen_from: if on[8] { 0 } else { u64::MAX },
+        enumeration: on[9],
     })
 }
 

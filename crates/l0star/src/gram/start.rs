@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::frame::{Frame, Spread};
 use super::kept::Kept;
 use super::root::{MAX_COLUMNS, Root};
+use super::small::{self, Entries};
 use super::swaps::{self, Pinned};
 use super::tree::{GramNode, GramTree};
 use crate::bound::Certified;
@@ -105,7 +106,7 @@ impl Common {
 }
 
 impl<'p> GramTree<'p> {
-    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
+    /// Finds a first incumbent and builds the root frame, unless all models were enumerated and nothing is left. `None` where the Gram form does not apply, and at a limit.
     ///
     /// `alive`: the features that a resumed search has left; it has its incumbent.
     pub(crate) fn prepare(
@@ -183,6 +184,13 @@ impl<'p> GramTree<'p> {
         {
             tree.offer(&chosen, context);
         }
+        if alive.is_none() {
+            context.enter(Phase::Root);
+            let entries = Entries::of_root(&root);
+            if small::settle(&entries, &root.columns, root.selectable, context) {
+                return Some(tree);
+            }
+        }
         heuristic::fill_list(context);
         if context.wants_list() && !context.has_reference() {
             return None;
@@ -212,8 +220,8 @@ impl<'p> GramTree<'p> {
         let mut children = Vec::new();
         let closed =
             Self::prepare(problem, context, None, &mut Common::single()).is_some_and(|mut tree| {
-                let first = tree.first.take();
-                first.is_some_and(|node| {
+                // Without a node there is nothing left.
+                tree.first.take().is_none_or(|node| {
                     tree.expand(&node, context, &mut children) == Expansion::Split
                         && children.is_empty()
                 })
