@@ -211,6 +211,11 @@ impl<'p> GramTree<'p> {
         Some(tree)
     }
 
+    /// Whether there is no node, since all models were enumerated.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
     /// nothing is counted: it is part of the caller's own call.
     pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
