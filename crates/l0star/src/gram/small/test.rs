@@ -45,7 +45,7 @@ impl<'e> Test<'e> {
         let kappa = 2.0 * c0 / tau;
         let own = gamma(2 * s + 16) * (1.0 + kappa);
         let error = 1.01 * (share * (1.0 + 2.01 * kappa) + own);
-        if !(error <= COARSE) {
+        if error.is_nan() || error > COARSE {
             return None;
         }
         let lowered = (s + m) as f64 * error * (1.0 + 1e-3);
@@ -60,7 +60,7 @@ impl<'e> Test<'e> {
         let (mut buffers, mut row) = (Buffers::default(), Vec::new());
         for (k, i) in inside.iter().enumerate() {
             let pivot = diagonal[k];
-            if !(pivot > 0.0) {
+            if pivot.is_nan() || pivot <= 0.0 {
                 return None;
             }
             entries.block(&[*i], &all, &mut buffers, &mut row);
