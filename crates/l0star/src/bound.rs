@@ -16,6 +16,7 @@
 //! and all else is the same. The float α *is* the dual point, so D only has to be
 //! evaluated downwards. `docs/numerics.md` derives the margins.
 
+use crate::gram::small::Proof;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
 use crate::linalg::select::top_sum;
@@ -66,6 +67,11 @@ impl Certified {
         } else {
             proved
         }
+    }
+
+    /// The target that an enumeration proved of every set that it did not hand out.
+    pub(crate) fn enumerated(proof: &Proof) -> Self {
+        Self::new(proof.target())
     }
 
     /// A bound that was certified by an earlier run of the same search, whose checkpoint was found whole.

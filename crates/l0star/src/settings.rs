@@ -121,6 +121,8 @@ pub struct Ideas {
     pub gram: bool,
     /// Columns that one dual point rules out dropped before a Gram matrix of at least so many multiplications is made.
     pub screen_from: u64,
+    /// Quadratic problems with at most three features by enumeration.
+    pub enumeration: bool,
     /// A larger ridge where the curvature of the loss allows it.
     pub lifting: bool,
     /// Lifts spread over the columns by what they gain; else evenly.
@@ -144,6 +146,7 @@ impl Default for Ideas {
         Self {
             gram: true,
             screen_from: SHORT_PRODUCT,
+            enumeration: true,
             lifting: true,
             spreading: true,
             reframing: true,

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::gram::root::MAX_COLUMNS;
+use crate::gram::small;
 use crate::gram::start::Common;
 use crate::gram::structured::GramBackend;
 use crate::gram::tree::GramTree;
@@ -294,11 +295,15 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.prepared = Default::default();
         return driver.ended(context, started.unwrap_or_default(), None, bound);
     }
+    if started.is_none() && small::settle_wide(&mut context) {
+        return enumerated(context, driver);
+    }
     let alive = started.as_ref().map(State::alive);
     // Sets to start from need not be good ones.
     let given = started.is_none() && context.incumbent().is_some();
     if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
         match started.as_ref().map(|state| tree.restore(state)) {
+            None if tree.is_empty() => return enumerated(context, driver),
             None => return driver.drive(Search::new(context, tree)),
             Some(Some(nodes)) => {
                 return driver.go_on(context, tree, nodes);
@@ -349,6 +354,15 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         relaxation.start_at(&incumbent.fit.x);
     }
     binary(context, relaxation, started, driver)
+}
+
+/// All models were enumerated: the search is over before it begins.
+fn enumerated<'p, D: Driver<'p>>(mut context: Context<'p>, driver: D) -> D::Outcome {
+    let bound = context.lower_bound(None);
+    context.prepared = Default::default();
+    let mut over = State::default();
+    over.started = true;
+    driver.ended(context, over, None, bound)
 }
 
 fn binary<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use common::stopped::{NEVER, limited, refuses_damage};
 use common::{Case, Random, hard, random_case};
-use l0star::{Checkpoint, Design, Method, Problem, Run, Settings, Solution, Status, loss, solve};
+use l0star::{
+    Checkpoint, Design, Ideas, Method, Problem, Run, Settings, Solution, Status, loss, solve,
+};
 
 /// One run of at most so many nodes: its result, and the bytes that it leaves behind.
 fn run(problem: &Problem, settings: &Settings, saved: Option<&[u8]>) -> (Solution, Vec<u8>) {
@@ -125,18 +127,26 @@ fn wide_data_go_on_from_the_middle_of_their_screening() {
 }
 
 fn goes_on_from_its_screening(problem: &Problem, least: usize) {
-    let truth = solve(problem, &Settings::default()).unwrap();
+    // Enumerated, a small budget needs no screening.
+    let settings = Settings {
+        ideas: Ideas {
+            enumeration: false,
+            ..Ideas::default()
+        },
+        ..Settings::default()
+    };
+    let truth = solve(problem, &settings).unwrap();
     assert_eq!(truth.status, Status::Optimal);
     let mut saved = Vec::new();
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
-    let first = Run::new(problem, &Settings::default()).save(Duration::ZERO, sink);
+    let first = Run::new(problem, &settings).save(Duration::ZERO, sink);
     // To be saved changes nothing.
     assert_eq!(first.solve().unwrap().solver_calls, truth.solver_calls);
     let count = saved.len();
     assert!(count > least, "{count} checkpoints");
     let stopped = Settings {
         time_limit: Some(Duration::ZERO),
-        ..Settings::default()
+        ..settings.clone()
     };
     let mut bound = 0.0;
     for bytes in saved.iter().step_by(count / 8 + 1) {
@@ -146,7 +156,7 @@ fn goes_on_from_its_screening(problem: &Problem, least: usize) {
         assert!(again.lower_bound.unwrap() >= bound);
         bound = again.lower_bound.unwrap();
         for bytes in [bytes, &left] {
-            let (found, _) = run(problem, &Settings::default(), Some(bytes));
+            let (found, _) = run(problem, &settings, Some(bytes));
             assert_eq!(found.status, Status::Optimal);
             assert_eq!(found.support, truth.support);
             assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);

@@ -107,7 +107,7 @@ proptest! {
 
 /// Any subset of the mechanisms.
 fn ideas() -> impl Strategy<Value = Ideas> {
-    any::<[bool; 10]>().prop_map(|on| Ideas {
+    any::<[bool; 11]>().prop_map(|on| Ideas {
         gram: on[0],
         lifting: on[1],
         spreading: on[2],
@@ -118,6 +118,7 @@ fn ideas() -> impl Strategy<Value = Ideas> {
         slack: on[7],
         screen_from: if on[8] { 0 } else { u64::MAX },
         primal: on[9],
+        enumeration: on[10],
     })
 }
 

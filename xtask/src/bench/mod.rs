@@ -186,6 +186,7 @@ const MECHANISMS: &[Mechanism] = &[
     ("no screening before the Gram matrix", |ideas| {
         ideas.screen_from = u64::MAX
     }),
+    ("no enumeration", |ideas| ideas.enumeration = false),
     ("no lift", |ideas| ideas.lifting = false),
     ("lifts spread evenly", |ideas| ideas.spreading = false),
     ("no re-framing", |ideas| ideas.reframing = false),

@@ -11,6 +11,7 @@
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`restrict`] | the tree of one decision from that of the whole problem |
 //! | [`resume`] | nodes in a checkpoint, and back |
+//! | [`small`] | budgets of up to three features by enumeration |
 //! | [`start`] | from a problem to the first node |
 //! | [`structured`] | frames for problems with groups and bounds |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
@@ -25,6 +26,7 @@ mod product;
 mod restrict;
 mod resume;
 pub(crate) mod root;
+pub(crate) mod small;
 pub(crate) mod start;
 pub(crate) mod structured;
 pub(crate) mod swaps;

@@ -175,6 +175,14 @@ impl Columns<'_> {
         Some(products)
     }
 
+    /// All columns end to end, as they are multiplied.
+    pub(super) fn written_out(&self) -> Vec<f64> {
+        let mut values = Vec::new();
+        let rows = 0..self.design.rows();
+        let all = self.block(0, self.columns.len(), &rows, &mut values);
+        all.to_vec()
+    }
+
     /// Whether rows that were kept are those of this matrix, as far as can be seen in one direction r:
     /// `Σ_{j ≤ i} G_ij r_j = a_iᵀ diag(p) Σ_{j ≤ i} r_j a_j`.
     fn agrees(&self, known: &Triangle) -> bool {

@@ -259,6 +259,13 @@ impl Root {
         self.rounding.0
     }
 
+    /// How far the floats are from the problem, the rest of the intercept included: see [`share`].
+    pub(crate) fn share(&self) -> f64 {
+        let (roundings, c0) = self.rounding;
+        let means = (self.means.0, &self.means.1[..]);
+        share(roundings, c0, &self.diagonal, Some(means))
+    }
+
     /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
     pub(crate) fn reach(&self, reference: f64) -> f64 {
         let (_, c0) = self.rounding;
@@ -304,8 +311,29 @@ impl Root {
     }
 }
 
+/// The η of section 14 of `docs/numerics.md`: with the rounding sizes D, and the intercept at its best,
+///
+/// ```text
+/// |ΔH_ij| ≤ η √(D_i D_j),   |Δc_i| ≤ η √(2 c0 D_i),   |Δc0| ≤ η c0
+/// ```
+///
+/// `means`: what centring left of the means of the response and of the columns, if there is an intercept.
+pub(super) fn share(roundings: usize, c0: f64, sizes: &[f64], means: Option<(f64, &[f64])>) -> f64 {
+    let noise = gamma(roundings + 14);
+    let left = means.map_or(0.0, |(response, columns)| {
+        let columns = columns.iter().zip(sizes);
+        let columns = columns.map(|(mean, size)| mean / size.sqrt());
+        // Not `f64::max`, which would drop a NaN.
+        columns.fold(response / (2.0 * c0).sqrt(), |most, left| {
+            if left <= most { most } else { left }
+        })
+    });
+    let left = left * (1.0 + 1e-6) + noise;
+    (noise + left * left) * (1.0 + 1e-3)
+}
+
 /// The response less the offset, centred where there is an intercept.
-fn response(problem: &Problem) -> Vec<f64> {
+pub(super) fn response(problem: &Problem) -> Vec<f64> {
     let mut b: Vec<f64> = problem.b.clone();
     let mut low = vec![0.0; problem.rows()];
     if !problem.offset.is_empty() {
@@ -325,7 +353,7 @@ fn response(problem: &Problem) -> Vec<f64> {
 }
 
 /// Columns as the quadratic has them: those that the design shows, centred where there is an intercept.
-fn shown<'a>(problem: &'a Problem, columns: &'a [usize], b: &'a [f64]) -> Columns<'a> {
+pub(super) fn shown<'a>(problem: &'a Problem, columns: &'a [usize], b: &'a [f64]) -> Columns<'a> {
     let (p, design) = (&problem.p, &problem.design);
     let total: f64 = p.iter().sum();
     // Any shift is exact mathematics, since the intercept absorbs it; the float mean is a good one.

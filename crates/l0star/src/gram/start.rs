@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::frame::{Frame, Spread};
 use super::kept::Kept;
 use super::root::{MAX_COLUMNS, Root};
+use super::small::{self, Entries};
 use super::swaps::{self, Pinned};
 use super::tree::{GramNode, GramTree};
 use crate::bound::Certified;
@@ -103,7 +104,8 @@ impl Common {
 }
 
 impl<'p> GramTree<'p> {
-    /// Finds a first incumbent and builds the root frame. `None` where the Gram form does not apply, and at a limit.
+    /// Finds a first incumbent and builds the root frame, unless all models were enumerated and nothing is left. `None` where the
+    /// Gram form does not apply, and at a limit.
     ///
     /// `alive`: the features that a resumed search has left; it has its incumbent.
     pub(crate) fn prepare(
@@ -187,6 +189,13 @@ impl<'p> GramTree<'p> {
                 primal::first(context);
             }
         }
+        if alive.is_none() {
+            context.enter(Phase::Root);
+            let entries = Entries::of_root(&root);
+            if small::settle(&entries, &root.columns, root.selectable, context) {
+                return Some(tree);
+            }
+        }
         heuristic::fill_list(context);
         if context.wants_list() && !context.has_reference() {
             return None;
@@ -207,6 +216,11 @@ impl<'p> GramTree<'p> {
         Some(tree)
     }
 
+    /// Whether there is no node, since all models were enumerated.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
     /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
     /// nothing is counted: it is part of the caller's own call.
     pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
@@ -216,8 +230,8 @@ impl<'p> GramTree<'p> {
         let mut children = Vec::new();
         let closed =
             Self::prepare(problem, context, None, &mut Common::single()).is_some_and(|mut tree| {
-                let first = tree.first.take();
-                first.is_some_and(|node| {
+                // Without a node there is nothing left.
+                tree.first.take().is_none_or(|node| {
                     tree.expand(&node, context, &mut children) == Expansion::Split
                         && children.is_empty()
                 })

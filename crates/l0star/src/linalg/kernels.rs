@@ -1,5 +1,7 @@
 //! Vector kernels. Each is written once against `pulp` and runs on the widest instruction set found at run time.
 
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 
 use super::rounding::{two_product, two_sum};
@@ -249,6 +251,86 @@ pub fn sum(a: &[f64]) -> f64 {
 #[inline]
 pub fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
+}
+
+/// Finds rows j of a square of correlations m, in single precision, that are nearly dependent together with row i and some other:
+/// those of `rows` with
+///
+/// ```text
+/// (m_jl - m_ij m_il)² - (1 - m_ij²)(1 - m_il²) ≥ least   for some l of `columns`
+/// ```
+///
+/// The difference is rounded as section 14 of `docs/numerics.md` counts it. Four rows share each load of row i.
+pub(crate) fn dependent(
+    square: &[f32],
+    stride: usize,
+    i: usize,
+    rows: &[u32],
+    columns: Range<usize>,
+    least: f32,
+    found: &mut Vec<u32>,
+) {
+    struct Dependent<'a> {
+        square: &'a [f32],
+        stride: usize,
+        i: usize,
+        rows: &'a [u32],
+        columns: Range<usize>,
+        least: f32,
+        found: &'a mut Vec<u32>,
+    }
+    impl WithSimd for Dependent<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) {
+            let part = |j: usize| {
+                let row = &self.square[j * self.stride..(j + 1) * self.stride];
+                S::as_simd_f32s(&row[self.columns.clone()])
+            };
+            let (own, own_tail) = part(self.i);
+            let size = own.len();
+            let one = simd.splat_f32s(1.0);
+            for group in self.rows.chunks(4) {
+                let j = [0, 1, 2, 3].map(|at| group[at.min(group.len() - 1)] as usize);
+                let parts = j.map(part);
+                let a = j.map(|j| self.square[self.i * self.stride + j]);
+                let q = a.map(|a| 1.0 - a * a);
+                let (minus_a, minus_q) = (
+                    a.map(|a| simd.splat_f32s(-a)),
+                    q.map(|q| simd.splat_f32s(-q)),
+                );
+                let mut most = [simd.splat_f32s(f32::NEG_INFINITY); 4];
+                let [r0, r1, r2, r3] = parts.map(|(row, _)| &row[..size]);
+                for ((((b, c0), c1), c2), c3) in own.iter().zip(r0).zip(r1).zip(r2).zip(r3) {
+                    let rest = simd.sub_f32s(one, simd.mul_f32s(*b, *b));
+                    for (l, c) in [c0, c1, c2, c3].into_iter().enumerate() {
+                        let w = simd.mul_add_e_f32s(minus_a[l], *b, *c);
+                        let room = simd.mul_f32s(minus_q[l], rest);
+                        most[l] = simd.max_f32s(most[l], simd.mul_add_e_f32s(w, w, room));
+                    }
+                }
+                for l in 0..group.len() {
+                    let tail = own_tail.iter().zip(parts[l].1).map(|(b, c)| {
+                        let w = c - a[l] * b;
+                        w * w - q[l] * (1.0 - b * b)
+                    });
+                    let most = tail.fold(simd.reduce_max_f32s(most[l]), f32::max);
+                    if most >= self.least {
+                        self.found.push(group[l]);
+                    }
+                }
+            }
+        }
+    }
+    arch().dispatch(Dependent {
+        square,
+        stride,
+        i,
+        rows,
+        columns,
+        least,
+        found,
+    });
 }
 
 /// `high + low += s a`, in doubled precision: what `high` rounds away is in `low`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::problem::Builder;
-use crate::{Design, Problem, Settings, loss};
+use crate::{Design, Ideas, Problem, Settings, loss};
 
 /// A response of three columns, and of a wave that only the widest designs have.
 pub(crate) const SIGNAL: [(f64, usize); 4] = [(2.0, 3), (-1.0, 20), (0.7, 11), (1.0, 997)];
@@ -33,9 +33,14 @@ pub(crate) fn problem(
     builder.loss(loss::by_name(loss, 1.0).unwrap())
 }
 
+/// Settings for so many threads, without enumeration, so that small budgets have a tree, too.
 pub(crate) fn threads(count: usize) -> Settings {
     Settings {
         threads: NonZeroUsize::new(count),
+        ideas: Ideas {
+            enumeration: false,
+            ..Ideas::default()
+        },
         ..Settings::default()
     }
 }

@@ -150,6 +150,17 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
     seen
 }
 
+/// What comes before an enumeration is kept; the enumeration is made again.
+#[test]
+fn enumerations_go_on() {
+    let settings = Settings {
+        ideas: Default::default(),
+        ..threads(1)
+    };
+    let seen = survives(&tall(), &settings);
+    assert!(seen.bands == 3 && seen.points == 0, "{seen:?}");
+}
+
 #[test]
 fn a_gram_matrix_and_its_root_go_on() {
     let seen = survives(&tall(), &threads(1));

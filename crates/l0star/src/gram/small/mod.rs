@@ -1,0 +1,191 @@
+//! Small budgets by enumeration: every set of at most three features is looked at, and nearly all are proved at once.
+//!
+//! With `τ = 2(c0 - target)` and `M = H - ccᵀ/τ`, a set U of columns has `min P ≥ target` if and only if `M_UU ⪰ 0`. For the
+//! correlations `m_ij = M_ij/√(M_ii M_jj)` of up to three features that is
+//!
+//! ```text
+//! one: M_ii ≥ 0     two: |m_ij| ≤ 1     three: (m_jl - m_ij m_il)² ≤ (1 - m_ij²)(1 - m_il²)
+//! ```
+//!
+//! so that a set costs a few operations. Triples are looked at in single precision: what is not proved there is looked at
+//! again in double precision, and what is not proved there is handed out, to be fitted and certified by itself. Margins are
+//! derived in section 14 of `docs/numerics.md`.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
+//! | [`test`] | M for one target, with its margins |
+//! | [`scan`] | the passes over pairs and triples |
+//! | [`settle`] | a whole problem, for the search |
+
+mod entries;
+mod scan;
+mod settle;
+mod test;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use self::scan::{Failure, Hits};
+use self::test::Test;
+use crate::limits::Limits;
+use crate::linalg::cholesky::Cholesky;
+
+pub(crate) use self::entries::Entries;
+pub(crate) use self::settle::{settle, settle_wide};
+
+/// The largest budget that is enumerated.
+pub(crate) const LARGEST: usize = 3;
+
+/// A pass ends when it has found more sets than this, in the hope of a better target …
+const FEW: usize = 1000;
+/// … and where there is no better target, with more than this all is given up.
+const MOST: usize = 20_000;
+
+/// What an enumeration came to.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    /// Every set that was not handed out is at least as bad as the target.
+    Proved(Proof),
+    /// A limit was reached.
+    Stopped,
+    /// The test does not apply, or too many sets are too close to the target.
+    Open,
+}
+
+/// The target that an enumeration proved. Only this module makes one.
+#[derive(Debug)]
+pub(crate) struct Proof {
+    target: f64,
+}
+
+impl Proof {
+    /// At most P(x) for every x of the sets that were not handed out.
+    pub(crate) fn target(&self) -> f64 {
+        self.target
+    }
+}
+
+/// Proves that every set of the columns `inside` and at most `m` of the columns `free` has `P ≥ target`, but for the sets that are
+/// handed out.
+///
+/// `hit` is given some of the free columns, in order, fits and certifies them together with `inside`, and returns the present
+/// target, which can only fall: all other sets are proved for the last one. A set that is handed out stands for its subsets.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn enumerate(
+    entries: &Entries,
+    inside: &[usize],
+    free: &[usize],
+    m: usize,
+    target: f64,
+    limits: &Limits,
+    threads: usize,
+    hit: &mut dyn FnMut(&[usize]) -> f64,
+) -> Verdict {
+    let m = m.min(free.len());
+    if m > LARGEST {
+        return Verdict::Open;
+    }
+    let columns = |set: &[usize]| set.iter().map(|i| free[*i]).collect::<Vec<_>>();
+    let mut handed: HashSet<Vec<usize>> = HashSet::new();
+    let (mut target, mut most) = (target, FEW);
+    let mut factor = Cholesky::new();
+    loop {
+        let Some(mut test) = Test::new(entries, inside, free, m, target) else {
+            return Verdict::Open;
+        };
+        let found = match pass(&test, inside, m, most, target, limits, threads) {
+            Ok(found) => found,
+            Err(Failure::Stopped) => return Verdict::Stopped,
+            Err(Failure::Void) => return Verdict::Open,
+        };
+        let mut order: Vec<(f64, Vec<usize>)> = found
+            .sets
+            .into_iter()
+            .map(|set| {
+                let all: Vec<usize> = inside.iter().copied().chain(columns(&set)).collect();
+                (entries.value(&all, &mut factor), set)
+            })
+            .collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let before = target;
+        for (_, set) in order {
+            if limits.stop() {
+                return Verdict::Stopped;
+            }
+            if handed.contains(&set) || test.proves(&set) {
+                continue;
+            }
+            if handed.len() >= MOST {
+                return Verdict::Open;
+            }
+            let next = hit(&columns(&set));
+            handed.insert(set);
+            if next < target {
+                target = next;
+                if !found.is_complete {
+                    break;
+                }
+                match Test::new(entries, inside, free, m, target) {
+                    Some(lower) => test = lower,
+                    None => return Verdict::Open,
+                }
+            } else if !found.is_complete {
+                // The best of them is no better: the others will not be.
+                break;
+            }
+        }
+        if found.is_complete {
+            return Verdict::Proved(Proof { target });
+        }
+        if target >= before {
+            if most == MOST {
+                return Verdict::Open;
+            }
+            most = MOST;
+        }
+    }
+}
+
+/// One pass with one target. Smaller sets come first: one that beats the target makes all that contain it hits.
+fn pass(
+    test: &Test,
+    inside: &[usize],
+    m: usize,
+    most: usize,
+    target: f64,
+    limits: &Limits,
+    threads: usize,
+) -> Result<Hits, Failure> {
+    if m == 0 {
+        return Ok(Hits {
+            sets: Vec::new(),
+            is_complete: true,
+        });
+    }
+    if m == 1 || !test.weak.is_empty() {
+        return Ok(Hits {
+            sets: test.weak.iter().map(|i| vec![*i]).collect(),
+            is_complete: m == 1,
+        });
+    }
+    let (hits, square) = scan::pairs(test, m == 3, most, limits, threads)?;
+    if m == 2 {
+        return Ok(hits);
+    }
+    let mut factor = Cholesky::new();
+    let mut is_better = |set: &Vec<usize>| {
+        let free = set.iter().map(|i| test.free[*i]);
+        let all: Vec<usize> = inside.iter().copied().chain(free).collect();
+        test.entries.value(&all, &mut factor) < target
+    };
+    if !hits.is_complete || hits.sets.iter().any(&mut is_better) {
+        return Ok(Hits {
+            is_complete: false,
+            ..hits
+        });
+    }
+    // A pair that is only too close to the target is part of the triples that are.
+    square.triples(test, most, limits, threads)
+}

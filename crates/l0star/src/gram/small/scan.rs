@@ -1,0 +1,312 @@
+//! The passes over all pairs and all triples.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::entries::Buffers;
+use super::test::{Test, determinant};
+use crate::limits::Limits;
+use crate::linalg::kernels;
+
+/// Rows, and columns, of a block of entries.
+const BAND: usize = 128;
+const BLOCK: usize = 512;
+/// Features j whose rows are scanned together, and others l at a time: 512 KB that stay in cache …
+const TOGETHER: usize = 512;
+const AT_ONCE: usize = 256;
+/// … and the share of the others that is one piece of work.
+const PIECE: usize = 8 * AT_ONCE;
+/// Rows between two looks at the limits, at most a few million triples.
+const UNNOTICED: usize = 64;
+
+/// Three correlations of at most ½ belong to a positive semidefinite matrix; this is a little less, for their rounding.
+const HALF: f32 = 0.499_99;
+/// What rounding to single precision can change of a determinant is below this.
+const NEAR_SINGLE: f32 = 2e-6;
+/// Stands on the diagonal, where nothing is looked for: a value that seldom looks like a hit.
+const DIAGONAL: f32 = 0.998;
+
+/// The sets of a pass that are not proved, by places in order; those that were found when it ended.
+pub(super) struct Hits {
+    pub(super) sets: Vec<Vec<usize>>,
+    /// Whether all of the others are proved.
+    pub(super) is_complete: bool,
+}
+
+/// Why there is nothing to show for a pass.
+pub(super) enum Failure {
+    /// A limit was reached.
+    Stopped,
+    /// Overflow.
+    Void,
+}
+
+/// Correlations in single precision, row by row, the rows padded with zeros.
+pub(super) struct Square {
+    values: Vec<f32>,
+    stride: usize,
+}
+
+/// What the threads of a pass share.
+struct Shared<'l> {
+    limits: &'l Limits,
+    most: usize,
+    count: AtomicUsize,
+    stopped: AtomicBool,
+    void: AtomicBool,
+    sets: Mutex<Vec<Vec<usize>>>,
+}
+
+impl<'l> Shared<'l> {
+    fn new(most: usize, limits: &'l Limits) -> Self {
+        Self {
+            limits,
+            most,
+            count: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            void: AtomicBool::new(false),
+            sets: Mutex::default(),
+        }
+    }
+
+    /// Whether the pass has come to its end, by a limit or by too many hits.
+    fn is_over(&self) -> bool {
+        if self.limits.stop() {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        self.stopped.load(Ordering::Relaxed)
+            || self.void.load(Ordering::Relaxed)
+            || self.count.load(Ordering::Relaxed) > self.most
+    }
+
+    fn add(&self, set: &[usize]) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        if sets.len() <= self.most {
+            sets.push(set.to_vec());
+        }
+    }
+
+    fn finish(self) -> Result<Hits, Failure> {
+        if self.stopped.into_inner() {
+            return Err(Failure::Stopped);
+        }
+        if self.void.into_inner() {
+            return Err(Failure::Void);
+        }
+        let mut sets = self
+            .sets
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        sets.sort_unstable();
+        Ok(Hits {
+            is_complete: self.count.into_inner() <= self.most,
+            sets,
+        })
+    }
+}
+
+/// Gives pieces of work to threads until none is left.
+fn share_out<W: Send>(work: Vec<W>, threads: usize, run: impl Fn(W) + Sync) {
+    if threads <= 1 || work.len() <= 1 {
+        work.into_iter().for_each(run);
+        return;
+    }
+    let threads = threads.min(work.len());
+    let left = Mutex::new(work.into_iter());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(piece) = next() {
+                    run(piece);
+                }
+            });
+        }
+    });
+}
+
+/// All pairs: those that are not proved, and, if the pass came to its end, all correlations if they are wanted.
+pub(super) fn pairs(
+    test: &Test,
+    wants_square: bool,
+    most: usize,
+    limits: &Limits,
+    threads: usize,
+) -> Result<(Hits, Square), Failure> {
+    let d = test.free.len();
+    let mut square = Square::new(if wants_square { d } else { 0 });
+    let shared = Shared::new(most, limits);
+    let firsts = (0..d).step_by(BAND);
+    let stride = square.stride.max(1);
+    let mut rows = square.values.chunks_mut(BAND * stride);
+    let bands: Vec<(usize, &mut [f32])> = firsts
+        .map(|first| (first, rows.next().unwrap_or_default()))
+        .collect();
+    share_out(bands, threads, |(first, rows)| {
+        band(test, first, rows, stride, &shared);
+    });
+    let hits = shared.finish()?;
+    if hits.is_complete {
+        square.mirror(d);
+    }
+    Ok((hits, square))
+}
+
+/// The pairs of the features of a band with those after them.
+fn band(test: &Test, first: usize, out: &mut [f32], stride: usize, shared: &Shared) {
+    let (free, d) = (test.free, test.free.len());
+    let last = (first + BAND).min(d);
+    let (mut buffers, mut block) = (Buffers::default(), Vec::new());
+    for start in (first..d).step_by(BLOCK) {
+        if shared.is_over() {
+            return;
+        }
+        let end = (start + BLOCK).min(d);
+        let (rows, columns) = (&free[first..last], &free[start..end]);
+        test.entries.block(rows, columns, &mut buffers, &mut block);
+        let lines = block.chunks_exact_mut(columns.len());
+        for (i, line) in (first..last).zip(lines) {
+            let from = start.max(i + 1);
+            let Some(line) = line.get_mut(from - start..).filter(|line| !line.is_empty()) else {
+                continue;
+            };
+            test.normalise(i, from, line);
+            if line.iter().filter(|m| !Test::is_apart(**m)).count() > 0 {
+                for (j, m) in (from..end).zip(&*line) {
+                    if !m.is_finite() {
+                        shared.void.store(true, Ordering::Relaxed);
+                    } else if !Test::is_apart(*m) {
+                        shared.add(&[i, j]);
+                    }
+                }
+            }
+            if !out.is_empty() {
+                let row = &mut out[(i - first) * stride..][from..end];
+                for (out, m) in row.iter_mut().zip(&*line) {
+                    *out = m.clamp(-1.0, 1.0) as f32;
+                }
+            }
+        }
+    }
+}
+
+impl Square {
+    fn new(d: usize) -> Self {
+        let stride = d.next_multiple_of(AT_ONCE);
+        Self {
+            values: vec![0.0; d * stride],
+            stride,
+        }
+    }
+
+    fn row(&self, i: usize) -> &[f32] {
+        &self.values[i * self.stride..(i + 1) * self.stride]
+    }
+
+    /// Copies what is above the diagonal to below it, tile by tile.
+    fn mirror(&mut self, d: usize) {
+        const TILE: usize = 32;
+        let (values, stride) = (&mut self.values, self.stride);
+        if values.is_empty() {
+            return;
+        }
+        for top in (0..d).step_by(TILE) {
+            for left in (top..d).step_by(TILE) {
+                for i in top..(top + TILE).min(d) {
+                    for j in left.max(i + 1)..(left + TILE).min(d) {
+                        values[j * stride + i] = values[i * stride + j];
+                    }
+                }
+            }
+        }
+        (0..d).for_each(|i| values[i * stride + i] = DIAGONAL);
+    }
+
+    /// All triples: those that are not proved.
+    pub(super) fn triples(
+        &self,
+        test: &Test,
+        most: usize,
+        limits: &Limits,
+        threads: usize,
+    ) -> Result<Hits, Failure> {
+        let d = test.free.len();
+        let shared = Shared::new(most, limits);
+        let pieces = (0..d).step_by(TOGETHER).flat_map(|first| {
+            let starts = (0..self.stride).step_by(PIECE);
+            starts.map(move |start| (first, start))
+        });
+        share_out(pieces.collect(), threads, |(first, start)| {
+            self.piece(test, first, start, &shared);
+        });
+        shared.finish()
+    }
+
+    /// The triples of close pairs (i, j), j from `first` on and i before it, with all l from `start` on.
+    fn piece(&self, test: &Test, first: usize, start: usize, shared: &Shared) {
+        let d = test.free.len();
+        let last = (first + TOGETHER).min(d);
+        let mut close: Vec<u32> = Vec::new();
+        let mut ends = Vec::with_capacity(last);
+        for i in 0..last {
+            let from = first.max(i + 1);
+            let row = &self.row(i)[from..last.max(from)];
+            let js = (from as u32..).zip(row);
+            close.extend(js.filter(|(_, m)| m.abs() > HALF).map(|(j, _)| j));
+            ends.push(close.len());
+        }
+        let mut found = Vec::new();
+        let until = (start + PIECE).min(self.stride);
+        for block in (start..until).step_by(AT_ONCE) {
+            for i in 0..last {
+                if i % UNNOTICED == 0 && shared.is_over() {
+                    return;
+                }
+                let begin = if i == 0 { 0 } else { ends[i - 1] };
+                let close = &close[begin..ends[i]];
+                if close.is_empty() {
+                    continue;
+                }
+                let columns = block..block + AT_ONCE;
+                kernels::dependent(
+                    &self.values,
+                    self.stride,
+                    i,
+                    close,
+                    columns,
+                    -NEAR_SINGLE,
+                    &mut found,
+                );
+                for j in found.drain(..) {
+                    self.list(test, i, j as usize, block, shared);
+                }
+            }
+        }
+    }
+
+    /// Lists the triples of a pair and a block of others that are not proved.
+    fn list(&self, test: &Test, i: usize, j: usize, block: usize, shared: &Shared) {
+        let d = test.free.len();
+        let (own, other) = (self.row(i), self.row(j));
+        let a = own[j];
+        for l in (block..(block + AT_ONCE).min(d)).filter(|l| *l != i && *l != j) {
+            let (b, c) = (own[l], other[l]);
+            if determinant([a, b, c].map(f64::from)) > f64::from(NEAR_SINGLE) {
+                continue;
+            }
+            // A triple comes up once for each of its close pairs: the first in order counts.
+            let mut set = [i, j, l];
+            set.sort_unstable();
+            let [p, q, r] = set;
+            let mut pairs = [(p, q), (p, r), (q, r)].into_iter();
+            let is_close = |(i, j): &(usize, usize)| self.row(*i)[*j].abs() > HALF;
+            if pairs.find(is_close) == Some((i, j)) && !test.proves(&set) {
+                shared.add(&set);
+                if shared.count.load(Ordering::Relaxed) > shared.most {
+                    return;
+                }
+            }
+        }
+    }
+}
