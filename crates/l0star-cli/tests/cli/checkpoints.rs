@@ -47,7 +47,7 @@ fn survives(sandbox: &Sandbox, fit: &str) {
 
 #[test]
 fn aborted_again_and_again_it_finds_the_same_optimum() {
-    survives(&small(), "fit s.csv --target b -k 3 --json");
+    survives(&small(), "fit s.csv --target b -k 4 --json");
 }
 
 /// Products with their factors, a group, bounds, and a feature that is in.
@@ -63,7 +63,7 @@ fn aborted_with_constraints_it_finds_the_same_optimum() {
     survives(&ruled(), &RULED.replace("-k 6", "-k 4"));
 }
 
-const WIDE: &str = "fit a.csv --target b -k 3 --ridge 0.05 --json";
+const WIDE: &str = "fit a.csv --target b -k 4 --ridge 0.05 --json";
 
 #[test]
 fn aborted_while_wide_data_are_screened_it_goes_on_there() {
@@ -303,7 +303,7 @@ fn files_that_cannot_be_are_refused() {
 fn an_interrupt_leaves_a_checkpoint() {
     for signal in ["INT", "TERM"] {
         let sandbox = small();
-        let fit = "fit s.csv --target b -k 3 --threads 1 --json";
+        let fit = "fit s.csv --target b -k 4 --threads 1 --json";
         let held = Listened::held(&sandbox, fit, "hold after 60");
         let stopped = held.interrupted(signal).json();
         assert_eq!(stopped["status"], "interrupted");

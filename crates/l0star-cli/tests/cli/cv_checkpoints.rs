@@ -181,7 +181,7 @@ fn an_interrupt_leaves_a_checkpoint_of_a_cross_validation() {
     let cv = format!("{CV} --threads 1");
     let truth = sandbox.json(&cv);
     for signal in ["INT", "TERM"] {
-        let held = Listened::held(&sandbox, &cv, "hold after 40");
+        let held = Listened::held(&sandbox, &cv, "hold after 12");
         let before = left(&sandbox).nodes();
         let outcome = held.interrupted(signal);
         let json = outcome.json();
