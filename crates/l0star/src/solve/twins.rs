@@ -88,6 +88,7 @@ pub(super) fn solve<'p>(
     for set in &mut run.start {
         set.iter_mut().for_each(|j| *j = whole.leader(*j));
     }
+    let narrow = narrowed(whole, &settings);
     let doubling = whole.doubling(leading)?;
     let mut doubled = None;
     if let Some(problem) = &doubling {
@@ -111,7 +112,7 @@ pub(super) fn solve<'p>(
     let known = known.filter(|model| model.support.iter().all(is_leading));
     let found = Run {
         problem: leading,
-        settings: spent.left(&settings),
+        settings: spent.left(&narrow),
         observer: observer
             .as_ref()
             .map(|own| below(own, bound, whole.twin_loss())),
@@ -124,7 +125,7 @@ pub(super) fn solve<'p>(
     }
 
     let scale = scale_of(found.objective, found.empty_objective);
-    let allowed = settings.gap.max(settings.relative_gap * scale);
+    let allowed = narrow.gap.max(narrow.relative_gap * scale);
     let enough = found.objective - allowed.max(WORKING * scale);
     let mut bound = bound;
     let mut stopped = None;
@@ -161,6 +162,17 @@ pub(super) fn solve<'p>(
     let found = run.solve_whole(&mut Common::single(), None)?;
     spent.count(&found);
     Ok(spent.total(found))
+}
+
+/// With gaps that leave room for what a bound of the leaders loses as one of the whole problem.
+fn narrowed(whole: &Problem, settings: &Settings) -> Settings {
+    let share = 2.0 * whole.twin_loss();
+    let left = |gap: f64, lost: f64| (gap - lost).max(0.0);
+    Settings {
+        gap: left(settings.gap, share * whole.empty_objective()),
+        relative_gap: left(settings.relative_gap, share),
+        ..settings.clone()
+    }
 }
 
 /// Without an allowed gap, and silent.

@@ -128,7 +128,11 @@ fn check_scaled(design: &Design, square: f64, names: &[String]) -> Result<()> {
         true => LEAST_SPARSE,
         false => 0.0,
     };
-    let least = least.max(LEAST_PRODUCT / square.sqrt().max(f64::MIN_POSITIVE));
+    // Beside a response of zeros nothing has a slope.
+    let least = match square > 0.0 {
+        true => least.max(LEAST_PRODUCT / square.sqrt()),
+        false => least,
+    };
     for (j, name) in names.iter().enumerate() {
         // The size of a column that is shown is about 1: only a large divisor, or factor, tells of small entries.
         if design.view(j).1 < 0.01 / least {
