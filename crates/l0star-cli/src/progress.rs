@@ -53,7 +53,7 @@ impl Listener {
             Self::Log { last } => {
                 if let Some(what) = worth_a_line(event, *last) {
                     *last = event.seconds;
-                    write_line(&columns(event, &what));
+                    write_line(&columns(event, what));
                 }
             }
             Self::Live(bar) => bar.set_message(message(event)),
@@ -69,11 +69,11 @@ impl Listener {
 }
 
 /// The word for an event in the log, if it is worth a line after the one at `last`.
-fn worth_a_line(event: &Event, last: f64) -> Option<String> {
+fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
     match event.news {
-        News::Phase => Some(event.phase.as_str().into()),
-        News::Incumbent { source, .. } => Some(format!("incumbent: {}", source.as_str())),
-        News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then(|| "bound".into()),
+        News::Phase => Some(event.phase.as_str()),
+        News::Incumbent { .. } => Some("incumbent"),
+        News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then_some("bound"),
     }
 }
 
@@ -94,7 +94,7 @@ pub fn bar(count: usize, what: &str, hidden: bool) -> ProgressBar {
     bar
 }
 
-const HEADER: [&str; 8] = [
+const HEADER: [&str; 9] = [
     "seconds",
     "nodes",
     "open",
@@ -103,9 +103,10 @@ const HEADER: [&str; 8] = [
     "gap %",
     "features",
     "event",
+    "from",
 ];
 
-fn columns(event: &Event, what: &str) -> [String; 8] {
+fn columns(event: &Event, what: &str) -> [String; 9] {
     let number = |value: f64| {
         if value.is_finite() {
             format!("{value:.8e}")
@@ -127,15 +128,29 @@ fn columns(event: &Event, what: &str) -> [String; 8] {
         },
         event.features_left.to_string(),
         what.to_owned(),
+        match event.news {
+            News::Incumbent { source, .. } => source.as_str().into(),
+            _ => "-".into(),
+        },
     ]
 }
 
-fn write_line(columns: &[String; 8]) {
-    let [seconds, nodes, open, bound, incumbent, gap, features, event] = columns;
+fn write_line(columns: &[String; 9]) {
+    let [
+        seconds,
+        nodes,
+        open,
+        bound,
+        incumbent,
+        gap,
+        features,
+        event,
+        from,
+    ] = columns;
     // A log that cannot be written must not end the search.
     let _ = writeln!(
         io::stderr(),
-        "{seconds:>9} {nodes:>10} {open:>9} {bound:>15} {incumbent:>15} {gap:>9} {features:>9}  {event}"
+        "{seconds:>9} {nodes:>10} {open:>9} {bound:>15} {incumbent:>15} {gap:>9} {features:>9}  {event:<9}  {from}"
     );
 }
 
@@ -194,21 +209,22 @@ mod tests {
             };
             if let Some(what) = worth_a_line(&event, last) {
                 last = seconds;
-                let line = columns(&event, &what);
-                lines.push((what, line));
+                lines.push((what, columns(&event, what)));
             }
         }
-        let words: Vec<&str> = lines.iter().map(|(what, _)| &**what).collect();
+        let words: Vec<&str> = lines.iter().map(|(what, _)| *what).collect();
         let expected = [
             "search",
-            "incumbent: local search",
-            "incumbent: local search",
+            "incumbent",
+            "incumbent",
             "bound",
             "bound",
-            "incumbent: local search",
+            "incumbent",
         ];
         assert_eq!(words, expected);
-        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0 4 bound";
+        let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0 4 bound -";
         assert_eq!(lines[3].1.join(" "), bound);
+        let model = "0.20 1 2 5.00000000e-1 1.00000000e0 50.0 4 incumbent local-search";
+        assert_eq!(lines[1].1.join(" "), model);
     }
 }

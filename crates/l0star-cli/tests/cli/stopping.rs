@@ -131,6 +131,7 @@ fn the_log_is_a_table_on_standard_error() {
         "gap %",
         "features",
         "event",
+        "from",
     ] {
         assert!(header.contains(name), "{header}");
     }
@@ -138,7 +139,13 @@ fn the_log_is_a_table_on_standard_error() {
     let mut best = f64::INFINITY;
     for line in lines {
         let cells: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(cells.len(), 8, "{line}");
+        assert_eq!(cells.len(), 9, "{line}");
+        let sources = ["greedy", "local-search", "search", "given"];
+        assert_eq!(
+            cells[7] == "incumbent",
+            sources.contains(&cells[8]),
+            "{line}"
+        );
         let number = |at: usize| cells[at].parse::<f64>().unwrap_or(f64::INFINITY);
         assert!(
             number(0) >= 0.0 && number(1) >= 0.0 && number(2) >= 0.0,

@@ -44,7 +44,7 @@ impl Source {
         match self {
             Self::Given => "given",
             Self::Greedy => "greedy",
-            Self::LocalSearch => "local search",
+            Self::LocalSearch => "local-search",
             Self::Search => "search",
         }
     }
