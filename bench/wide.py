@@ -1,9 +1,9 @@
 """How good the models are on real data with more features than rows, checked without the engine.
 
-``python bench/wide.py L0STAR DATA...`` runs the command ``L0STAR`` on one thread for a second and for five, with the quadratic
-loss, and with ``--logistic SECONDS`` against so many seconds of a search of its own. DATA are NPZ files with ``X`` and ``y``
-(``colon.npz``, ``leukemia.npz``). Each objective is computed anew from the coefficients, in numpy. For k = 2 all pairs are
-tried.
+``python bench/wide.py L0STAR DATA...`` runs the command ``L0STAR`` on one thread for a second and for five, with the
+quadratic loss, or with ``--logistic SECONDS`` against so many seconds of a search of its own. DATA are NPZ files with
+``X`` and ``y`` (``colon.npz``, ``leukemia.npz``). Each objective is computed anew from the coefficients, in numpy. For
+k = 2 all pairs are tried.
 
 Best values that are known come from long runs of other searches; the bound of a proof is the command's.
 """
@@ -61,7 +61,7 @@ def run(program: str, data: Path, k: int, ridge: float, seconds: float, loss: st
 
 
 def objective(x: Array, y: Array, found: dict[str, object], loss: str, ridge: float) -> float:
-    """The objective of a model that the command found, from its coefficients."""
+    """Compute the objective of a model that the command found, from its coefficients."""
     z = np.full(len(y), float(str(found["intercept"])))
     penalty = 0.0
     _, deviations = standardised(x)
@@ -71,11 +71,8 @@ def objective(x: Array, y: Array, found: dict[str, object], loss: str, ridge: fl
         j = int(name[1:]) - FIRST_NAME
         z += value * x[:, j]
         penalty += (value * deviations[j]) ** 2
-    if loss == "quadratic":
-        mean = 0.5 * float(((z - y) ** 2).mean())
-    else:
-        mean = float(np.logaddexp(0.0, -sign(y) * z).mean())
-    return mean + 0.5 * ridge * penalty
+    losses = 0.5 * (z - y) ** 2 if loss == "quadratic" else np.logaddexp(0.0, -sign(y) * z)
+    return float(losses.mean()) + 0.5 * ridge * penalty
 
 
 def sign(y: Array) -> Array:
@@ -88,7 +85,7 @@ FIRST_NAME = 1
 
 
 def best_pair(x: Array, y: Array, ridge: float) -> float:
-    """The least objective of all pairs."""
+    """Try all pairs; the least objective."""
     z, _ = standardised(x)
     n, d = z.shape
     b = y - y.mean()
