@@ -77,6 +77,11 @@ impl Limits {
         })
     }
 
+    /// Whether so many bytes are more than the memory limit allows.
+    pub(crate) fn is_too_much(&self, bytes: u64) -> bool {
+        bytes > self.bytes
+    }
+
     /// Whether so many bytes of open nodes are half of the memory limit: time to be sparing with it.
     pub fn is_short(&self, bytes: u64) -> bool {
         bytes >= self.bytes / 2

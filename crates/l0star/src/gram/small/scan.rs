@@ -115,14 +115,17 @@ fn share_out<W: Send>(work: Vec<W>, threads: usize, run: impl Fn(W) + Sync) {
     let threads = threads.min(work.len());
     let left = Mutex::new(work.into_iter());
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(piece) = next() {
-                    run(piece);
-                }
-            });
+    let work = || {
+        while let Some(piece) = next() {
+            run(piece);
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // A system that gives us fewer threads gets along with fewer.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
 }
 

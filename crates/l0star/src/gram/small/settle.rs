@@ -26,6 +26,11 @@ fn applies(context: &Context) -> bool {
         && context.limits.reached_between(0, 0).is_none()
 }
 
+/// Bytes of the correlations of so many columns, which triples are told from.
+fn square_bytes(columns: usize) -> u64 {
+    4 * (columns as u64).pow(2)
+}
+
 /// Enumerates all models of a problem; true when nothing is left to be searched, and all evidence is in the context.
 ///
 /// `columns` are those of the entries: so many `selectable` ones, then the always-in ones. The features that are not among them
@@ -37,6 +42,11 @@ pub(crate) fn settle(
     context: &mut Context,
 ) -> bool {
     if !applies(context) || context.incumbent().is_none() {
+        return false;
+    }
+    if context.problem.support_size() == LARGEST
+        && context.limits.is_too_much(square_bytes(selectable))
+    {
         return false;
     }
     let mark = context.mark();
