@@ -3,6 +3,7 @@
 //! | what | at most |
 //! |---|---|
 //! | a record of delimited text, a line of LIBSVM text | [`LONGEST_RECORD`] |
+//! | the columns of delimited text | [`MOST_COLUMNS`] |
 //! | what compressed data unpack to: gzip, zstd, members of NPZ archives, columns of Parquet and Arrow files | [`Allowance`] |
 //! | a length that a compressed page or buffer claims | `DENSEST` times its bytes |
 //! | standard input and pipes, which are kept in memory | [`LARGEST_PIPE`] |
@@ -14,6 +15,9 @@ use std::io::{self, Read};
 
 /// Bytes of one record of text.
 pub(crate) const LONGEST_RECORD: usize = if cfg!(test) { 8 << 20 } else { 256 << 20 };
+
+/// Columns of a table of text: more are commas without end.
+pub(crate) const MOST_COLUMNS: usize = if cfg!(test) { 500_000 } else { 10_000_000 };
 
 /// Bytes that are read from what is no regular file.
 pub(crate) const LARGEST_PIPE: u64 = 4 << 30;

@@ -307,6 +307,18 @@ pub enum DataError {
         most: usize,
     },
 
+    /// A first line with more cells than any table's.
+    #[error(
+        "{}: its first line has more than {most} cells; look for a file that is no table",
+        shown(path)
+    )]
+    ManyColumns {
+        /// The file.
+        path: PathBuf,
+        /// How many columns a table may have.
+        most: usize,
+    },
+
     /// A cell in quotes that never ends.
     #[error(
         "{}: the quote that opens on line {line} is never closed; close it, or double quotes inside a cell",

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::block::{Blocks, Failed, Parsed, Plan, Wrong, as_text, parse};
 use super::dialect::{Dialect, detect_delimiter, is_header, line_breaks, skip_blanks, skip_break};
-use crate::caps::LONGEST_RECORD;
+use crate::caps::{LONGEST_RECORD, MOST_COLUMNS};
 use crate::column::{Dictionary, RawColumn};
 use crate::error::DataError;
 use crate::file::ReadOptions;
@@ -127,6 +127,14 @@ impl Start {
         // A name in quotes may hold line breaks.
         while !blocks.at_end && dialect.last_record_end(&blocks.buffer[at..]).is_none() {
             fill(blocks, at)?;
+        }
+        let first = &blocks.buffer[at..];
+        let length = memchr::memchr2(b'\n', b'\r', first).unwrap_or(first.len());
+        if memchr::memchr_iter(dialect.delimiter, &first[..length]).count() >= MOST_COLUMNS {
+            return Err(DataError::ManyColumns {
+                path: file.to_path_buf(),
+                most: MOST_COLUMNS,
+            });
         }
         let unclosed = || DataError::UnclosedQuote {
             path: file.to_path_buf(),
@@ -536,6 +544,13 @@ mod tests {
         let whole = packed(format!("a,b\n{rows}").as_bytes());
         let cut = refused(&whole[..whole.len() / 2]);
         assert!(cut.contains("damaged or cut short"), "{cut}");
+    }
+
+    #[test]
+    fn commas_without_end_are_no_table() {
+        let commas = refused(",".repeat(MOST_COLUMNS).as_bytes());
+        let words = "a.csv: its first line has more than 500000 cells";
+        assert!(commas.contains(words), "{commas}");
     }
 
     #[test]
