@@ -1,0 +1,136 @@
+//! Models that are found, against brute force.
+
+use super::*;
+use crate::{Design, Method, Settings};
+
+/// More features than rows, and hardly a ridge.
+fn problem(seed: u64, loss: &str, k: usize) -> Problem {
+    let (n, d) = (12, 24);
+    let mut random = Random(seed);
+    let mut number = || random.below(2001) as f64 / 1000.0 - 1.0;
+    let values: Vec<f64> = (0..n * d).map(|_| number()).collect();
+    let response = (0..n).map(|i| {
+        let z = 2.0 * values[i] - 1.5 * values[n + i] + values[2 * n + i] + 0.3 * number();
+        match loss {
+            "quadratic" | "huber" => z,
+            _ => f64::signum(z + 1e-9),
+        }
+    });
+    let response = response.collect();
+    let builder = Problem::builder(Design::dense(n, d, values).unwrap(), response);
+    let loss = crate::loss::by_name(loss, 0.5).unwrap();
+    let builder = builder.loss(loss).intercept(true).ridge(1e-3);
+    builder.k(k).build().unwrap()
+}
+
+/// By which share the model that is found before a node is looked at is above the best of all supports.
+fn above_the_best(problem: &Problem) -> f64 {
+    let best = crate::solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
+    let settings = Settings {
+        node_limit: Some(0),
+        ..Settings::default()
+    };
+    let found = crate::solve(problem, &settings).unwrap();
+    found.objective / best.objective - 1.0
+}
+
+/// Local search finds the best of all supports, before a node is looked at.
+#[test]
+fn the_best_model_is_found_without_a_proof() {
+    for loss in ["quadratic", "huber", "logistic", "squared-hinge"] {
+        for seed in 1..=4 {
+            let problem = problem(seed, loss, 3);
+            assert!(is_hard(&problem));
+            let share = above_the_best(&problem);
+            assert!(share <= 1e-9, "{loss} {seed}: {share}");
+        }
+    }
+}
+
+/// The same with a group, bounds and heredity.
+#[test]
+fn structures_are_searched_too() {
+    for loss in ["quadratic", "logistic"] {
+        for seed in 1..=4 {
+            let plain = problem(seed, loss, 3);
+            let builder = Problem::builder(plain.design().clone(), plain.b.clone());
+            let loss = crate::loss::by_name(loss, 1.0).unwrap();
+            let builder = builder.loss(loss).standardize(false).ridge(1e-3).k(3);
+            let builder = builder.groups(vec![vec![0, 5], vec![2, 7, 9]]);
+            let problem = builder.bounds(1, -0.5, 0.5).build().unwrap();
+            let share = above_the_best(&problem);
+            assert!(share <= 1e-9, "{seed}: {share}");
+        }
+    }
+}
+
+/// The same in every run: work is counted, not timed.
+#[test]
+fn a_run_can_be_repeated() {
+    let problem = problem(7, "quadratic", 5);
+    let run = || {
+        let mut context = Context::new(&problem, &Settings::default());
+        let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+        primal.work(200_000, u64::MAX, &mut context);
+        (primal.starts, primal.pool, context.best())
+    };
+    let (starts, pool, best) = run();
+    assert!(starts > 10 && pool.len() > 1);
+    assert_eq!(run(), (starts, pool, best));
+}
+
+/// What it was not patient for is not done later.
+#[test]
+fn it_ends_when_nothing_better_is_found() {
+    let problem = problem(3, "quadratic", 2);
+    let mut context = Context::new(&problem, &Settings::default());
+    let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+    primal.work(u64::MAX, 20, &mut context);
+    let starts = primal.starts;
+    assert!(starts >= 20);
+    primal.work(0, u64::MAX, &mut context);
+    assert_eq!(primal.starts, starts);
+}
+
+/// Of two columns that are nearly the same the second one was exchanged for the first, which then was in the model twice.
+#[test]
+fn no_column_is_in_a_model_twice() {
+    let columns = [
+        368525273.640576,
+        368525274.1020488,
+        -0.5019995947806843,
+        -0.040526806735689765,
+    ];
+    let factors = [3.607799204328546, 0.6729433316351642];
+    let response = vec![-1.114097978009011, -0.1736989721361186];
+    let more = [1.0, 1.5, 2.0, 2.5, 0.3, 0.1];
+    let design = Design::dense(2, 5, [&columns[..], &more].concat()).unwrap();
+    let loss = crate::loss::by_name("huber", 0.01).unwrap();
+    let builder = Problem::builder(design, response).weights(vec![0.014450305436229615, 1e-12]);
+    let builder = builder
+        .loss(loss)
+        .ridge(1.4979898660332316e-13)
+        .intercept(true)
+        .k(2);
+    let builder = builder
+        .ridge_factor(0, factors[0])
+        .ridge_factor(1, factors[1]);
+    let problem = builder.build().unwrap();
+    assert!(is_hard(&problem));
+    let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+    let found = crate::solve(&problem, &Settings::default()).unwrap();
+    assert!(found.objective >= best.lower_bound.unwrap());
+    assert!(
+        found.support.is_sorted_by(|a, b| a < b),
+        "{:?}",
+        found.support
+    );
+}
+
+#[test]
+fn there_has_to_be_a_choice() {
+    for k in [0, 24] {
+        let problem = problem(1, "quadratic", k);
+        assert!(Exchanges::new(&problem, Quadratic::of_problem(&problem)).is_none());
+    }
+}
