@@ -241,8 +241,19 @@ impl DualPoint {
 pub struct Children {
     /// The bound of the node itself.
     pub low: Certified,
-    /// (feature, whether it is in `top`, the bound of the child on its other side).
-    pub other_side: Vec<(usize, bool, Certified)>,
+    /// For each free feature the child that the relaxed point does not prefer.
+    pub other_sides: Vec<OtherSide>,
+}
+
+/// The child of a node on the other side of one feature: without a feature of `top`, or with one that is not in it.
+#[derive(Debug, Clone, Copy)]
+pub struct OtherSide {
+    /// The feature.
+    pub feature: usize,
+    /// Whether it is out in this child; then ruling the child out fixes it in.
+    pub is_out: bool,
+    /// The bound of the child.
+    pub bound: Certified,
 }
 
 impl Children {
@@ -264,14 +275,18 @@ impl Children {
             top.iter().map(|(q, _)| *q).fold(f64::INFINITY, f64::min)
         };
         let first_out = rest.iter().map(|(q, _)| *q).fold(0.0, f64::max);
-        let other_side = order.iter().enumerate().map(|(rank, (q, j))| {
-            let inside = rank < count;
-            let rise = if inside { q - first_out } else { last_in - q };
-            (*j, inside, bound(rise.max(0.0)))
+        let other_sides = order.iter().enumerate().map(|(rank, (q, j))| {
+            let is_out = rank < count;
+            let rise = if is_out { q - first_out } else { last_in - q };
+            OtherSide {
+                feature: *j,
+                is_out,
+                bound: bound(rise.max(0.0)),
+            }
         });
         Self {
             low: bound(0.0),
-            other_side: other_side.collect(),
+            other_sides: other_sides.collect(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What each choice of a model is worth: the cost of doing without a feature that was chosen, and of having one that was not.
 
 mod book;
-mod one_tree;
 mod together;
 
 use std::sync::Arc;
@@ -11,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::linalg::rounding::U;
-use crate::problem::Problem;
+use crate::problem::{Decision, Problem};
 use crate::search::Checkpoint;
 use crate::search::checkpoint::Stamp;
-use crate::search::decision::{Decision, Ledger};
+use crate::search::ledger::Ledger;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
 use book::Book;
@@ -55,8 +54,8 @@ pub struct Price {
 /// of having it. `features`: which (first columns of groups), `None` for all that can be chosen.
 ///
 /// Each is the exact optimum of the problem with that one decision made otherwise, by the method of `settings`, which has to
-/// be exact. With the default method they share what one search knows: the Gram matrix, one tree whose dual points bound many
-/// prices at once, and every model that any of them finds; with several threads they are solved side by side.
+/// be exact. With the default method they share what one search knows: the Gram matrix, the bounds
+/// that hold for several of them, and every model that any of them finds; with several threads they are solved side by side.
 /// The limits on nodes and memory are for each search; the time limit is one for all of them, and each has its share. What
 /// was not proved by then has the status `time_limit` and bounds that are valid.
 ///

@@ -2,15 +2,16 @@
 
 mod twins;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
 use crate::error::{Error, Result};
+use crate::gram::relaxation::GramRelaxation;
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::small;
-use crate::gram::start::Common;
+use crate::gram::start::{Common, Prepared};
 use crate::gram::structured::GramBackend;
-use crate::gram::tree::GramTree;
 use crate::heuristic;
 use crate::primal;
 use crate::problem::{Problem, Structure};
@@ -19,11 +20,11 @@ use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
 use crate::relaxation::structured::{Rows, Structured};
-use crate::search::binary::BinaryTree;
+use crate::search::binary::{BinaryNode, BinaryTree};
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    Checkpoint, Context, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink, Source,
+    Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink, Source,
     Tree, exhaustive,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
@@ -301,14 +302,15 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     let alive = started.as_ref().map(State::alive);
     // Sets to start from need not be good ones.
     let given = started.is_none() && context.incumbent().is_some();
-    if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
-        match started.as_ref().map(|state| tree.restore(state)) {
-            None if tree.is_empty() => return enumerated(context, driver),
+    if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), common) {
+        let (tree, is_empty) = gram_tree(prepared);
+        match started {
+            None if is_empty => return enumerated(context, driver),
             None => return driver.drive(Search::new(context, tree)),
-            Some(Some(nodes)) => {
+            Some(state) => {
+                let nodes = tree.restore(problem, &state);
                 return driver.go_on(context, tree, nodes);
             }
-            Some(None) => {}
         }
     }
     // For a decision the best model that is known is given, and heuristics know nothing of decisions.
@@ -356,6 +358,41 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     binary(context, relaxation, started, driver)
 }
 
+/// The tree in Gram form, and whether there is nothing in it, since all models were enumerated.
+fn gram_tree(prepared: Prepared<'_>) -> (BinaryTree<GramRelaxation<'_>>, bool) {
+    let Prepared { relaxation, first } = prepared;
+    let is_empty = first.is_none();
+    let first = first.map(|first| {
+        let start = Arc::new(relaxation.start());
+        BinaryNode::new(first.low, &first.inside, &first.free, Some(&start))
+    });
+    (BinaryTree::new(relaxation).begin_with(first), is_empty)
+}
+
+/// Whether the root of the default method alone proves the incumbent within the allowed gap. Nothing is left behind unless it
+/// does, and nothing is counted: it is part of the caller's own call.
+fn closes_root(context: &mut Context) -> bool {
+    let (mark, counters) = (context.mark(), context.counters);
+    let problem = context.problem;
+    let prepared = Prepared::new(problem, context, None, &mut Common::single());
+    let closed = prepared.is_some_and(|prepared| {
+        let (mut tree, is_empty) = gram_tree(prepared);
+        let (mut root, mut children) = (Vec::new(), Vec::new());
+        if !is_empty {
+            tree.root(context, &mut root);
+        }
+        let mut closes = |node| tree.expand(node, context, &mut children) == Expansion::Split;
+        root.iter().all(&mut closes) && children.is_empty()
+    });
+    context.counters = counters;
+    context.prepared = Default::default();
+    if !closed {
+        context.rewind(mark);
+        context.set_features_left(problem.selectable.len());
+    }
+    closed
+}
+
 /// All models were enumerated: the search is over before it begins.
 fn enumerated<'p, D: Driver<'p>>(mut context: Context<'p>, driver: D) -> D::Outcome {
     let bound = context.lower_bound(None);
@@ -387,12 +424,12 @@ fn paper(context: Context, settings: &Settings) -> Solution {
     match settings.relaxation {
         RelaxationKind::Pdal => {
             let relaxation = Pdal::within(problem, pdal::EPSILON, &context.limits);
-            let tree = OrderedTree::new(relaxation, warm, pruning);
+            let tree = OrderedTree::new(relaxation, warm, pruning).closing_root(closes_root);
             run(Search::new(context, tree), settings)
         }
         RelaxationKind::Sga => {
             let relaxation = Sga::new(problem, heuristic::EPSILON);
-            let tree = OrderedTree::new(relaxation, warm, pruning);
+            let tree = OrderedTree::new(relaxation, warm, pruning).closing_root(closes_root);
             run(Search::new(context, tree), settings)
         }
     }

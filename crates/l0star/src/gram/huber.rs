@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, FrameModel, Spread};
-use super::start::Common;
-use super::tree::{GramTree, NodeModel, ROOT_TOLERANCE};
+use super::frame::Spread;
+use super::relaxation::{Explicit, GramRelaxation, ROOT_TOLERANCE};
+use super::start::{Common, First};
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::problem::Problem;
-use crate::relaxation::newton::{Goal, Sets};
+use crate::relaxation::Relaxation;
+use crate::relaxation::newton::Goal;
 use crate::relaxation::working::slopes_at;
 use crate::search::Context;
 use crate::search::screening::BriefPoint;
@@ -17,9 +18,9 @@ const MAX_EXPLICIT: f64 = 0.5;
 /// Rounds of certifying rows.
 const MAX_ROW_ROUNDS: usize = 5;
 
-impl GramTree<'_> {
+impl GramRelaxation<'_> {
     /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or of use for
-    /// the list that is wanted; false when the Gram form does not pay.
+    /// the list that is wanted; `None` when the Gram form does not pay. Returns the node that the proofs have come to, if any.
     ///
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
@@ -34,44 +35,36 @@ impl GramTree<'_> {
         point: Option<&BriefPoint>,
         context: &mut Context,
         common: &mut Common,
-    ) -> bool {
+    ) -> Option<Option<First>> {
         let problem = self.problem;
         let reference = context.reference();
-        let certain = match context.kept_rows() {
-            Some(rows) => Some(rows),
-            None => match point {
-                Some(BriefPoint { slopes, bound, .. }) => {
-                    Some(quadratic_below(problem, slopes, *bound, reference))
-                }
-                None => self.first_rows(chosen, context, common),
-            },
-        };
-        let Some(mut certain) = certain else {
-            return false;
+        let mut certain = match (context.kept_rows(), point) {
+            (Some(rows), _) => rows,
+            (None, Some(BriefPoint { slopes, bound, .. })) => {
+                quadratic_below(problem, slopes, *bound, reference)
+            }
+            (None, None) => self.first_rows(chosen, context, common)?,
         };
         context.keep_rows(&certain);
         self.ceiling = reference;
         // With an intercept, or always-in columns, which frames eliminate, no row can stay explicit.
-        if !problem.has_intercept && problem.penalised.is_empty() {
-            self.certify_more_rows(&mut certain, chosen, fixing, context, common);
+        let can_be_explicit = !problem.has_intercept && problem.penalised.is_empty();
+        let mut first = None;
+        if can_be_explicit {
+            first = self.certify_more_rows(&mut certain, chosen, fixing, context, common);
         }
-        let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-        if open.is_empty() {
-            return true;
+        let rows = open_rows(&certain);
+        if rows.is_empty() {
+            return Some(first);
         }
-        if problem.has_intercept
-            || !problem.penalised.is_empty()
-            || open.len() as f64 > MAX_EXPLICIT * certain.len() as f64
-        {
-            return false;
+        if !can_be_explicit || rows.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
+            return None;
         }
-        if self.mixed.is_none() {
-            let Some(root) = self.root.without_rows(problem, &open, &context.limits) else {
-                return false;
-            };
-            self.mixed = Some(Arc::new((root, open)));
+        if self.explicit.is_none() {
+            let root = self.root.without_rows(problem, &rows, &context.limits)?;
+            self.explicit = Some(Arc::new(Explicit { root, rows }));
         }
-        true
+        Some(first)
     }
 
     /// The rows that a point of the quadratic without a lift certifies. `None` at a limit.
@@ -84,7 +77,7 @@ impl GramTree<'_> {
         let reference = context.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let limits = &context.limits.clone();
-        let node = self.root_node(chosen, &Spread::Unproved, context, common)?;
+        let first = self.first_node(chosen, &Spread::Unproved, context, common)?;
         let goal = Goal {
             cut: reference,
             tolerance: ROOT_TOLERANCE * reference,
@@ -92,27 +85,16 @@ impl GramTree<'_> {
             tight: 1e-12 * reference,
         };
         context.counters.calls += 1;
-        let sets = self.load(&node);
-        let mut model = FrameModel::new(Arc::clone(&node.frame), f64::INFINITY);
-        self.newton.solve(&mut model, &sets, &goal, limits);
-        self.newton.restore_best(&sets);
+        self.run(&first.node(self.problem.support_size()), &goal, limits);
         if limits.stop() {
             return None;
         }
-        let frame = &node.frame;
-        let mut x: Vec<(usize, f64)> = Vec::new();
-        for j in sets.inside.iter().chain(&sets.free) {
-            let value = self.newton.x[*j];
-            if value != 0.0 {
-                let column = self.root.columns[frame.columns[*j] as usize];
-                x.push((column, value / frame.scale[*j]));
-            }
-        }
+        let x: Vec<(usize, f64)> = self.model().collect();
         Some(quadratic_rows(self.problem, &x, context))
     }
 
     /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
-    /// frame is that of the search.
+    /// node is the first of the search.
     fn certify_more_rows(
         &mut self,
         certain: &mut [bool],
@@ -120,77 +102,85 @@ impl GramTree<'_> {
         fixing: bool,
         context: &mut Context,
         common: &mut Common,
-    ) {
+    ) -> Option<First> {
         let reference = context.reference();
         let limits = context.limits.clone();
+        let k = self.problem.support_size();
         let goal = Goal {
             cut: f64::INFINITY,
             tolerance: ROOT_TOLERANCE * reference,
             share: None,
             tight: ROOT_TOLERANCE * reference,
         };
-        let mut last: Option<(Arc<Frame>, Sets)> = None;
+        let mut last: Option<First> = None;
         for _ in 0..MAX_ROW_ROUNDS {
-            let open: Vec<usize> = (0..certain.len()).filter(|i| !certain[*i]).collect();
-            let explicit = open.len();
-            if explicit as f64 > MAX_EXPLICIT * certain.len() as f64 {
-                return;
+            let rows = open_rows(certain);
+            let all_are_certain = rows.is_empty();
+            if rows.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
+                return None;
             }
-            self.mixed = None;
-            if explicit > 0 {
-                let Some(root) = self.root.without_rows(self.problem, &open, &limits) else {
-                    return;
-                };
-                self.mixed = Some(Arc::new((root, open)));
+            self.explicit = None;
+            if !all_are_certain {
+                let root = self.root.without_rows(self.problem, &rows, &limits)?;
+                self.explicit = Some(Arc::new(Explicit { root, rows }));
             }
             // A smaller frame keeps the error of the first: it has more rows in it, so what was proved holds for it.
-            let smaller = last.take().and_then(|(frame, sets)| {
-                let (frame, sets) = self.reframe(&frame, &sets, context)?;
-                Some((frame.share(&self.frames), sets))
-            });
-            let (frame, mut sets) = match smaller {
-                Some((frame, sets)) if explicit == 0 => {
-                    self.begin(Certified::TRIVIAL, &frame, &sets);
-                    return;
-                }
+            let smaller = last.filter(|last| self.reframe(&last.node(k), reference, &limits));
+            let mut first = match smaller {
+                Some(smaller) if all_are_certain => return Some(smaller),
                 Some(smaller) => smaller,
-                None if explicit == 0 => return,
+                None if all_are_certain => return None,
                 None => {
-                    let node = self.root_node(chosen, &Spread::Evenly, context, common);
-                    let Some(node) = node else {
-                        self.mixed = None;
-                        return;
-                    };
-                    let sets = self.load(&node);
-                    (node.frame, sets)
+                    let first = self.first_node(chosen, &Spread::Evenly, context, common);
+                    if first.is_none() {
+                        self.explicit = None;
+                    }
+                    first?
                 }
             };
             context.counters.calls += 1;
-            let mut model = self.model(&frame);
-            let bound = self.newton.solve(model.as_model(), &sets, &goal, &limits);
-            let proved = match &mut model {
-                NodeModel::Mixed(model) => model.certified_rows(&sets, reference),
-                NodeModel::Pure(_) => Vec::new(),
-            };
-            self.newton.restore_best(&sets);
-            let cut = context.cut();
-            let closed = bound.value() >= cut;
-            if closed {
+            first.low = self.run(&first.node(k), &goal, &limits);
+            let proved = self.certified_rows(reference);
+            let is_closed = first.low.value() >= context.cut();
+            if is_closed {
                 context.counters.nodes += 1;
             } else if fixing {
-                self.fix(&model, &frame, &mut sets, cut, context);
+                self.fix_first(&mut first, context);
             }
-            let decided = sets.budget == 0 || sets.free.len() <= sets.budget;
-            if proved.is_empty() || closed || decided {
-                self.begin(bound, &frame, &sets);
-                return;
+            let node = first.node(k);
+            let is_leaf = node.budget == 0 || node.free.len() <= node.budget;
+            if proved.is_empty() || is_closed || is_leaf {
+                return Some(first);
             }
             proved.iter().for_each(|i| certain[*i] = true);
             context.keep_rows(certain);
-            last = Some((frame, sets));
+            first.low = Certified::TRIVIAL;
+            last = Some(first);
         }
-        self.mixed = None;
+        self.explicit = None;
+        None
     }
+
+    /// Decides every free feature of the first node whose other side is ruled out.
+    fn fix_first(&self, first: &mut First, context: &mut Context) {
+        let node = first.node(self.problem.support_size());
+        if !self.ideas.fixing || node.budget == 0 || node.budget >= node.free.len() {
+            return;
+        }
+        let (bounds, cut) = (self.children(self.problem, &node), context.cut());
+        for other in bounds.other_sides {
+            if other.bound.value() >= cut {
+                context.discard(other.bound);
+                first.free.retain(|j| *j != other.feature);
+                first.inside.extend(other.is_out.then_some(other.feature));
+            }
+        }
+    }
+}
+
+/// The rows that are not certain.
+fn open_rows(certain: &[bool]) -> Vec<usize> {
+    (0..certain.len()).filter(|i| !certain[*i]).collect()
 }
 
 /// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with

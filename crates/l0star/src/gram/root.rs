@@ -230,6 +230,12 @@ impl Root {
         })
     }
 
+    /// The index of a selectable column.
+    pub(crate) fn index(&self, column: usize) -> Option<usize> {
+        let selectable = &self.columns[..self.selectable];
+        selectable.binary_search(&column).ok()
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.columns.len()
     }

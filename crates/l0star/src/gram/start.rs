@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use super::frame::{Frame, Spread};
 use super::kept::Kept;
+use super::relaxation::GramRelaxation;
 use super::root::{MAX_COLUMNS, Root};
+use super::slot::FrameSlot;
 use super::small::{self, Entries};
 use super::swaps::{self, Pinned};
-use super::tree::{GramNode, GramTree};
-use crate::bound::Certified;
+use crate::bound::{Certified, Subproblem};
 use crate::heuristic;
 use crate::linalg::cholesky::Cholesky;
-use crate::linalg::short::Short;
 use crate::primal::{self, Primal, Quadratic, SMALL_RIDGE};
 use crate::problem::Problem;
 use crate::relaxation::working::{self, Working};
-use crate::search::bits::Bits;
 use crate::search::checkpoint::{Heuristic, Triangle, wide};
 use crate::search::screening::Brief;
-use crate::search::{Context, Expansion, Incumbent, Phase, Tree, screening};
+use crate::search::{Context, Incumbent, Phase, screening};
 
 /// A Gram matrix of so many multiplications takes long …
 const LONG_PRODUCT: f64 = 1e10;
@@ -103,12 +102,28 @@ impl Common {
     }
 }
 
-impl<'p> GramTree<'p> {
+/// A relaxation in Gram form, and the node that its search begins with.
+pub(crate) struct Prepared<'p> {
+    pub relaxation: GramRelaxation<'p>,
+    /// `None` where all models were enumerated and nothing is left.
+    pub first: Option<First>,
+}
+
+/// The first node of a search; the relaxation stands where it starts.
+#[derive(Debug, Clone)]
+pub(crate) struct First {
+    pub low: Certified,
+    /// The features that are in, and those that are undecided, in order.
+    pub inside: Vec<usize>,
+    pub free: Vec<usize>,
+}
+
+impl<'p> Prepared<'p> {
     /// Finds a first incumbent and builds the root frame, unless all models were enumerated and nothing is left. `None` where the
     /// Gram form does not apply, and at a limit.
     ///
     /// `alive`: the features that a resumed search has left; it has its incumbent.
-    pub(crate) fn prepare(
+    pub(crate) fn new(
         problem: &'p Problem,
         context: &mut Context<'p>,
         alive: Option<&[usize]>,
@@ -159,8 +174,8 @@ impl<'p> GramTree<'p> {
         let root = common.root(selectable, part, context)?;
         let point = brief.as_ref().and_then(|brief| brief.point.as_ref());
         context.enter(Phase::Heuristic);
-        let mut tree = Self::bare(problem, context.ideas, Arc::clone(&root));
-        let pinned = tree.pinned(context);
+        let mut relaxation = GramRelaxation::new(problem, context.ideas, Arc::clone(&root));
+        let pinned = relaxation.pinned(context.decision());
         let chosen = match context.incumbent() {
             Some(incumbent) if alive.is_some() => {
                 let known = incumbent.support.iter();
@@ -181,7 +196,10 @@ impl<'p> GramTree<'p> {
         if (alive.is_none() || context.incumbent().is_none())
             && !context.incumbent().is_some_and(is_known)
         {
-            tree.offer(&chosen, context);
+            let mut support: Vec<usize> = chosen.iter().map(|i| root.columns[*i]).collect();
+            support.sort_unstable();
+            context.counters.calls += 1;
+            context.try_support(&support);
         }
         if !huber && context.looks_for_models() {
             context.primal = Primal::quadratic(problem, Quadratic::whole(&root));
@@ -193,7 +211,8 @@ impl<'p> GramTree<'p> {
             context.enter(Phase::Root);
             let entries = Entries::of_root(&root);
             if small::settle(&entries, &root.columns, root.selectable, context) {
-                return Some(tree);
+                let first = None;
+                return Some(Self { relaxation, first });
             }
         }
         heuristic::fill_list(context);
@@ -202,57 +221,35 @@ impl<'p> GramTree<'p> {
         }
         context.enter(Phase::Root);
         let mark = context.mark();
-        // Nodes of a checkpoint, and surveys of all features, are about the frame of all columns.
-        let fixing = alive.is_none() && context.survey().is_none();
-        let certified = !huber || tree.certify_rows(&chosen, fixing, point, context, common);
-        if certified && tree.first.is_none() {
-            tree.first = tree.root_node(&chosen, &Spread::Evenly, context, common);
-        }
-        if !certified || tree.first.is_none() {
+        // Nodes of a checkpoint are about the frame of all columns.
+        let fixing = alive.is_none();
+        let rows = if huber {
+            relaxation.certify_rows(&chosen, fixing, point, context, common)
+        } else {
+            Some(None)
+        };
+        let first = rows.and_then(|first| match first {
+            Some(first) => Some(first),
+            None => relaxation.first_node(&chosen, &Spread::Evenly, context, common),
+        });
+        if first.is_none() {
             // Without a node for the rest, what was ruled out is no bound of everything.
             context.rewind(mark);
             return None;
         }
-        Some(tree)
+        Some(Self { relaxation, first })
     }
+}
 
-    /// Whether there is no node, since all models were enumerated.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
-    /// Whether the root alone proves the incumbent within the allowed gap. Nothing is left behind unless it does, and
-    /// nothing is counted: it is part of the caller's own call.
-    pub(crate) fn closes_root(context: &mut Context<'p>) -> bool {
-        let mark = context.mark();
-        let counters = context.counters;
-        let problem = context.problem;
-        let mut children = Vec::new();
-        let closed =
-            Self::prepare(problem, context, None, &mut Common::single()).is_some_and(|mut tree| {
-                // Without a node there is nothing left.
-                tree.first.take().is_none_or(|node| {
-                    tree.expand(&node, context, &mut children) == Expansion::Split
-                        && children.is_empty()
-                })
-            });
-        context.counters = counters;
-        context.prepared = Default::default();
-        if !closed {
-            context.rewind(mark);
-            context.set_features_left(problem.selectable.len());
-        }
-        closed
-    }
-
+impl GramRelaxation<'_> {
     /// The node that contains every support, or every one that follows the decision that the search is about.
-    pub(super) fn root_node(
+    pub(super) fn first_node(
         &mut self,
         chosen: &[usize],
         spread: &Spread,
         context: &Context,
         common: &mut Common,
-    ) -> Option<GramNode> {
+    ) -> Option<First> {
         let (best, limits) = (context.reference(), &context.limits);
         let root = self.frame_root();
         let spread = match spread {
@@ -261,7 +258,7 @@ impl<'p> GramTree<'p> {
         };
         let mut unshared = None;
         let known = match spread {
-            _ if self.mixed.is_some() => &mut unshared,
+            _ if self.explicit.is_some() => &mut unshared,
             Spread::Unproved => &mut common.unproved,
             _ => &mut common.proved,
         };
@@ -282,25 +279,27 @@ impl<'p> GramTree<'p> {
         let error = root.error(k + inside.len(), proved, best);
         frame.error += error;
         self.root_error = error;
-        let warm = self.warm_from(chosen, &frame);
-        let (mut inside, mut outside) = (Bits::new(frame.size()), Bits::new(frame.size()));
-        match self.pinned(context) {
-            Some((i, true)) => inside.insert(i),
-            Some((i, false)) => outside.insert(i),
-            None => {}
+        let frame = frame.share(&self.frames);
+        let slot = Arc::new(FrameSlot::built(&self.root, &frame));
+        self.whole = Some(Arc::clone(&slot));
+        self.enter(&slot, frame);
+        let selectable = &self.root.columns[..self.root.selectable];
+        let mut first = First {
+            low: Certified::TRIVIAL,
+            inside: Vec::new(),
+            free: selectable.to_vec(),
+        };
+        if let Some((i, inside)) = self.pinned(context.decision()) {
+            let feature = first.free.remove(i);
+            first.inside.extend(inside.then_some(feature));
         }
-        Some(GramNode::new(
-            Certified::TRIVIAL,
-            &frame.share(&self.frames),
-            inside,
-            outside,
-            &warm.into(),
-            0,
-        ))
+        let model = self.fit(chosen);
+        self.go_to(&first.node(k), &model);
+        Some(first)
     }
 
-    /// The model of a support as a starting point of a frame.
-    fn warm_from(&mut self, chosen: &[usize], frame: &Frame) -> Vec<(u32, Short)> {
+    /// The best model of the quadratic with these columns, by root index: (column, coefficient).
+    fn fit(&mut self, chosen: &[usize]) -> Vec<(usize, f64)> {
         let size = chosen.len();
         let rows = self.factor.start(size);
         for (r, i) in chosen.iter().enumerate() {
@@ -313,9 +312,19 @@ impl<'p> GramTree<'p> {
         }
         let mut x: Vec<f64> = chosen.iter().map(|i| self.root.c[*i]).collect();
         self.factor.solve(&mut x);
-        let x = chosen.iter().zip(x);
-        x.map(|(i, x)| (*i as u32, Short::new(x * frame.scale[*i])))
-            .collect()
+        let columns = chosen.iter().map(|i| self.root.columns[*i]);
+        columns.zip(x).collect()
+    }
+}
+
+impl First {
+    /// The node, for a problem with this budget. Always-in columns are condensed.
+    pub(super) fn node(&self, k: usize) -> Subproblem<'_> {
+        Subproblem {
+            included: &self.inside,
+            free: &self.free,
+            budget: k - self.inside.len(),
+        }
     }
 }
 
@@ -329,7 +338,7 @@ fn product(problem: &Problem, columns: usize) -> f64 {
 fn is_worth_screening(context: &Context) -> bool {
     let problem = context.problem;
     let columns = problem.selectable.len();
-    let is_plain = context.decision().is_none() && context.survey().is_none();
+    let is_plain = context.decision().is_none();
     product(problem, columns) >= context.ideas.screen_from as f64
         && columns > 2 * problem.support_size()
         && problem.ridge_share() >= SMALL_RIDGE

@@ -15,7 +15,7 @@ use crate::linalg::select::top_sum;
 use crate::problem::Problem;
 use crate::relaxation::newton::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
-use crate::relaxation::{Task, WarmStart};
+use crate::relaxation::Task;
 use crate::search::Context;
 use crate::settings::Ideas;
 
@@ -41,12 +41,6 @@ impl Lifted {
     /// Bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.frame.g.len() * 8 + self.places.len() * 8 + self.shape.columns.len() * 48
-    }
-}
-
-impl PartialEq for Lifted {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
     }
 }
 
@@ -216,15 +210,20 @@ impl Backend for GramBackend {
         Children::from_atoms(each, node.budget, |rise| self.model.child(rise - rounding))
     }
 
-    fn load(&mut self, _problem: &Problem, warm: Option<&WarmStart>) {
-        let lifted = warm.and_then(|warm| warm.frame.as_ref());
-        let lifted = Arc::clone(lifted.unwrap_or(&self.whole));
+    type Lift = Lifted;
+
+    fn load(&mut self, _problem: &Problem, lift: Option<&Arc<Lifted>>) {
+        let lifted = Arc::clone(lift.unwrap_or(&self.whole));
         self.change(&lifted);
     }
 
-    fn save(&self, warm: &mut WarmStart) {
+    fn lift(&self) -> Option<&Arc<Lifted>> {
         let own = !Arc::ptr_eq(&self.current, &self.whole);
-        warm.frame = own.then(|| Arc::clone(&self.current));
+        own.then_some(&self.current)
+    }
+
+    fn bytes(lift: &Lifted) -> usize {
+        lift.bytes()
     }
 
     fn bare<'a>(&self, _problem: &'a Problem) -> &'a [usize] {

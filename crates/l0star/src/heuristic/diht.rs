@@ -1,8 +1,8 @@
 use super::EPSILON;
-use crate::bound::{Certified, Subproblem};
+use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::relaxation::Relaxation;
+use crate::relaxation::{Relaxation, Task};
 use crate::relaxation::sga::Sga;
 
 /// Dual iterative hard thresholding (Liu et al. 2017): supergradient ascent on D, the support from the k largest
@@ -26,9 +26,9 @@ impl<'p> Diht<'p> {
     /// The same; a limit ends an iteration early.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         let mut sga = Sga::new(problem, EPSILON);
-        let node = root(problem);
-        sga.prepare(problem, &node, None);
-        let bound = sga.restart(problem, &node);
+        let root = Task::whole(problem, &problem.selectable, f64::INFINITY, limits);
+        sga.prepare(problem, &root, None);
+        let bound = sga.restart(problem, &root.node);
         Self {
             problem,
             sga,
@@ -40,14 +40,6 @@ impl<'p> Diht<'p> {
     }
 }
 
-fn root(problem: &Problem) -> Subproblem<'_> {
-    Subproblem {
-        included: &problem.penalised,
-        free: &problem.selectable,
-        budget: problem.support_size(),
-    }
-}
-
 impl Iterator for Diht<'_> {
     type Item = Vec<usize>;
 
@@ -55,9 +47,10 @@ impl Iterator for Diht<'_> {
         if self.done {
             return None;
         }
-        let (problem, node) = (self.problem, root(self.problem));
-        let before = self.bound;
+        let (problem, before) = (self.problem, self.bound);
         let (step, limits) = (&mut self.step, &self.limits);
+        let Task { node, .. } =
+            Task::whole(problem, &problem.selectable, f64::INFINITY, limits);
         match self.sga.ascend(problem, &node, before, step, limits) {
             Some(bound) => {
                 self.bound = bound;
@@ -67,6 +60,6 @@ impl Iterator for Diht<'_> {
             None => self.done = true,
         }
         self.sga.primal(problem, &node);
-        Some(self.sga.candidate(problem, problem.support_size()))
+        Some(self.sga.candidate(problem, &node))
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The upper half of a double: its whole range and twenty binary digits. Unlike a single-precision number it neither over-
 /// nor underflows where a double does not, so that the unit of the response does not matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Short(u32);
+pub struct Short(u32);
 
 impl Short {
     /// Rounded to nearest (ties away from 0).

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
-use crate::problem::Problem;
+use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{
-    Checkpoint, Heuristic, Priced, Settled, SharedTree, Stamp, State, Triangle, narrow, wide,
+    Checkpoint, Heuristic, Priced, Settled, Stamp, State, Triangle, narrow, wide,
 };
-use crate::search::decision::{Decision, Ledger};
+use crate::search::ledger::Ledger;
 use crate::search::{Interval, Save};
 use crate::settings::Solution;
 
@@ -40,8 +40,6 @@ pub(super) enum Part {
     Heuristic,
     /// The search for one decision.
     Alone(usize),
-    /// The tree of several.
-    Tree,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -138,39 +136,6 @@ impl<'p> Book<'p> {
         });
     }
 
-    /// Of so many decisions the best known model was improved by swaps.
-    pub(super) fn set_polished(&self, count: usize) {
-        self.change(|known| {
-            let tree = known.tree.get_or_insert_with(SharedTree::default);
-            tree.polished = count as u32;
-        });
-    }
-
-    /// The tree of several decisions, between two of its nodes.
-    pub(super) fn set_tree(&self, tree: SharedTree) {
-        self.change(|known| known.enter(Part::Tree, tree.state.clone()));
-        self.change(|known| {
-            let state = known.tree.take().map(|tree| tree.state);
-            known.tree = Some(SharedTree {
-                state: state.unwrap_or_default(),
-                ..tree
-            });
-        });
-    }
-
-    /// Nothing is left of it but what was counted.
-    pub(super) fn close_tree(&self) {
-        self.change(|known| {
-            if let Some(tree) = &mut known.tree {
-                *tree = SharedTree {
-                    looked: tree.looked,
-                    calls: tree.calls,
-                    ..SharedTree::default()
-                };
-            }
-        });
-    }
-
     /// Whether anybody wants checkpoints.
     pub(super) fn is_kept(&self) -> bool {
         self.writer.is_some()
@@ -218,13 +183,6 @@ impl Priced {
         match part {
             Part::Heuristic => self.heuristic = state.prepared.heuristic,
             Part::Alone(at) => self.begun[at] = Some(state),
-            Part::Tree => {
-                let tree = self.tree.get_or_insert_with(SharedTree::default);
-                if !state.started {
-                    (tree.left, tree.open) = (0, Vec::new());
-                }
-                tree.state = state;
-            }
         }
     }
 }

@@ -4,7 +4,6 @@
 //! - Every model that any of the searches fits is one for every decision that it follows ([`Ledger`]).
 //! - A model with another feature than the k chosen ones lacks one of these: what is proved of doing without each of them
 //!   bounds the price of every other feature. So those come first.
-//! - Those share one tree: a dual point of a node bounds the prices of all of them there (`one_tree`).
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,14 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::book::{self, Book, Part};
-use super::one_tree::{OneTree, Together};
 use crate::bound::Certified;
 use crate::error::Result;
 use crate::gram::start::Common;
 use crate::heuristic;
-use crate::problem::Problem;
+use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{State, wide};
-use crate::search::decision::{Decision, Ledger, Survey};
+use crate::search::ledger::Ledger;
 use crate::search::{Context, Purpose, Restrict, Search};
 use crate::settings::{Settings, Solution, Status};
 use crate::solve::{Driver, best_first, run};
@@ -71,35 +69,19 @@ pub(super) fn solve<'p>(
         let bounds = bounds.map(Certified::of);
         base = bounds.reduce(Certified::and).unwrap_or(base);
     }
-    if let [at] = others[..] {
-        if found[at].is_none() {
-            found[at] = Some(pricing.alone(at, &mut common, settings.threads));
-        }
-    } else {
-        // What has begun has left the tree.
-        let (begun, rest): (Vec<usize>, Vec<usize>) = others
-            .iter()
-            .copied()
-            .filter(|at| found[*at].is_none())
-            .partition(|at| pricing.begun(*at).is_some());
-        let mut solutions = pricing.each(&begun, |at, threads| {
-            pricing.alone(at, &mut common.clone(), threads)
-        });
-        let mut counted = pricing.counted();
-        if !rest.is_empty() {
-            let together = pricing.in_one_tree(&rest, base, &mut common);
-            solutions.extend(together.solutions);
-            counted = (together.looked, together.calls);
-        }
-        for (at, solution) in begun.iter().chain(&rest).zip(solutions) {
-            found[*at] = Some(solution);
-        }
-        if let Some(first) = others.first().and_then(|at| found[*at].as_mut()) {
-            first.nodes += counted.0;
-            first.solver_calls += counted.1;
-        }
+    let mut rest = others;
+    rest.retain(|at| found[*at].is_none());
+    for at in &rest {
+        found[*at] = pricing.is_settled(*at, base);
     }
-    pricing.close(&found);
+    rest.retain(|at| found[*at].is_none());
+    let more = pricing.each(&rest, |at, threads| {
+        pricing.alone(at, &mut common.clone(), threads)
+    });
+    for (at, solution) in rest.iter().zip(more) {
+        found[*at] = Some(solution);
+    }
+    pricing.close();
     for (at, found) in found.iter_mut().enumerate() {
         if let Some(found) = found.as_mut().filter(|found| found.status.falls_short()) {
             pricing.look_again(at, found);
@@ -159,20 +141,9 @@ impl<'p> Pricing<'p> {
         known.begun[at].clone()
     }
 
-    /// Nodes and calls of the tree of an earlier run.
-    fn counted(&self) -> (u64, u64) {
-        let known = self.book.as_ref().map(|book| book.known());
-        let tree = known.as_ref().and_then(|known| known.tree.as_ref());
-        tree.map_or((0, 0), |tree| (tree.looked, tree.calls))
-    }
-
     /// Hands out the last checkpoint.
-    fn close(&self, found: &[Option<Solution>]) {
+    fn close(&self) {
         if let Some(book) = &self.book {
-            let is_open = |found: &Solution| found.status.stopped_early();
-            if !found.iter().flatten().any(is_open) {
-                book.close_tree();
-            }
             book.write();
         }
     }
@@ -338,29 +309,18 @@ impl<'p> Pricing<'p> {
         found
     }
 
-    /// The prices of features that were not chosen.
-    fn in_one_tree(&self, others: &[usize], base: Certified, common: &mut Common) -> Together {
-        let known = others.iter().map(|at| self.ledger.best(*at).0);
-        let reference = known.fold(0.0, f64::max);
-        let survey = Some(Survey::new(reference, self.problem.design.columns()));
-        let mut settings = self.within_time(false, self.settings.threads);
-        // What it does not settle by then has the rest of the time.
-        settings.time_limit = settings.time_limit.map(|limit| limit / 2);
-        let purpose = Purpose {
-            survey,
-            ..Purpose::default()
-        };
-        let mut context = self.context(&settings, purpose);
-        context.try_support(self.chosen);
-        let tree = self.book.as_ref().map(|book| book.known());
-        let tree = tree.and_then(|known| known.tree.clone());
-        let begun = tree.as_ref().map(|tree| tree.state.clone());
-        if let Some(begun) = &begun {
-            context.resume_survey(begun);
+    /// The best known model of a decision, where a bound that holds for it proves it.
+    fn is_settled(&self, at: usize, bound: Certified) -> Option<Solution> {
+        let settings = self.unlimited();
+        let mut context = self.decided(at, &settings);
+        if bound.value() < context.cut() {
+            return None;
         }
-        self.keep(&mut context, Part::Tree);
-        let driver = OneTree::new(self, others, base, tree.unwrap_or_default());
-        best_first(context, begun, common, driver)
+        context.discard(bound);
+        let found = context.solution(&settings, None, Some(bound));
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        self.note(at, &found);
+        Some(found)
     }
 
     /// One result for each, side by side where there are enough of them, else with all threads one after the other.

@@ -6,6 +6,7 @@
 
 mod builder;
 mod csc;
+mod decision;
 mod design;
 mod moments;
 mod standard;
@@ -17,6 +18,7 @@ mod verbs;
 use std::sync::{Arc, OnceLock};
 
 pub use builder::Builder;
+pub use decision::Decision;
 pub use design::Design;
 pub(crate) use design::Stored;
 pub use moments::Moments;

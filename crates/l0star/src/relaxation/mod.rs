@@ -9,14 +9,15 @@ pub(crate) mod structured;
 pub(crate) mod topk;
 pub mod working;
 
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
 
 use crate::bound::{Certified, Children, Subproblem};
-use crate::gram::structured::Lifted;
 use crate::limits::Limits;
 use crate::linalg::short::Short;
-use crate::problem::Problem;
-use rows::lift::Lift;
+use crate::problem::{Decision, Problem};
+
+/// Passes over the columns of a node that its expansion takes in matrix form: about what was counted.
+const NODE_PASSES: u64 = 100;
 
 /// What a relaxation is asked to do at a node.
 #[derive(Debug, Clone, Copy)]
@@ -27,10 +28,41 @@ pub struct Task<'a> {
     pub cut: f64,
     /// The scale of the stopping rule, the paper's P_min.
     pub scale: f64,
+    /// Certificates are wanted for models below this: the incumbent, or the last model of a list.
+    pub reference: f64,
     /// The bound that the node came with.
     pub low: f64,
+    /// The absolute error that the result of the search may have.
+    pub allowed: f64,
+    /// Whether this is the root of the search: all other nodes start from its point.
+    pub is_root: bool,
     /// Checked in every iteration.
     pub limits: &'a Limits,
+}
+
+impl<'a> Task<'a> {
+    /// The root of a problem of which these features are left, to be relaxed to convergence for models below `reference`.
+    pub(crate) fn whole(
+        problem: &'a Problem,
+        free: &'a [usize],
+        reference: f64,
+        limits: &'a Limits,
+    ) -> Self {
+        Self {
+            node: Subproblem {
+                included: &problem.penalised,
+                free,
+                budget: problem.support_size(),
+            },
+            cut: f64::INFINITY,
+            scale: reference.min(problem.null_value),
+            reference,
+            low: 0.0,
+            allowed: 0.0,
+            is_root: true,
+            limits,
+        }
+    }
 }
 
 /// Why a relaxation came back.
@@ -44,66 +76,90 @@ pub enum Exit {
     Stopped,
 }
 
-/// What a child inherits: enough to go on from where its parent stopped.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct WarmStart {
-    /// Slopes, one a row.
-    pub alpha: Vec<f64>,
-    /// Non-zeros of the primal iterate.
-    pub x: Vec<(usize, f64)>,
-    /// Step sizes: PDAL's (τ, ρ), SGA's (η, unused).
-    pub steps: (f64, f64),
-    /// The same rounded, instead of `x`, where that is enough.
-    pub(crate) rounded: Box<[(u32, Short)]>,
-    /// The lifted problem that x solves: in matrix form, or the frame of a problem with groups or bounds.
-    pub(crate) lift: Option<Arc<Lift>>,
-    pub(crate) frame: Option<Arc<Lifted>>,
-    /// From a checkpoint: where its node stood once its problem was made tighter.
-    pub(crate) tighter: Vec<(usize, f64)>,
+impl Exit {
+    /// Why a relaxation with this bound comes back.
+    pub(crate) fn of(bound: Certified, task: &Task) -> Self {
+        if bound.value() >= task.cut {
+            Self::Quit
+        } else if task.limits.stop() {
+            Self::Stopped
+        } else {
+            Self::Converged
+        }
+    }
 }
 
-impl WarmStart {
-    /// The primal iterate, rounded or not.
+/// Coefficients (column, value) rounded to four bytes each.
+pub type ShortModel = Box<[(u32, Short)]>;
+
+/// The starting point that a node inherits from its parent.
+pub trait Start: Send + Sync {
+    /// The primal iterate: (column, coefficient).
+    fn model(&self) -> Vec<(usize, f64)>;
+
+    /// The address of the frame that the node was solved in, and its shape.
+    fn frame(&self) -> Option<(usize, &FrameShape)> {
+        None
+    }
+
+    /// Bytes on the heap that no other node is charged for.
+    fn bytes(&self) -> usize;
+}
+
+/// The columns of a frame, and how far they are lifted: all that is needed to build it again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FrameShape {
+    /// The selectable columns that are condensed in it.
+    pub(crate) inside: Vec<u32>,
+    /// Its own columns.
+    pub(crate) columns: Vec<u32>,
+    /// The scale of each column; empty where it is not known.
+    pub(crate) scales: Vec<f64>,
+}
+
+/// The starting points of the open nodes of a checkpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SavedStarts {
+    pub(crate) points: Vec<SavedPoint>,
+    pub(crate) frames: Vec<FrameShape>,
+}
+
+/// A starting point as it is saved.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedPoint {
+    pub x: Vec<(u32, Short)>,
+    /// The number of its frame.
+    pub frame: Option<u32>,
+}
+
+impl SavedPoint {
+    /// Its coefficients: (column, value).
     pub(crate) fn model(&self) -> Vec<(usize, f64)> {
-        let rounded = self.rounded.iter();
-        let rounded = rounded.map(|(j, x)| (*j as usize, x.value()));
-        self.x.iter().copied().chain(rounded).collect()
-    }
-
-    /// Whether x solves a problem that was made tighter.
-    pub(crate) fn is_tight(&self) -> bool {
-        self.lift.is_some() || self.frame.is_some()
-    }
-
-    /// Bytes on the heap.
-    pub fn bytes(&self) -> usize {
-        let lift = self
-            .lift
-            .as_ref()
-            .map_or(0, |lift| match Arc::strong_count(lift) {
-                // It is charged to the node that brought it.
-                0..=2 => lift.bytes(),
-                _ => 0,
-            });
-        let frame = self.frame.as_ref().map_or(0, |frame| {
-            let shared = Arc::strong_count(frame) > 2;
-            if shared { 0 } else { frame.bytes() }
-        });
-        frame
-            + self.alpha.capacity() * 8
-            + (self.x.capacity() + self.tighter.capacity()) * size_of::<(usize, f64)>()
-            + size_of_val(&*self.rounded)
-            + lift
+        let wide = |(j, x): &(u32, Short)| (*j as usize, x.value());
+        self.x.iter().map(wide).collect()
     }
 }
 
-/// Sees the points of a relaxation while it is at work, each as a start to go on from, and changes nothing.
-pub type Watch<'a> = dyn FnMut(&dyn Fn() -> WarmStart) + 'a;
+/// What is known when a candidate is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// The best objective.
+    pub best: f64,
+    /// The objective that a model has to beat to be of use.
+    pub reference: f64,
+    /// A feature that has to be in every model, or out of it.
+    pub decision: Option<Decision>,
+    /// Checked by everything that takes long.
+    pub limits: &'a Limits,
+}
 
 /// A method that maximises the dual bound of nodes, one after the other.
 pub trait Relaxation {
-    /// Loads a starting point for the nodes to come (`None`: a cold start). `node` covers all of them: a parent.
-    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>);
+    /// The starting point that a node hands to its children.
+    type Start: Start;
+
+    /// Loads a starting point for the nodes to come (`None`: a cold start). `task.node` covers all of them: a parent.
+    fn prepare(&mut self, problem: &Problem, task: &Task, start: Option<&Self::Start>);
 
     /// The bound that the starting point gives a node; no iteration is made.
     fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified;
@@ -111,76 +167,93 @@ pub trait Relaxation {
     /// Maximises the bound of one node from the starting point.
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit);
 
-    /// The same while someone watches.
-    fn solve_watched(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        _watch: &mut Watch,
-    ) -> (Certified, Exit) {
-        self.solve(problem, task)
-    }
-
     /// Makes the problem of a node that was solved tighter, if it can: then the node is to be solved again, from where it
-    /// stands. `task.node` is what fixing has left of it, `task.scale` the incumbent.
+    /// stands. `task.node` is what fixing has left of it.
     fn tighten(&mut self, _problem: &Problem, _task: &Task) -> bool {
         false
     }
 
-    /// Goes to a point (column, coefficient) that such a problem was left at by an earlier run.
-    fn go_to(&mut self, _problem: &Problem, _node: &Subproblem, _x: &[(usize, f64)]) {}
+    /// Solves more exactly from here on; false when it cannot.
+    fn sharpen(&mut self) -> bool {
+        false
+    }
 
-    /// The k free or included selectable columns that the last [`Relaxation::solve`] holds for the best.
-    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize>;
+    /// A bound of a node in which one support is left, where there is one that is cheaper than the fit of that support.
+    fn leaf_bound(&mut self, _problem: &Problem, _task: &Task) -> Option<Certified> {
+        None
+    }
+
+    /// The features of the model that the point solved last suggests: those that are in, and the m free ones of largest
+    /// coefficients.
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize>;
+
+    /// Improves a candidate where that is cheap; false where it is seen not to be worth a fit.
+    fn improve(&mut self, _problem: &Problem, _support: &mut Vec<usize>, _known: &Known) -> bool {
+        true
+    }
 
     /// The bounds of all children of the node solved last.
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children;
 
     /// The free feature to split the node solved last on; `gap` is what is left to close there.
-    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize;
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64, limits: &Limits) -> usize;
 
-    /// What the children of the node solved last should start from.
-    fn warm_start(&self) -> WarmStart;
+    /// The starting point of the children of the node solved last.
+    fn start(&self) -> Self::Start;
 
-    /// A warm start of which only the primal iterate is known; `None` where that is not enough to start from.
-    fn restored(&self, _x: Vec<(usize, f64)>) -> Option<WarmStart> {
+    /// A starting point of which only the primal iterate is known; `None` where that is not enough.
+    fn restored(&self, _x: Vec<(usize, f64)>) -> Option<Self::Start> {
         None
     }
-}
 
-/// A relaxation that can be watched while it is at work, and written down.
-pub(crate) trait Ascent: Relaxation {
-    /// [`Relaxation::solve`]; `watch` sees the iterates with the best bound so far, and changes nothing.
-    fn climb(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut dyn FnMut(&Self, Certified),
-    ) -> (Certified, Exit);
-
-    /// All that is needed to go on from here.
-    fn state(&self) -> WarmStart;
-
-    /// How exactly it is solved.
-    fn epsilon(&self) -> f64;
-
-    /// Solves more exactly from here on; false when it cannot.
-    fn sharpen(&mut self) -> bool;
-}
-
-/// A start from an iterate in scaled coordinates; `column` says which column each of them stands for.
-pub(crate) fn start_at(x: &[f64], scale: &[f64], column: impl Fn(usize) -> usize) -> WarmStart {
-    let active = x
-        .iter()
-        .zip(scale)
-        .enumerate()
-        .filter(|(_, (x, _))| **x != 0.0);
-    WarmStart {
-        x: active
-            .map(|(j, (x, scale))| (column(j), x / scale))
-            .collect(),
-        ..WarmStart::default()
+    /// The starting points of a checkpoint.
+    fn restore(&self, _problem: &Problem, saved: &SavedStarts) -> Vec<Option<Self::Start>> {
+        let points = saved.points.iter();
+        points.map(|point| self.restored(point.model())).collect()
     }
+
+    /// About how many multiplications the expansion of a node with this many columns takes.
+    fn work(&self, problem: &Problem, columns: usize) -> u64 {
+        NODE_PASSES * (problem.rows() * columns) as u64
+    }
+
+    /// Bytes on the heap that the starts of open nodes share.
+    fn shared_bytes(&self) -> u64 {
+        0
+    }
+}
+
+impl Start for ShortModel {
+    fn model(&self) -> Vec<(usize, f64)> {
+        lengthen(self)
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + size_of_val(&**self)
+    }
+}
+
+/// Coefficients as they are handed to children.
+pub(crate) fn shorten(x: impl Iterator<Item = (usize, f64)>) -> ShortModel {
+    x.map(|(j, x)| (j as u32, Short::new(x))).collect()
+}
+
+/// Coefficients as they were handed down.
+pub(crate) fn lengthen(x: &ShortModel) -> Vec<(usize, f64)> {
+    x.iter().map(|(j, x)| (*j as usize, x.value())).collect()
+}
+
+/// The features of S (selectable ones alone) and the m free ones of largest size, in order.
+pub(crate) fn largest_model(
+    problem: &Problem,
+    node: &Subproblem,
+    size: impl Fn(usize) -> f64,
+) -> Vec<usize> {
+    let sizes = node.free.iter().map(|j| (*j, size(*j)));
+    let mut support = largest(sizes, node.budget);
+    support.extend_from_slice(&node.included[problem.penalised.len()..]);
+    support.sort_unstable();
+    support
 }
 
 /// The column of largest score; the first of them in a tie.

@@ -134,18 +134,6 @@ impl Newton {
         goal: &Goal,
         limits: &Limits,
     ) -> Certified {
-        self.solve_watched(model, sets, goal, limits, &mut |_| {})
-    }
-
-    /// The same; `watch` sees the iterate of the best R after every round that it goes on from.
-    pub(crate) fn solve_watched(
-        &mut self,
-        model: &mut dyn Model,
-        sets: &Sets,
-        goal: &Goal,
-        limits: &Limits,
-        watch: &mut dyn FnMut(&[f64]),
-    ) -> Certified {
         self.start(model, sets);
         let mut value = self.evaluate(model, sets);
         if self.support.len() < sets.model_size() {
@@ -155,12 +143,9 @@ impl Newton {
         let shortest = |model: &dyn Model| 1e-3 / model.largest_curvature();
         let mut t = longest;
         let mut failures = 0;
-        for round in 0..MAX_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if self.done(model, sets, goal) || limits.stop() || failures > 60 {
                 break;
-            }
-            if round > 0 {
-                watch(&self.best_x);
             }
             let step = if self.piece(model, sets, t, limits) {
                 self.search(model, sets, value)

@@ -5,7 +5,7 @@
 //! enforces by a few Newton steps on their multipliers, so that convergence is that of the problem without them.
 
 use super::topk::Prox;
-use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, largest, largest_one};
+use super::{Exit, Relaxation, Start, Task, largest, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
@@ -82,6 +82,25 @@ struct Work {
     z: Vec<f64>,
     change: Vec<f64>,
     prox: Prox,
+}
+
+/// Where the ascent of a node ended.
+#[derive(Debug, Clone)]
+pub struct PdalStart {
+    alpha: Vec<f64>,
+    x: Vec<(usize, f64)>,
+    tau: f64,
+    rho: f64,
+}
+
+impl Start for PdalStart {
+    fn model(&self) -> Vec<(usize, f64)> {
+        self.x.clone()
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.alpha.capacity() * 8 + self.x.capacity() * size_of::<(usize, f64)>()
+    }
 }
 
 impl Pdal {
@@ -209,13 +228,9 @@ impl Pdal {
     }
 }
 
-impl Ascent for Pdal {
-    fn climb(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut dyn FnMut(&Self, Certified),
-    ) -> (Certified, Exit) {
+impl Pdal {
+    /// Algorithm 3: maximises the bound of a node from the starting point.
+    fn climb(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let node = &task.node;
         let mut best = self.initial_bound(problem, node);
         self.current.copy_from(&self.start);
@@ -266,30 +281,15 @@ impl Ascent for Pdal {
             {
                 return (best, Exit::Converged);
             }
-            watch(self, best);
         }
         (best, Exit::Converged)
-    }
-
-    fn state(&self) -> WarmStart {
-        self.warm_start()
-    }
-
-    fn epsilon(&self) -> f64 {
-        self.epsilon
-    }
-
-    fn sharpen(&mut self) -> bool {
-        let can = self.epsilon > FINE;
-        if can {
-            self.epsilon *= 0.1;
-        }
-        can
     }
 }
 
 impl Relaxation for Pdal {
-    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
+    type Start = PdalStart;
+
+    fn prepare(&mut self, problem: &Problem, task: &Task, warm: Option<&PdalStart>) {
         let start = &mut self.start;
         start.x.fill(0.0);
         start.support.clear();
@@ -300,7 +300,7 @@ impl Relaxation for Pdal {
                     start.x[*j] = *x;
                     start.support.push(*j);
                 }
-                (start.tau, start.rho) = warm.steps;
+                (start.tau, start.rho) = (warm.tau, warm.rho);
                 if start.rho > MAX_INHERITED_RHO {
                     // τ²ρ, which the line search has found to be right for A, is kept.
                     start.tau *= (start.rho / MAX_INHERITED_RHO).sqrt();
@@ -316,7 +316,7 @@ impl Relaxation for Pdal {
             }
         }
         start.point.update(problem);
-        start.point.dots(problem, node);
+        start.point.dots(problem, &task.node);
     }
 
     fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
@@ -325,23 +325,23 @@ impl Relaxation for Pdal {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        self.climb(problem, task, &mut |_, _| {})
+        self.climb(problem, task)
     }
 
-    fn solve_watched(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut Watch,
-    ) -> (Certified, Exit) {
-        self.climb(problem, task, &mut |own, _| watch(&|| own.state()))
+    fn sharpen(&mut self) -> bool {
+        let can = self.epsilon > FINE;
+        if can {
+            self.epsilon *= 0.1;
+        }
+        can
     }
 
-    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
-        let selectable = |j: &&usize| problem.selectable.binary_search(j).is_ok();
-        let x = &self.current.x;
-        let columns = self.current.support.iter().filter(selectable);
-        largest(columns.map(|j| (*j, x[*j].abs())), k)
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        // The k largest of all, as in the paper: features of S may give way.
+        let always = problem.penalised.len();
+        let selectable = node.included[always..].iter().chain(node.free);
+        let k = node.included.len() - always + node.budget;
+        largest(selectable.map(|j| (*j, self.current.x[*j].abs())), k)
     }
 
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
@@ -349,21 +349,18 @@ impl Relaxation for Pdal {
     }
 
     /// The largest share of the budget: leaving it out costs most, and forcing it in closes fast.
-    fn branch(&mut self, _problem: &Problem, node: &Subproblem, _gap: f64) -> usize {
+    fn branch(&mut self, _: &Problem, node: &Subproblem, _gap: f64, _: &Limits) -> usize {
         largest_one(node.free, |j| self.current.x[j].abs())
     }
 
-    fn warm_start(&self) -> WarmStart {
+    fn start(&self) -> PdalStart {
         let current = &self.current;
-        WarmStart {
+        let x = current.support.iter().map(|j| (*j, current.x[*j]));
+        PdalStart {
             alpha: current.point.alpha.clone(),
-            x: current
-                .support
-                .iter()
-                .map(|j| (*j, current.x[*j]))
-                .collect(),
-            steps: (current.tau, current.rho),
-            ..WarmStart::default()
+            x: x.collect(),
+            tau: current.tau,
+            rho: current.rho,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! `D(β)` has the supergradient `A x̃(β) + o - ∇L*(β)`, where x̃ keeps the m largest free entries of `-Aᵀβ/λ`. Steps
 //! double after every success and halve until D does not fall; β is projected on the domain of D.
 
-use super::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
+use super::{Exit, Relaxation, Start, Task, largest, largest_model, largest_one};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -26,7 +26,29 @@ pub struct Sga {
     scratch: Vec<f64>,
 }
 
+/// The dual point of a node, and the step that led to β¹.
+#[derive(Debug, Clone)]
+pub struct SgaStart {
+    alpha: Vec<f64>,
+    step: f64,
+}
+
+impl Start for SgaStart {
+    fn model(&self) -> Vec<(usize, f64)> {
+        Vec::new()
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.alpha.capacity() * 8
+    }
+}
+
 impl Sga {
+    fn coefficient(&self, j: usize) -> f64 {
+        let found = self.x.iter().find(|(i, _)| *i == j);
+        found.map_or(0.0, |(_, x)| *x)
+    }
+
     /// For one problem; `epsilon` is the paper's ε.
     pub fn new(problem: &Problem, epsilon: f64) -> Self {
         let start = DualPoint::new(problem);
@@ -146,11 +168,13 @@ impl Sga {
 }
 
 impl Relaxation for Sga {
-    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
-        match warm {
-            Some(warm) => {
-                self.start.alpha.clone_from(&warm.alpha);
-                self.start_step = warm.steps.0;
+    type Start = SgaStart;
+
+    fn prepare(&mut self, problem: &Problem, task: &Task, start: Option<&SgaStart>) {
+        match start {
+            Some(start) => {
+                self.start.alpha.clone_from(&start.alpha);
+                self.start_step = start.step;
             }
             None => {
                 self.start.alpha.fill(0.0);
@@ -159,7 +183,7 @@ impl Relaxation for Sga {
             }
         }
         self.start.update(problem);
-        self.start.dots(problem, node);
+        self.start.dots(problem, &task.node);
     }
 
     fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
@@ -172,34 +196,22 @@ impl Relaxation for Sga {
     }
 
     /// The support of x̃(β): S and the k - s largest free ones.
-    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
-        let selectable = self
-            .x
-            .iter()
-            .filter(|(j, _)| problem.selectable.binary_search(j).is_ok());
-        largest(selectable.map(|(j, x)| (*j, x.abs())), k)
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        largest_model(problem, node, |j| self.coefficient(j).abs())
     }
 
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         self.current.children(problem, node)
     }
 
-    fn branch(&mut self, _problem: &Problem, node: &Subproblem, _gap: f64) -> usize {
-        let x = |j: usize| {
-            self.x
-                .iter()
-                .find(|(i, _)| *i == j)
-                .map_or(0.0, |(_, x)| *x)
-        };
-        largest_one(node.free, |j| x(j).abs())
+    fn branch(&mut self, _: &Problem, node: &Subproblem, _gap: f64, _: &Limits) -> usize {
+        largest_one(node.free, |j| self.coefficient(j).abs())
     }
 
-    fn warm_start(&self) -> WarmStart {
-        WarmStart {
+    fn start(&self) -> SgaStart {
+        SgaStart {
             alpha: self.current.alpha.clone(),
-            x: Vec::new(),
-            steps: (self.first_step, 0.0),
-            ..WarmStart::default()
+            step: self.first_step,
         }
     }
 }

@@ -8,14 +8,16 @@
 use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
-use super::{Ascent, Exit, Relaxation, Task, WarmStart, Watch, branching, largest, largest_one};
+use super::{
+    Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen,
+    shorten,
+};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::gram::frame::{Frame, FrameModel, Spread};
 use crate::gram::root::{MAX_COLUMNS, Root};
 use crate::gram::swaps;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
-use crate::linalg::short::Short;
 use crate::problem::Problem;
 
 /// How many columns a set begins with, and takes in together, at least.
@@ -264,13 +266,20 @@ impl Working {
     }
 }
 
-impl Ascent for Working {
-    fn climb(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut dyn FnMut(&Self, Certified),
-    ) -> (Certified, Exit) {
+impl Relaxation for Working {
+    type Start = ShortModel;
+
+    fn prepare(&mut self, _: &Problem, _: &Task, start: Option<&ShortModel>) {
+        if let Some(start) = start {
+            self.x = lengthen(start);
+        }
+    }
+
+    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
+        self.bound(problem, node)
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let (node, limits) = (&task.node, task.limits);
         let mut best = Certified::TRIVIAL;
         self.least = 0.0;
@@ -289,7 +298,6 @@ impl Ascent for Working {
             self.relax(node, &goal(task), limits);
             let bound = self.bound(problem, node);
             best = best.or(bound);
-            watch(self, best);
             if best.value() > task.cut {
                 return (best, Exit::Quit);
             }
@@ -308,60 +316,19 @@ impl Ascent for Working {
         (best, Exit::Converged)
     }
 
-    /// The relaxed model unrounded, and its slopes.
-    fn state(&self) -> WarmStart {
-        WarmStart {
-            alpha: self.point.alpha.clone(),
-            x: self.x.clone(),
-            steps: (1.0, 1.0),
-            ..WarmStart::default()
-        }
-    }
-
-    fn epsilon(&self) -> f64 {
-        TOLERANCE
-    }
-
-    fn sharpen(&mut self) -> bool {
-        false
-    }
-}
-
-impl Relaxation for Working {
-    fn prepare(&mut self, _problem: &Problem, _node: &Subproblem, warm: Option<&WarmStart>) {
-        if let Some(warm) = warm {
-            self.x = warm.model();
-        }
-    }
-
-    fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
-        self.bound(problem, node)
-    }
-
-    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        self.climb(problem, task, &mut |_, _| {})
-    }
-
-    fn solve_watched(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut Watch,
-    ) -> (Certified, Exit) {
-        self.climb(problem, task, &mut |own, _| watch(&|| own.state()))
-    }
-
-    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
-        let selectable = |(j, _): &&(usize, f64)| problem.selectable.binary_search(j).is_ok();
-        let x = self.x.iter().filter(selectable);
-        largest(x.map(|(j, x)| (*j, x.abs())), k)
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        let free = self.x.iter().filter(|(j, _)| node.free.binary_search(j).is_ok());
+        let mut support = largest(free.map(|(j, x)| (*j, x.abs())), node.budget);
+        support.extend_from_slice(&node.included[problem.penalised.len()..]);
+        support.sort_unstable();
+        support
     }
 
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         self.point.children(problem, node)
     }
 
-    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64, limits: &Limits) -> usize {
         let places = |columns: &[usize]| -> Vec<usize> {
             columns.iter().filter_map(|j| self.place(*j)).collect()
         };
@@ -377,23 +344,16 @@ impl Relaxation for Working {
         }
         let mut model = FrameModel::new(Arc::clone(&self.frame), f64::INFINITY);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        let at = branching::choose(&mut model, &sets, x, u, gap, &Limits::none());
+        let at = branching::choose(&mut model, &sets, x, u, gap, limits);
         self.root.columns[at]
     }
 
-    fn warm_start(&self) -> WarmStart {
-        let x = self.x.iter();
-        WarmStart {
-            rounded: x.map(|(j, x)| (*j as u32, Short::new(*x))).collect(),
-            ..WarmStart::default()
-        }
+    fn start(&self) -> ShortModel {
+        shorten(self.x.iter().copied())
     }
 
-    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
-        Some(WarmStart {
-            x,
-            ..WarmStart::default()
-        })
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<ShortModel> {
+        Some(shorten(x.into_iter()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The binary tree for any loss: a feature is in or out. Bounds in matrix form.
+//! The binary tree: a feature is in or out. The relaxation of its nodes is a parameter.
 //!
 //! Before a node splits, its dual point, which bounds all children for free, decides every feature that it can. The two
 //! children are pushed with the bound of their parent, and solved only when they are taken from the frontier.
@@ -6,42 +6,52 @@
 use std::sync::Arc;
 
 use super::bits::Bits;
-use super::checkpoint::{Draft, ListedNode, Point, Prepared, State, narrow};
-use super::decision::Decision;
+use super::checkpoint::{Draft, SavedNode, State, bits};
 use super::{Context, Expansion, Node, Restrict, Tree};
 use crate::bound::{Certified, Subproblem};
-use crate::problem::Problem;
-use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
+use crate::limits::Limits;
+use crate::problem::{Decision, Problem};
+use crate::relaxation::{Exit, Known, Relaxation, Start, Task};
 use crate::settings::Status;
 
 /// Columns are listed anew when at most this share of the last list is left.
 const RELIST: f64 = 0.8;
-/// Passes over the columns of a node that its expansion takes: about what was counted.
-const NODE_PASSES: u64 = 100;
-/// The relaxation of a node is tightened at most so often; two or three times are usual.
-const MOST_LIFTS: usize = 32;
+/// The relaxation of a node is tightened at most this often; two or three times are usual.
+const MOST_ROUNDS: usize = 32;
 
 /// A node that is bounded but not yet solved: two bits for each column of a list that it shares with its relatives.
 #[derive(Debug)]
-pub struct Lazy {
+pub struct BinaryNode<S> {
     low: Certified,
     /// The selectable columns that were not out when the list was made.
     list: Arc<[u32]>,
     inside: Bits,
     outside: Bits,
-    warm: Option<Arc<WarmStart>>,
+    start: Option<Arc<S>>,
+    /// How many splits led to it.
     depth: u32,
     bytes: u32,
 }
 
-impl Lazy {
-    /// `inside` and `free` are selectable columns; `list` a parent's, which covers them.
-    fn new(
+impl<S: Start> BinaryNode<S> {
+    /// The node in which the features `inside` are in and `free` are undecided.
+    pub(crate) fn new(
         low: Certified,
         inside: &[usize],
         free: &[usize],
+        start: Option<&Arc<S>>,
+    ) -> Self {
+        Self::within(None, low, inside, free, start, 0)
+    }
+
+    /// A node below one with this list, which covers its columns.
+    fn within(
         list: Option<&Arc<[u32]>>,
-        warm: Option<&Arc<WarmStart>>,
+        low: Certified,
+        inside: &[usize],
+        free: &[usize],
+        start: Option<&Arc<S>>,
+        depth: u32,
     ) -> Self {
         let left = inside.len() + free.len();
         let (list, own) = match list {
@@ -52,37 +62,37 @@ impl Lazy {
                 (list.into(), left * size_of::<u32>())
             }
         };
-        let mut bits = Bits::new(list.len());
-        let mut outside = Bits::new(list.len());
-        let mut alive = Bits::new(list.len());
-        let place = |j: &usize| list.partition_point(|i| (*i as usize) < *j);
-        inside.iter().for_each(|j| bits.insert(place(j)));
-        free.iter().for_each(|j| alive.insert(place(j)));
-        for i in 0..list.len() {
-            if !bits.contains(i) && !alive.contains(i) {
-                outside.insert(i);
-            }
+        debug_assert!(free.is_sorted());
+        let (mut bits, mut outside) = (Bits::new(list.len()), Bits::full(list.len()));
+        let mut from = 0;
+        for j in free {
+            // Free features are in order, and so is the list.
+            from += list[from..].iter().position(|i| *i as usize == *j).unwrap_or(0);
+            outside.remove(from);
         }
-        // Counted once: what is shared is charged to the first of those that share it.
-        let shared = warm.map_or(0, |warm| match Arc::strong_count(warm) {
-            1 => warm.bytes(),
-            _ => 0,
-        });
+        for j in inside {
+            let at = list.partition_point(|i| (*i as usize) < *j);
+            bits.insert(at);
+            outside.remove(at);
+        }
+        // What is shared is charged to the first of those that share it.
+        let own_start = start.filter(|start| Arc::strong_count(start) == 1);
+        let shared = own_start.map_or(0, |start| start.bytes());
         let bytes = size_of::<Self>() + 2 * bits.bytes() + own + shared;
         Self {
             low,
             list,
             inside: bits,
             outside,
-            warm: warm.cloned(),
-            depth: inside.len() as u32,
+            start: start.cloned(),
+            depth,
             bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
         }
     }
 
     /// The features that are in, and those that are free.
     fn sets(&self) -> (Vec<usize>, Vec<usize>) {
-        let (mut inside, mut free) = (Vec::new(), Vec::new());
+        let (mut inside, mut free) = (Vec::new(), Vec::with_capacity(self.list.len()));
         for (i, j) in self.list.iter().enumerate() {
             if self.inside.contains(i) {
                 inside.push(*j as usize);
@@ -92,9 +102,15 @@ impl Lazy {
         }
         (inside, free)
     }
+
+    /// A node below this one.
+    fn below(&self, low: Certified, left: &Left, start: Option<&Arc<S>>) -> Self {
+        let (inside, free) = (left.inside(), &left.free);
+        Self::within(Some(&self.list), low, inside, free, start, self.depth + 1)
+    }
 }
 
-impl Node for Lazy {
+impl<S: Start> Node for BinaryNode<S> {
     fn low(&self) -> Certified {
         self.low
     }
@@ -112,106 +128,211 @@ impl Node for Lazy {
     }
 }
 
+/// What is left of a node while it is expanded.
+#[derive(Debug, Clone)]
+struct Left {
+    /// The penalised always-in columns, then the features that are in.
+    included: Vec<usize>,
+    /// The features that are undecided, in order.
+    free: Vec<usize>,
+    budget: usize,
+    /// How many of `included` are always in.
+    always: usize,
+}
+
+impl Left {
+    /// What the constraints of the problem leave of a node; `None` when no model is left in it.
+    fn new(problem: &Problem, inside: Vec<usize>, free: Vec<usize>) -> Option<Self> {
+        let k = problem.support_size();
+        let (inside, free) = match problem.structure.as_deref() {
+            Some(structure) => structure.propagate(&inside, &free, k)?,
+            None => (inside, free),
+        };
+        let mut included = problem.penalised.clone();
+        let (always, budget) = (included.len(), k - inside.len());
+        included.extend(inside);
+        Some(Self {
+            included,
+            free,
+            budget,
+            always,
+        })
+    }
+
+    fn node(&self) -> Subproblem<'_> {
+        Subproblem {
+            included: &self.included,
+            free: &self.free,
+            budget: self.budget,
+        }
+    }
+
+    /// The features that are in.
+    fn inside(&self) -> &[usize] {
+        &self.included[self.always..]
+    }
+
+    /// Whether at most one support is left, subsets aside.
+    fn is_leaf(&self) -> bool {
+        self.budget == 0 || self.free.len() <= self.budget
+    }
+}
+
 /// The binary tree over a relaxation.
-pub struct BinaryTree<R> {
+pub struct BinaryTree<R: Relaxation> {
     relaxation: R,
+    /// The node that the search begins with, where it is not that of all features.
+    first: Option<BinaryNode<R::Start>>,
+    /// Scratch space: whether a column was decided.
+    decided: Vec<bool>,
 }
 
 impl<R: Relaxation> BinaryTree<R> {
     /// With a relaxation that bounds its nodes.
     pub fn new(relaxation: R) -> Self {
-        Self { relaxation }
+        Self {
+            relaxation,
+            first: None,
+            decided: Vec::new(),
+        }
+    }
+
+    /// The search begins with this node.
+    pub(crate) fn begin_with(self, first: Option<BinaryNode<R::Start>>) -> Self {
+        Self { first, ..self }
     }
 
     /// The open nodes of a checkpoint that was found to fit the problem.
-    pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<Lazy> {
-        let Prepared { point, tighter, .. } = &state.prepared;
-        if let ([saved], Some(point)) = (&state.open[..], point.as_ref().or(tighter.as_ref())) {
-            let mut warm = match point.has_slopes() {
-                true => Some(point.warm_start(problem)),
-                false => self.relaxation.restored(point.model()),
-            };
-            if let (Some(warm), Some(tighter)) = (&mut warm, tighter) {
-                warm.tighter = tighter.model();
-            }
-            let (inside, free) = state.sets(saved);
-            let warm = warm.map(Arc::new);
-            return vec![Lazy::new(saved.low(), &inside, &free, None, warm.as_ref())];
-        }
-        let starts = state.warm_starts().map(|x| self.relaxation.restored(x));
-        let starts: Vec<_> = starts.map(|warm| warm.map(Arc::new)).collect();
+    pub(crate) fn restore(&self, problem: &Problem, state: &State) -> Vec<BinaryNode<R::Start>> {
+        let starts = self.relaxation.restore(problem, &state.starts);
+        let starts: Vec<_> = starts.into_iter().map(|own| own.map(Arc::new)).collect();
+        let lists: Vec<Arc<[u32]>> = state.lists.iter().map(|list| list[..].into()).collect();
         let restored = state.open.iter().map(|saved| {
             let (inside, free) = state.sets(saved);
-            let warm = saved.warm.and_then(|at| starts[at as usize].as_ref());
-            Lazy::new(saved.low(), &inside, &free, None, warm)
+            let start = saved.start.and_then(|at| starts[at as usize].as_ref());
+            let list = Some(&lists[saved.list as usize]);
+            BinaryNode::within(list, saved.low(), &inside, &free, start, saved.depth)
         });
         restored.collect()
     }
 
-    /// A node in which at most one support is left, subsets aside: its own optimum closes it, or, when a list is wanted,
-    /// leaves its proper subsets.
+    /// Closes a node in which at most one support is left: the bound of the relaxation does, or the optimum of that support.
+    /// When a list is wanted its proper subsets are left.
     fn close_leaf(
-        node: &Subproblem,
-        origin: &Lazy,
+        &mut self,
+        node: &BinaryNode<R::Start>,
+        left: &Left,
+        task: &Task,
         context: &mut Context,
-        children: &mut Vec<Lazy>,
-    ) {
-        let always = context.problem.penalised.len();
-        let free = if node.budget > 0 { node.free } else { &[] };
-        let mut support = node.included[always..].to_vec();
-        support.extend_from_slice(free);
+        children: &mut Vec<BinaryNode<R::Start>>,
+    ) -> Expansion {
+        let mut low = Certified::TRIVIAL.or(node.low);
+        if let Some(bound) = self.relaxation.leaf_bound(context.problem, task) {
+            context.counters.calls += 1;
+            low = low.or(bound);
+            if let Some(status) = context.limits.reached() {
+                return Expansion::Stopped(status, low);
+            }
+            if low.value() >= context.cut() {
+                context.discard(low);
+                return Expansion::Split;
+            }
+        }
+        let free = if left.budget > 0 { &left.free[..] } else { &[] };
+        let mut support = [left.inside(), free].concat();
         support.sort_unstable();
         context.counters.calls += 1;
         context.try_support(&support);
         let evidence = context.certify_last().or(Certified::TRIVIAL);
         if !context.wants_list() || evidence.value() >= context.cut() {
             context.discard(evidence);
-            return;
+            return Expansion::Split;
         }
         context.settle(&support, evidence);
         // Without the i-th, with all before it: every proper subset is in one of these.
-        let mut included = node.included.to_vec();
+        let mut subset = left.clone();
         for (i, j) in free.iter().enumerate() {
-            let low = evidence.or(origin.low);
-            let left = &free[i + 1..];
-            let (list, warm) = (Some(&origin.list), origin.warm.as_ref());
-            children.push(Lazy::new(low, &included[always..], left, list, warm));
-            included.push(*j);
+            subset.free = free[i + 1..].to_vec();
+            children.push(node.below(low.or(evidence), &subset, node.start.as_ref()));
+            subset.included.push(*j);
         }
+        Expansion::Split
+    }
+
+    /// Tries the model that the relaxed point suggests.
+    fn try_candidate(&mut self, left: &Left, context: &mut Context) {
+        let problem = context.problem;
+        let mut support = self.relaxation.candidate(problem, &left.node());
+        let structure = problem.structure.as_deref();
+        if let Some(structure) = structure.filter(|structure| structure.heredity) {
+            let allowed = |j: usize| left.free.binary_search(&j).is_ok();
+            let k = problem.support_size();
+            support = structure.close(left.inside(), support.into_iter(), allowed, k);
+        }
+        let limits = context.limits.clone();
+        let known = Known {
+            best: context.best(),
+            reference: context.reference(),
+            decision: context.decision(),
+            limits: &limits,
+        };
+        if self.relaxation.improve(problem, &mut support, &known) {
+            context.propose(&support);
+        }
+    }
+
+    /// Decides every free feature whose other side is ruled out; `None` when no model is left.
+    fn fix(&mut self, left: Left, context: &mut Context) -> Option<Left> {
+        let (problem, cut) = (context.problem, context.cut());
+        if !context.ideas.fixing {
+            return Some(left);
+        }
+        let bounds = self.relaxation.children(problem, &left.node());
+        let mut inside = left.inside().to_vec();
+        let decided = &mut self.decided;
+        decided.clear();
+        decided.resize(problem.design.columns(), false);
+        let ruled_out = |bound: Certified| bound.value() >= cut;
+        for other in bounds.other_sides.iter().filter(|other| ruled_out(other.bound)) {
+            context.discard(other.bound);
+            decided[other.feature] = true;
+            if other.is_out {
+                inside.push(other.feature);
+            }
+        }
+        let mut free = left.free;
+        free.retain(|j| !decided[*j]);
+        Left::new(problem, inside, free)
     }
 }
 
 impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
-    type Node = Lazy;
+    type Node = BinaryNode<R::Start>;
     const PLUNGES: bool = true;
 
-    fn root(&mut self, context: &mut Context, children: &mut Vec<Lazy>) -> Expansion {
-        let problem = context.problem;
-        children.push(Lazy::new(
-            Certified::TRIVIAL,
-            &[],
-            &problem.selectable,
-            None,
-            None,
-        ));
+    fn root(&mut self, context: &mut Context, children: &mut Vec<Self::Node>) -> Expansion {
+        let selectable = &context.problem.selectable;
+        let whole = || BinaryNode::new(Certified::TRIVIAL, &[], selectable, None);
+        children.push(self.first.take().unwrap_or_else(whole));
         Expansion::Split
     }
 
-    fn finished(&self, node: &Lazy, context: &Context) -> bool {
+    fn finished(&self, node: &Self::Node, context: &Context) -> bool {
         node.low.value() >= context.cut()
     }
 
-    fn save(&self, _problem: &Problem, node: &Lazy, draft: &mut Draft) {
-        // Slopes are not kept: a relaxation that needs them starts cold.
-        let warm = node.warm.as_ref().filter(|warm| warm.alpha.is_empty());
-        let warm = warm.map(|warm| draft.warm(Arc::as_ptr(warm) as usize, || warm.model()));
-        let (inside, free) = node.sets();
-        draft.add(ListedNode {
-            low: node.low,
-            depth: node.depth(),
-            inside: narrow(&inside),
-            free: narrow(&free),
-            warm,
+    fn save(&self, node: &Self::Node, draft: &mut Draft) {
+        let list = draft.list(node.list.as_ptr() as usize, || node.list.to_vec());
+        let start = node.start.as_ref();
+        let start = start.map(|start| draft.start(Arc::as_ptr(start) as usize, &**start));
+        let count = node.list.len();
+        draft.state.open.push(SavedNode {
+            low: node.low.value(),
+            depth: node.depth,
+            list,
+            start,
+            inside: bits(count, |i| node.inside.contains(i)),
+            outside: bits(count, |i| node.outside.contains(i)),
         });
     }
 
@@ -219,90 +340,37 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         Some(self.another())
     }
 
-    fn work(&self, node: &Lazy, problem: &Problem) -> u64 {
-        NODE_PASSES * (problem.rows() * node.list.len()) as u64
+    fn work(&self, node: &Self::Node, problem: &Problem) -> u64 {
+        self.relaxation.work(problem, node.list.len())
+    }
+
+    fn shared_bytes(&self) -> u64 {
+        self.relaxation.shared_bytes()
     }
 
     fn expand(
         &mut self,
-        node: &Lazy,
+        node: &Self::Node,
         context: &mut Context,
-        children: &mut Vec<Lazy>,
+        children: &mut Vec<Self::Node>,
     ) -> Expansion {
         let problem = context.problem;
-        let k = problem.support_size();
-        let (mut decided_in, mut free) = node.sets();
-        let structure = problem.structure.as_deref();
-        if let Some(structure) = structure {
-            match structure.propagate(&decided_in, &free, k) {
-                Some(sets) => (decided_in, free) = sets,
-                // No model is left in here.
-                None => return Expansion::Split,
-            }
-        }
-        let mut included = problem.penalised.clone();
-        included.extend(decided_in);
-        let whole = free.len() == problem.selectable.len();
-        let mut budget = k - (included.len() - problem.penalised.len());
-        let always = problem.penalised.len();
-        // What a survey leaves of the root: the node that other searches begin at.
-        let whole_left =
-            |low, included: &[usize], free: &[usize], warm: Option<&Arc<WarmStart>>| {
-                Lazy::new(low, &included[always..], free, Some(&node.list), warm)
-            };
-        if budget == 0 || free.len() <= budget {
-            if context.survey().is_some() {
-                children.push(whole_left(node.low, &included, &free, node.warm.as_ref()));
-                return Expansion::Split;
-            }
-            let left = Subproblem {
-                included: &included,
-                free: &free,
-                budget,
-            };
-            Self::close_leaf(&left, node, context, children);
+        let (inside, free) = node.sets();
+        let Some(mut left) = Left::new(problem, inside, free) else {
             return Expansion::Split;
-        }
+        };
         let limits = context.limits.clone();
         let mut low = node.low;
-        let mut prepared = false;
-        let mut is_tight = node.warm.as_ref().is_some_and(|warm| warm.is_tight());
-        let mut decided = Vec::new();
+        let start = node.start.as_deref();
+        let first = task(node, &left, low, context, &limits);
+        self.relaxation.prepare(problem, &first, start);
         for round in 1.. {
-            let task = Task {
-                node: Subproblem {
-                    included: &included,
-                    free: &free,
-                    budget,
-                },
-                cut: context.cut(),
-                scale: context.reference().min(problem.null_value),
-                low: low.value(),
-                limits: &limits,
-            };
-            if !prepared {
-                self.relaxation
-                    .prepare(problem, &task.node, node.warm.as_deref());
-                prepared = true;
+            let now = task(node, &left, low, context, &limits);
+            if left.is_leaf() {
+                return self.close_leaf(node, &left, &now, context, children);
             }
             context.counters.calls += 1;
-            let (bound, exit) = if context.is_lone() {
-                let left = || ListedNode {
-                    low,
-                    depth: included.len() - always,
-                    inside: narrow(&included[always..]),
-                    free: narrow(&free),
-                    warm: None,
-                };
-                self.relaxation.solve_watched(problem, &task, &mut |point| {
-                    if context.is_save_due() {
-                        let point = Point::new(point());
-                        context.save_lone(is_tight, point, |draft| draft.add(left()));
-                    }
-                })
-            } else {
-                self.relaxation.solve(problem, &task)
-            };
+            let (bound, exit) = self.relaxation.solve(problem, &now);
             low = low.or(bound);
             match exit {
                 Exit::Quit => {
@@ -310,123 +378,61 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                     return Expansion::Split;
                 }
                 Exit::Stopped => {
-                    context.keep_point(is_tight, || Point::new(self.relaxation.warm_start()));
                     let status = limits.reached().unwrap_or(Status::TimeLimit);
                     return Expansion::Stopped(status, low);
                 }
                 Exit::Converged => {}
             }
-            let mut support = self.relaxation.candidate(problem, k);
-            if let Some(Decision {
-                feature,
-                inside: true,
-            }) = context.decision()
-                && !support.contains(&feature)
-            {
-                support = self.relaxation.candidate(problem, k - 1);
-                support.push(feature);
-                support.sort_unstable();
-            }
-            if let Some(structure) = structure.filter(|structure| structure.heredity) {
-                let wanted = support.into_iter();
-                let allowed = |j: usize| free.contains(&j);
-                support = structure.close(&included[always..], wanted, allowed, k);
-            }
-            context.propose(&support);
-            let cut = context.cut();
-            if low.value() >= cut {
+            self.try_candidate(&left, context);
+            if low.value() >= context.cut() {
                 context.discard(low);
                 return Expansion::Split;
             }
-
-            let bounds = self.relaxation.children(problem, &task.node);
-            if let Some(survey) = context.survey() {
-                survey.note_all(low, cut);
-                for (j, _, bound) in bounds.other_side.iter().filter(|side| !side.1) {
-                    survey.note(*j, *bound, cut);
-                }
-            }
-            decided.clear();
-            decided.resize(problem.design.columns(), false);
-            for (j, inside, bound) in &bounds.other_side {
-                if bound.value() < cut || !context.ideas.fixing {
-                    continue;
-                }
-                context.discard(*bound);
-                decided[*j] = true;
-                if *inside {
-                    included.push(*j);
-                    budget -= 1;
-                }
-            }
-            free.retain(|j| !decided[*j]);
-            if let Some(structure) = structure {
-                let Some((inside, left)) = structure.propagate(&included[always..], &free, k)
-                else {
-                    return Expansion::Split;
-                };
-                budget = k - inside.len();
-                included.truncate(always);
-                included.extend(inside);
-                free = left;
-            }
-            if whole {
-                context.set_features_left(free.len());
-            }
-            let left = Subproblem {
-                included: &included,
-                free: &free,
-                budget,
+            left = match self.fix(left, context) {
+                Some(left) => left,
+                None => return Expansion::Split,
             };
-            if budget == 0 || free.len() <= budget {
-                if context.survey().is_some() {
-                    children.push(whole_left(low, &included, &free, None));
-                    return Expansion::Split;
-                }
-                Self::close_leaf(&left, node, context, children);
-                return Expansion::Split;
+            if node.depth == 0 {
+                context.set_features_left(left.free.len());
             }
-            let task = Task {
-                node: left,
-                cut,
-                scale: context.reference(),
-                low: low.value(),
-                limits: &limits,
-            };
-            if round > MOST_LIFTS || !self.relaxation.tighten(problem, &task) {
+            if left.is_leaf() {
+                continue;
+            }
+            let now = task(node, &left, low, context, &limits);
+            if round > MOST_ROUNDS || !self.relaxation.tighten(problem, &now) {
                 break;
             }
-            if !is_tight
-                && let Some(warm) = &node.warm
-                && !warm.tighter.is_empty()
-            {
-                self.relaxation.go_to(problem, &left, &warm.tighter);
-            }
-            is_tight = true;
         }
 
-        if context.survey().is_some() {
-            let warm = Arc::new(self.relaxation.warm_start());
-            children.push(whole_left(low, &included, &free, Some(&warm)));
-        }
-        let left = Subproblem {
-            included: &included,
-            free: &free,
-            budget,
-        };
         let gap = (context.reference() - low.value()).max(f64::MIN_POSITIVE);
-        let split = self.relaxation.branch(problem, &left, gap);
-        let warm = Arc::new(self.relaxation.warm_start());
-        free.retain(|j| *j != split);
-        let mut with = included.clone();
-        with.push(split);
-        let list = Some(&node.list);
-        let first = Lazy::new(low, &with[always..], &free, list, Some(&warm));
-        // Its sibling has the same list, one feature less.
-        let list = Some(&first.list);
-        let second = Lazy::new(low, &included[always..], &free, list, Some(&warm));
-        children.extend([first, second]);
+        let split = self.relaxation.branch(problem, &left.node(), gap, &limits);
+        let start = Arc::new(self.relaxation.start());
+        left.free.retain(|j| *j != split);
+        let without = node.below(low, &left, Some(&start));
+        left.included.push(split);
+        let with = node.below(low, &left, Some(&start));
+        children.extend([with, without]);
         Expansion::Split
+    }
+}
+
+/// What the relaxation is asked to do for what is left of a node.
+fn task<'a, S>(
+    node: &BinaryNode<S>,
+    left: &'a Left,
+    low: Certified,
+    context: &Context,
+    limits: &'a Limits,
+) -> Task<'a> {
+    Task {
+        node: left.node(),
+        cut: context.cut(),
+        scale: context.reference().min(context.problem.null_value),
+        reference: context.reference(),
+        low: low.value(),
+        allowed: context.allowed(),
+        is_root: node.depth == 0,
+        limits,
     }
 }
 
@@ -435,28 +441,28 @@ impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
         Self::new(self.relaxation.clone())
     }
 
-    fn follows(&self, problem: &Problem, node: &Lazy, decision: Decision) -> bool {
-        let place = node.list.binary_search(&(decision.feature as u32)).ok();
-        let is_in = place.is_some_and(|i| node.inside.contains(i));
-        let is_free = place.is_some_and(|i| !node.outside.contains(i));
-        let is_full = node.depth() >= problem.support_size();
-        match decision.inside {
-            true => is_in || (is_free && !is_full),
-            false => !is_in,
-        }
-    }
-
-    fn restrict(&self, problem: &Problem, node: &Lazy, decision: Decision) -> Option<Lazy> {
-        if !self.follows(problem, node, decision) {
-            return None;
-        }
+    fn restrict(
+        &self,
+        problem: &Problem,
+        node: &Self::Node,
+        decision: Decision,
+    ) -> Option<Self::Node> {
         let (mut inside, mut free) = node.sets();
         let j = decision.feature;
-        if decision.inside && !inside.contains(&j) {
+        let (is_in, is_free) = (inside.contains(&j), free.binary_search(&j).is_ok());
+        let is_full = inside.len() >= problem.support_size();
+        let follows = match decision.inside {
+            true => is_in || (is_free && !is_full),
+            false => !is_in,
+        };
+        if !follows {
+            return None;
+        }
+        if decision.inside && !is_in {
             inside.push(j);
         }
         free.retain(|i| *i != j);
-        let (list, warm) = (Some(&node.list), node.warm.as_ref());
-        Some(Lazy::new(node.low, &inside, &free, list, warm))
+        let (list, start) = (Some(&node.list), node.start.as_ref());
+        Some(BinaryNode::within(list, node.low, &inside, &free, start, node.depth))
     }
 }

@@ -1,6 +1,6 @@
 //! A set of small numbers, one bit each.
 
-/// A subset of the columns of a frame, or of a list of columns.
+/// A subset of a list of columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Bits(Box<[u64]>);
 
@@ -8,6 +8,15 @@ impl Bits {
     /// The empty subset of `size` columns.
     pub(crate) fn new(size: usize) -> Self {
         Self(vec![0; size.div_ceil(64)].into())
+    }
+
+    /// All of `size` columns.
+    pub(crate) fn full(size: usize) -> Self {
+        Self(vec![u64::MAX; size.div_ceil(64)].into())
+    }
+
+    pub(crate) fn remove(&mut self, i: usize) {
+        self.0[i / 64] &= !(1 << (i % 64));
     }
 
     pub(crate) fn insert(&mut self, i: usize) {

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::checkpoint::Prepared;
-use super::decision::{Decision, Ledger, Survey};
+use super::ledger::Ledger;
 use super::event::{Event, News, Observer, Phase, Source};
 use super::pool::{Entry, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::primal::Primal;
-use crate::problem::Problem;
+use crate::problem::{Decision, Problem};
 use crate::restricted::{Fit, Restricted};
 use crate::settings::{Ideas, Settings, scale_of};
 
@@ -60,8 +60,6 @@ pub(crate) struct Purpose {
     pub decision: Option<Decision>,
     /// Where the models that it fits are entered, for the others.
     pub ledger: Option<Arc<Ledger>>,
-    /// It looks at nodes for several others.
-    pub survey: Option<Survey>,
 }
 
 impl Shared {
@@ -96,9 +94,7 @@ impl Shared {
 
     fn publish(&self, pool: &Pool) {
         self.best.store(pool.best().to_bits(), Ordering::Relaxed);
-        let survey = self.purpose.survey.as_ref();
-        let least = survey.map_or(f64::NEG_INFINITY, Survey::reference);
-        let reference = pool.reference().max(least).to_bits();
+        let reference = pool.reference().to_bits();
         self.reference.store(reference, Ordering::Relaxed);
     }
 }
@@ -143,10 +139,6 @@ pub struct Context<'p> {
     pub(crate) prepared: Prepared,
     /// Resumed with nodes: what is prepared is for them.
     has_nodes: bool,
-    /// Set while the only open node is expanded: what the search has discarded and counted.
-    lone: Option<(Option<Certified>, Counters)>,
-    /// Until the first node is expanded: what is known of where it stands is of an earlier run.
-    is_resumed: bool,
     /// The search for models beside that for bounds.
     pub(crate) primal: Option<Primal<'p>>,
     /// Where the models that are tried come from.
@@ -193,8 +185,6 @@ impl<'p> Seed<'p> {
             saver: None,
             prepared: Prepared::default(),
             has_nodes: false,
-            lone: None,
-            is_resumed: false,
             primal: None,
             source: Source::Search,
         }
@@ -274,25 +264,11 @@ impl<'p> Context<'p> {
         self.shared.purpose.decision
     }
 
-    /// The next node is looked at for models up to `reference`; `low` is its bound.
-    pub(crate) fn begin_survey(&self, reference: f64, low: Certified) {
-        if let Some(survey) = self.survey() {
-            survey.begin(reference, low);
-        }
-        self.shared.publish(&self.shared.pool());
-    }
-
-    /// Set when this search looks at nodes for several others.
-    pub(crate) fn survey(&self) -> Option<&Survey> {
-        self.shared.purpose.survey.as_ref()
-    }
-
     /// Whether models are looked for beside the search: one that is about all of them.
     pub(crate) fn looks_for_models(&self) -> bool {
         self.ideas.primal
             && self.primal.is_none()
             && self.decision().is_none()
-            && self.survey().is_none()
     }
 
     /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.

@@ -8,7 +8,6 @@ use super::checkpoint::Draft;
 use super::context::Counters;
 use super::{Context, Expansion, Node, Progress, Tree};
 use crate::bound::Certified;
-use crate::problem::Problem;
 
 /// Open nodes: smallest bound first, then the deepest.
 pub(super) struct Frontier<N> {
@@ -52,17 +51,17 @@ impl<N: Node> Frontier<N> {
     }
 
     /// Everything that is open, and what was counted and discarded.
-    pub(super) fn save<T>(&self, tree: &T, problem: &Problem, draft: &mut Draft)
+    pub(super) fn save<T>(&self, tree: &T, draft: &mut Draft)
     where
         T: Tree<Node = N>,
     {
         let heap = self.heap.iter().map(|Open(node)| node);
         let flying = self.flying.iter().flatten().map(Arc::as_ref);
         for node in heap.chain(&self.plunge).chain(flying) {
-            tree.save(problem, node, draft);
+            tree.save(node, draft);
         }
         draft.state.started = true;
-        draft.state.prepared.beside_nodes(self.open());
+        draft.state.prepared.beside_nodes();
         draft.state.floor = self.floor.map(Certified::value);
         draft.state.set_counters(&self.counters);
     }

@@ -7,7 +7,7 @@ pub mod binary;
 pub(crate) mod bits;
 pub mod checkpoint;
 pub mod context;
-pub(crate) mod decision;
+pub(crate) mod ledger;
 mod event;
 pub mod exhaustive;
 mod frontier;
@@ -21,13 +21,12 @@ use std::time::Instant;
 
 use crate::bound::Certified;
 use crate::primal;
-use crate::problem::Problem;
+use crate::problem::{Decision, Problem};
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
 use checkpoint::{Draft, State};
 pub(crate) use context::Purpose;
 pub use context::{Context, Incumbent};
-use decision::Decision;
 pub use event::{Event, News, Observer, Phase, Source};
 use frontier::{Frontier, Next};
 pub use saver::Sink;
@@ -69,8 +68,7 @@ pub trait Tree: Send + Sized {
     /// Whether the node, the best of the frontier, ends the search.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool;
 
-    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`]. In a survey the first child is what is left
-    /// of the node itself; it is the only one where one support is left.
+    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`].
     fn expand(
         &mut self,
         node: &Self::Node,
@@ -79,7 +77,7 @@ pub trait Tree: Send + Sized {
     ) -> Expansion;
 
     /// Enters a node into a checkpoint, in the problem's own columns.
-    fn save(&self, problem: &Problem, node: &Self::Node, draft: &mut Draft);
+    fn save(&self, node: &Self::Node, draft: &mut Draft);
 
     /// The same tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
     fn fork(&self) -> Option<Self> {
@@ -102,11 +100,6 @@ pub(crate) trait Restrict: Tree + Sync {
     /// The same tree with buffers of its own.
     fn another(&self) -> Self;
 
-    /// Whether a node has models that follow the decision.
-    fn follows(&self, problem: &Problem, node: &Self::Node, decision: Decision) -> bool {
-        self.restrict(problem, node, decision).is_some()
-    }
-
     /// What is left of a node; `None` when there is no model in it that follows the decision.
     fn restrict(
         &self,
@@ -114,9 +107,6 @@ pub(crate) trait Restrict: Tree + Sync {
         node: &Self::Node,
         decision: Decision,
     ) -> Option<Self::Node>;
-
-    /// Tries what swaps make of a support that follows a decision, where they are cheap.
-    fn polish(&mut self, _support: &[usize], _decision: Decision, _context: &mut Context) {}
 }
 
 /// What [`Search::step`] says.
@@ -173,10 +163,9 @@ impl<'p, T: Tree> Search<'p, T> {
         }
         let mut draft = Draft::new(self.context.saved(State::default()));
         if self.started {
-            let problem = self.context.problem;
-            self.frontier.save(&self.tree, problem, &mut draft);
+            self.frontier.save(&self.tree, &mut draft);
         }
-        let mut state = draft.finish();
+        let mut state = draft.state;
         if done {
             state.close();
         }
@@ -247,20 +236,11 @@ impl<'p, T: Tree> Search<'p, T> {
             let bound = is_best.then(|| self.lower_bound());
             self.context.announce_progress(open, nodes, bound);
         }
-        if self.context.saves() {
-            let is_lone = self.frontier.open() == 1;
-            let known = (self.frontier.floor(), self.frontier.counters);
-            self.context.set_lone(is_lone.then_some(known));
-        }
         let expansion = self
             .tree
             .expand(&node, &mut self.context, &mut self.children);
         let work = self.tree.work(&node, self.context.problem);
         primal::beside(&mut self.context, work, nodes, node.low().value());
-        if expansion == Expansion::Split {
-            // Its children begin with their own starts.
-            self.context.set_lone(None);
-        }
         let Self { context, tree, .. } = self;
         self.frontier
             .give(0, node, expansion, &mut self.children, tree, context)
@@ -274,9 +254,7 @@ impl<'p, T: Tree> Search<'p, T> {
             if self.context.is_save_due() {
                 self.save(false);
             }
-            // The only open node keeps one thread busy: here it can be kept while it is expanded.
-            let is_lone = self.context.saves() && self.frontier.open() == 1;
-            if threads > 1 && self.started && !is_lone && start.elapsed() >= settings.solo {
+            if threads > 1 && self.started && start.elapsed() >= settings.solo {
                 if let Some(progress) = parallel::run(self, threads) {
                     return progress;
                 }

@@ -9,35 +9,32 @@ use std::sync::Arc;
 use super::checkpoint::Draft;
 use super::{Context, Expansion, Node, Tree};
 use crate::bound::{Certified, Subproblem};
-use crate::gram::tree::GramTree;
+use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::relaxation::{Exit, Relaxation, Task, WarmStart};
+use crate::relaxation::{Exit, Relaxation, Start, Task};
 use crate::settings::Status;
 
 /// A node that was solved: `⟨Low_S, Sol_S, S⟩`, the solution by its value.
 #[derive(Debug)]
-pub struct Ordered {
+pub struct Ordered<S> {
     low: Certified,
     /// P(Sol_S).
     value: f64,
     /// S, as positions among the selectable features.
     set: Box<[u32]>,
     /// What the children start from; `None` for a leaf, or with cold starts.
-    warm: Option<Arc<WarmStart>>,
+    start: Option<Arc<S>>,
     leaf: bool,
 }
 
-impl Node for Ordered {
+impl<S: Start> Node for Ordered<S> {
     fn low(&self) -> Certified {
         self.low
     }
 
     fn bytes(&self) -> usize {
-        let warm = self
-            .warm
-            .as_ref()
-            .map_or(0, |warm| warm.bytes() + size_of::<WarmStart>() + 16);
-        size_of::<Self>() + self.set.len() * 4 + warm
+        let start = self.start.as_ref().map_or(0, |start| start.bytes() + 16);
+        size_of::<Self>() + self.set.len() * 4 + start
     }
 
     fn depth(&self) -> usize {
@@ -54,6 +51,7 @@ pub struct OrderedTree<R> {
     relaxation: R,
     warm_start: bool,
     pruning: bool,
+    closes_root: fn(&mut Context) -> bool,
 }
 
 impl<R: Relaxation> OrderedTree<R> {
@@ -63,7 +61,25 @@ impl<R: Relaxation> OrderedTree<R> {
             relaxation,
             warm_start,
             pruning,
+            closes_root: |_| false,
         }
+    }
+
+    /// When an error is allowed, asks whether a tighter bound closes the root.
+    pub(crate) fn closing_root(self, closes_root: fn(&mut Context) -> bool) -> Self {
+        Self {
+            closes_root,
+            ..self
+        }
+    }
+
+    /// The end of SubtreeSolver(∅) when an error Δ > 0 is allowed: whether lifting closes the root within it.
+    ///
+    /// The paper reports that Δ = 4e-6 ends its Diabetes search after the first call. The largest D(β; ∅) of that instance
+    /// is 4.37e-6 below the optimum, so Algorithm 3 alone cannot do it; the lifted bound of the same node can. With Δ = 0 the
+    /// search is the paper's alone.
+    fn closes_within_gap(&self, context: &mut Context) -> bool {
+        context.allowed() > context.tie() && (self.closes_root)(context)
     }
 
     /// SubtreeSolver(S), Algorithm 2, below a node with the bound `parent`. `None`: force-quit, the node is discarded;
@@ -73,7 +89,7 @@ impl<R: Relaxation> OrderedTree<R> {
         set: &[u32],
         parent: Certified,
         context: &mut Context,
-    ) -> std::result::Result<Option<Ordered>, Expansion> {
+    ) -> std::result::Result<Option<Ordered<R::Start>>, Expansion> {
         let problem = context.problem;
         let k = problem.support_size();
         context.counters.calls += 1;
@@ -111,19 +127,12 @@ impl<R: Relaxation> OrderedTree<R> {
                 low,
                 value,
                 set: set.into(),
-                warm: None,
+                start: None,
                 leaf,
             }));
         }
-        let scale = context.best().min(problem.null_value);
         let limits = context.limits.clone();
-        let task = Task {
-            node,
-            cut,
-            scale,
-            low: parent.value(),
-            limits: &limits,
-        };
+        let task = task(node, cut, parent, context, &limits);
         let (low, exit) = self.relaxation.solve(problem, &task);
         match exit {
             Exit::Quit => {
@@ -137,16 +146,16 @@ impl<R: Relaxation> OrderedTree<R> {
                 Err(Expansion::Stopped(status, low))
             }
             Exit::Converged => {
-                let support = self.relaxation.candidate(problem, k);
+                let support = self.relaxation.candidate(problem, &task.node);
                 let value = context.try_support(&support);
-                let warm = self
+                let start = self
                     .warm_start
-                    .then(|| Arc::new(self.relaxation.warm_start()));
+                    .then(|| Arc::new(self.relaxation.start()));
                 Ok(Some(Ordered {
                     low: low.or(parent),
                     value,
                     set: set.into(),
-                    warm,
+                    start,
                     leaf,
                 }))
             }
@@ -154,13 +163,23 @@ impl<R: Relaxation> OrderedTree<R> {
     }
 }
 
-/// The end of SubtreeSolver(∅) when an error Δ > 0 is allowed: whether lifting closes the root within it.
-///
-/// The paper reports that Δ = 4e-6 ends its Diabetes search after the first call. The largest D(β; ∅) of that instance
-/// is 4.37e-6 below the optimum, so Algorithm 3 alone cannot do it; the lifted bound of the same node can. With Δ = 0 the
-/// search is the paper's alone.
-fn closes_within_gap(context: &mut Context) -> bool {
-    context.allowed() > context.tie() && GramTree::closes_root(context)
+fn task<'a>(
+    node: Subproblem<'a>,
+    cut: f64,
+    low: Certified,
+    context: &Context,
+    limits: &'a Limits,
+) -> Task<'a> {
+    Task {
+        node,
+        cut,
+        scale: context.best().min(context.problem.null_value),
+        reference: context.best(),
+        low: low.value(),
+        allowed: context.allowed(),
+        is_root: false,
+        limits,
+    }
 }
 
 /// S (with the always-in columns before it) and `S_>`.
@@ -173,10 +192,10 @@ fn split<'p>(problem: &'p Problem, set: &[u32]) -> (Vec<usize>, &'p [usize]) {
 }
 
 impl<R: Relaxation + Send> Tree for OrderedTree<R> {
-    type Node = Ordered;
+    type Node = Ordered<R::Start>;
     const PLUNGES: bool = false;
 
-    fn root(&mut self, context: &mut Context, children: &mut Vec<Ordered>) -> Expansion {
+    fn root(&mut self, context: &mut Context, children: &mut Vec<Self::Node>) -> Expansion {
         let problem = context.problem;
         let (included, free) = split(problem, &[]);
         let node = Subproblem {
@@ -184,11 +203,13 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
             free,
             budget: problem.support_size(),
         };
-        self.relaxation.prepare(problem, &node, None);
+        let limits = context.limits.clone();
+        let root = task(node, f64::INFINITY, Certified::TRIVIAL, context, &limits);
+        self.relaxation.prepare(problem, &root, None);
         match self.solve(&[], Certified::TRIVIAL, context) {
             Ok(Some(node)) => {
                 let open = !self.finished(&node, context);
-                if !(open && self.pruning && closes_within_gap(context)) {
+                if !(open && self.pruning && self.closes_within_gap(context)) {
                     children.push(node);
                 }
                 Expansion::Split
@@ -199,19 +220,19 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     }
 
     /// Never called: only `method=best-first` hands out checkpoints.
-    fn save(&self, _: &Problem, _: &Ordered, _: &mut Draft) {}
+    fn save(&self, _: &Self::Node, _: &mut Draft) {}
 
     /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; or the frontier has reached the incumbent itself.
-    fn finished(&self, node: &Ordered, context: &Context) -> bool {
+    fn finished(&self, node: &Self::Node, context: &Context) -> bool {
         let low = node.low.value();
         node.value - low <= context.allowed() || context.best() - low <= context.tie()
     }
 
     fn expand(
         &mut self,
-        node: &Ordered,
+        node: &Self::Node,
         context: &mut Context,
-        children: &mut Vec<Ordered>,
+        children: &mut Vec<Self::Node>,
     ) -> Expansion {
         if node.leaf {
             // Its own optimum is known; only rounding separates it from its bound.
@@ -226,8 +247,10 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
             free,
             budget: k - node.set.len(),
         };
+        let limits = context.limits.clone();
+        let whole = task(parent, f64::INFINITY, node.low, context, &limits);
         self.relaxation
-            .prepare(problem, &parent, node.warm.as_deref());
+            .prepare(problem, &whole, node.start.as_deref());
         let first = problem.selectable.len() - free.len();
         // A child needs enough features behind it to reach size k.
         let last = problem.selectable.len() - (k - node.set.len() - 1);

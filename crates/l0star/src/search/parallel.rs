@@ -190,9 +190,9 @@ fn listen<T: Tree>(context: &mut Context, tree: &T, pool: &Pool<T::Node>, best: 
         state = woken.unwrap_or_else(PoisonError::into_inner).0;
         if context.is_save_due() {
             let mut draft = Draft::new(context.saved(Default::default()));
-            state.frontier.save(tree, context.problem, &mut draft);
+            state.frontier.save(tree, &mut draft);
             drop(state);
-            context.save(draft.finish());
+            context.save(draft.state);
             state = pool.lock();
         }
         if !context.is_observed() {

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use super::checkpoint::Screening;
 use super::{Context, Phase};
-use crate::bound::{Certified, Children, Subproblem};
+use crate::bound::{Certified, Children};
 use crate::gram::root::Root;
 use crate::heuristic::{fill_list, first_incumbent};
 use crate::primal;
 use crate::problem::Problem;
 use crate::relaxation::pdal::Pdal;
 use crate::relaxation::working::{self, Working};
-use crate::relaxation::{Ascent, Exit, Relaxation, Task};
+use crate::relaxation::{Exit, Relaxation, Task};
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
@@ -66,23 +66,13 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     let mut working = working.rounds(BRIEF_ROUNDS);
     let (_, objective) = working.choose(k, swaps, &limits);
     context.enter(Phase::Root);
-    let task = Task {
-        node: Subproblem {
-            included: &problem.penalised,
-            free: &problem.selectable,
-            budget: k,
-        },
-        cut: f64::INFINITY,
-        scale: objective.min(problem.null_value),
-        low: 0.0,
-        limits: &limits,
-    };
+    let task = Task::whole(problem, &problem.selectable, objective, &limits);
     context.counters.calls += 1;
     if !working.is_promising(&task, objective) {
         let (_, _, root) = working.into_parts();
         return Some(Brief { root, point: None });
     }
-    let (bound, exit) = working.climb(problem, &task, &mut |_, _| {});
+    let (bound, exit) = working.solve(problem, &task);
     context.raise(bound);
     let (support, _) = working.choose(k, swaps, &limits);
     context.try_support_from(&support, working.model());
@@ -92,9 +82,7 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     let bounds = working.children(problem, &task.node);
     let free = left(problem, &problem.selectable, &bounds, context);
     if context.saves() {
-        let mut stage = Screening::new(&free, working.state(), working.epsilon());
-        stage.done = true;
-        context.prepared.screening = Some(stage);
+        context.prepared.screening = Some(Screening::new(&free, true));
     }
     let (slopes, bound, root) = working.into_parts();
     let point = Some(BriefPoint {
@@ -109,10 +97,10 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
 fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Context) -> Vec<usize> {
     let cut = context.cut();
     let mut out = vec![false; problem.design.columns()];
-    for (j, inside, bound) in &bounds.other_side {
-        if !inside && bound.value() >= cut {
-            context.discard(*bound);
-            out[*j] = true;
+    for other in bounds.other_sides.iter().filter(|other| !other.is_out) {
+        if other.bound.value() >= cut {
+            context.discard(other.bound);
+            out[other.feature] = true;
         }
     }
     let left: Vec<usize> = free.iter().copied().filter(|j| !out[*j]).collect();
@@ -122,81 +110,56 @@ fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Cont
 
 /// Screening with the paper's ascent, which is made finer as long as that helps.
 pub(crate) fn by_ascent(context: &mut Context, enough: usize) -> Vec<usize> {
-    let epsilon = context.prepared.screening.as_ref();
-    let epsilon = epsilon.map_or(COARSE, |known| known.epsilon);
-    let mut ascent = Pdal::within(context.problem, epsilon, &context.limits);
+    let mut ascent = Pdal::within(context.problem, COARSE, &context.limits);
     screen(context, enough, &mut ascent)
 }
 
 /// The selectable features that are left, once at most `enough` are or nothing more can be dropped.
 ///
-/// Everything dropped is recorded in the context, and so is how far it has come, for checkpoints: it goes on from there.
-pub(crate) fn screen<R: Ascent>(
+/// Everything dropped is recorded in the context, and the features that are left after each round are kept for checkpoints.
+pub(crate) fn screen<R: Relaxation>(
     context: &mut Context,
     enough: usize,
     relaxation: &mut R,
 ) -> Vec<usize> {
     let problem = context.problem;
     let budget = problem.support_size();
-    let (mut free, mut warm) = match &context.prepared.screening {
-        Some(known) => (known.free(), Some(known.point.warm_start(problem))),
-        None => (problem.selectable.clone(), None),
+    let mut free = match &context.prepared.screening {
+        Some(known) => known.free(),
+        None => problem.selectable.clone(),
     };
+    let mut start = None;
     let limits = context.limits.clone();
     for _ in 0..MAX_ROUNDS {
         if free.len() <= enough.max(budget + 1) || budget == 0 || limits.stop() {
             break;
         }
-        let task = Task {
-            node: Subproblem {
-                included: &problem.penalised,
-                free: &free,
-                budget,
-            },
-            cut: f64::INFINITY,
-            scale: context.reference().min(problem.null_value),
-            low: 0.0,
-            limits: &limits,
-        };
-        let stage = |ascent: &R, free: &[usize]| {
-            let (state, epsilon) = (ascent.state(), ascent.epsilon());
-            Some(Screening::new(free, state, epsilon))
-        };
-        relaxation.prepare(problem, &task.node, warm.as_ref());
+        let task = Task::whole(problem, &free, context.reference(), &limits);
+        relaxation.prepare(problem, &task, start.as_ref());
         context.counters.calls += 1;
-        let (bound, exit) = relaxation.climb(problem, &task, &mut |ascent, bound| {
-            if context.is_save_due() {
-                context.raise(bound);
-                context.prepared.screening = stage(ascent, &free);
-                context.save_preparation();
-            }
-        });
+        let (bound, exit) = relaxation.solve(problem, &task);
         context.raise(bound);
-        warm = Some(relaxation.state());
         if exit == Exit::Stopped {
-            context.prepared.screening = stage(relaxation, &free);
             break;
         }
-        let support = relaxation.candidate(problem, budget);
+        start = Some(relaxation.start());
+        let support = relaxation.candidate(problem, &task.node);
         context.propose(&support);
         let bounds = relaxation.children(problem, &task.node);
         let before = free.len();
         free = left(problem, &free, &bounds, context);
+        context.prepared.screening = Some(Screening::new(&free, false));
+        if context.is_save_due() {
+            context.save_preparation();
+        }
         // When little was gained, only a sharper bound can do more.
         let gained = free.len() * 10 <= before * 9;
-        let go_on = gained || relaxation.sharpen();
-        context.prepared.screening = stage(relaxation, &free);
-        if !go_on {
+        if !gained && !relaxation.sharpen() {
             break;
         }
     }
-    if let Some(screening) = context
-        .prepared
-        .screening
-        .as_mut()
-        .filter(|_| !limits.stop())
-    {
-        screening.done = true;
+    if !limits.stop() {
+        context.prepared.screening = Some(Screening::new(&free, true));
     }
     free
 }
@@ -241,15 +204,15 @@ mod tests {
 
     #[test]
     fn an_ascent_goes_on_from_every_checkpoint() {
-        goes_on_from_every_checkpoint(ascend, 10);
+        goes_on_from_every_checkpoint(ascend);
     }
 
     #[test]
     fn working_sets_go_on_from_every_checkpoint() {
-        goes_on_from_every_checkpoint(work, 2);
+        goes_on_from_every_checkpoint(work);
     }
 
-    fn goes_on_from_every_checkpoint(screen: fn(&mut Context) -> Vec<usize>, least: usize) {
+    fn goes_on_from_every_checkpoint(screen: fn(&mut Context) -> Vec<usize>) {
         let problem = problem();
         let settings = Settings::default();
         let stamp = Stamp::new(&problem, &settings).unwrap();
@@ -265,9 +228,9 @@ mod tests {
         assert!(0.0 < bound && bound <= best);
         assert!(left.len() < problem.selectable.len(), "nothing was dropped");
         drop(context);
-        let is_ascent = |checkpoint: &&Checkpoint| checkpoint.state.prepared.screening.is_some();
-        assert!(saved.iter().filter(is_ascent).count() > least);
-        assert!(!is_ascent(&&saved[0]), "the first one has a model alone");
+        let is_round = |checkpoint: &&Checkpoint| checkpoint.state.prepared.screening.is_some();
+        assert!(saved.iter().filter(is_round).count() > 0);
+        assert!(!is_round(&&saved[0]), "the first one has a model alone");
         let mut sizes = Vec::new();
         for checkpoint in &saved {
             let restored = Checkpoint::decode(&checkpoint.encode()).unwrap();
@@ -290,7 +253,7 @@ mod tests {
             }
         }
         assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
-        assert!(sizes[sizes.len() - 1] < sizes[0], "{sizes:?}");
+        assert!(sizes[sizes.len() - 1] < problem.selectable.len(), "{sizes:?}");
     }
 
     /// The best model is among the features that are left, and the bound is one.
@@ -328,27 +291,17 @@ mod tests {
         let problem = problem();
         let settings = Settings::default();
         let stamp = Stamp::new(&problem, &settings).unwrap();
-        let warm = |slope: f64, rows: usize, step: f64| crate::relaxation::WarmStart {
-            alpha: vec![slope; rows],
-            x: vec![(1, 0.5)],
-            steps: (step, 1.0),
-            ..Default::default()
-        };
-        for (free, warm, epsilon, is_good) in [
-            (vec![1, 2, 7], warm(0.1, 30, 1.0), 1e-3, true),
-            (vec![2, 1], warm(0.1, 30, 1.0), 1e-3, false),
-            (vec![1, 1], warm(0.1, 30, 1.0), 1e-3, false),
-            (vec![1, 400], warm(0.1, 30, 1.0), 1e-3, false),
-            (vec![1, 2], warm(0.1, 29, 1.0), 1e-3, false),
-            (vec![1, 2], warm(f64::NAN, 30, 1.0), 1e-3, false),
-            (vec![1, 2], warm(0.1, 30, 0.0), 1e-3, false),
-            (vec![1, 2], warm(0.1, 30, 1.0), f64::INFINITY, false),
+        for (free, is_good) in [
+            (vec![1, 2, 7], true),
+            (vec![2, 1], false),
+            (vec![1, 1], false),
+            (vec![1, 400], false),
         ] {
             let mut context = Context::new(&problem, &settings);
-            context.prepared.screening = Some(Screening::new(&free, warm, epsilon));
+            context.prepared.screening = Some(Screening::new(&free, false));
             let checkpoint = Checkpoint::new(&stamp, context.saved(Default::default()), None);
             let checked = checkpoint.check(&stamp, &problem);
-            assert_eq!(checked.is_ok(), is_good, "{free:?} {epsilon}: {checked:?}");
+            assert_eq!(checked.is_ok(), is_good, "{free:?}: {checked:?}");
         }
     }
 }

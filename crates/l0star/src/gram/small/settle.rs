@@ -16,7 +16,7 @@ const LARGE_RIDGE: f64 = 0.5;
 fn applies(context: &Context) -> bool {
     let problem = context.problem;
     let is_plain = problem.loss.is_quadratic() && problem.structure.is_none();
-    let is_single = context.decision().is_none() && context.survey().is_none();
+    let is_single = context.decision().is_none();
     context.ideas.gram
         && context.ideas.enumeration
         && is_plain

@@ -17,11 +17,11 @@ pub(super) mod slack;
 use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
-use super::start_at;
-use super::{Exit, Relaxation, Task, WarmStart, Watch, branching, largest};
+use super::{
+    Exit, Relaxation, ShortModel, Start, Task, branching, largest_model, lengthen, shorten,
+};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
-use crate::linalg::short::Short;
 use crate::problem::Problem;
 use crate::settings::Ideas;
 use lift::Lift;
@@ -51,7 +51,8 @@ const LARGEST: usize = 20_000_000;
 pub struct NewtonRows {
     newton: Newton,
     work: Work,
-    start: Vec<(usize, f64)>,
+    /// Where nodes without a start begin.
+    first: Vec<(usize, f64)>,
     ideas: Ideas,
 }
 
@@ -66,14 +67,14 @@ impl NewtonRows {
         Self {
             newton: Newton::default(),
             work: Work::new(problem, limits),
-            start: Vec::new(),
+            first: Vec::new(),
             ideas,
         }
     }
 
     /// A model (column, coefficient) that nodes without a warm start begin at.
     pub fn start_at(&mut self, model: &[(usize, f64)]) {
-        self.start = model.to_vec();
+        self.first = model.to_vec();
     }
 
     /// With a lift unpenalised columns have a ridge like any that is in.
@@ -128,7 +129,7 @@ impl NewtonRows {
             false => Vec::new(),
         };
         let lift = region.and_then(|region| {
-            let (scale, limits) = (task.scale, task.limits);
+            let (scale, limits) = (task.reference, task.limits);
             Lift::new(problem, &task.node, region, &weights, scale, width, limits)
         });
         let Some(lift) = lift else {
@@ -148,7 +149,7 @@ impl NewtonRows {
             limits: task.limits,
         };
         let bound = self.newton.return_to_bound(&mut model, &sets);
-        let gap = task.scale - bound.value();
+        let gap = task.reference - bound.value();
         let (x, u, work) = (&self.newton.x, &self.newton.best_u, &self.work);
         let place = |(j, feature): (usize, Option<usize>)| {
             let scale = work.scale[j];
@@ -186,57 +187,43 @@ impl NewtonRows {
         Region::find(problem, &columns, &centre, &slack, before, task.limits)
     }
 
-    fn run(
-        &mut self,
-        problem: &Problem,
-        node: &Subproblem,
-        goal: &Goal,
-        limits: &Limits,
-        watch: Option<&mut Watch>,
-    ) -> Certified {
-        let sets = self.sets(problem, node);
-        let scale = match watch {
-            Some(_) => self.work.scale.clone(),
-            None => Vec::new(),
-        };
-        let mut model = RowModel {
-            problem,
-            work: &mut self.work,
-            limits,
-        };
-        let newton = &mut self.newton;
-        let bound = match watch {
-            None => newton.solve(&mut model, &sets, goal, limits),
-            Some(watch) => newton.solve_watched(&mut model, &sets, goal, limits, &mut |x| {
-                watch(&|| start_at(x, &scale, |j| j));
-            }),
-        };
-        newton.restore_best(&sets);
-        bound
+    /// Goes to a point, zero outside the node: (column, coefficient).
+    fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
+        let x = &mut self.newton.x;
+        x.clear();
+        x.resize(problem.design.columns(), 0.0);
+        for (j, value) in start {
+            x[*j] = value * self.work.scale[*j];
+        }
+        // What is out stays out.
+        let alive: Vec<usize> = node
+            .columns()
+            .chain(problem.unpenalised.columns().iter().copied())
+            .collect();
+        let kept: Vec<f64> = alive.iter().map(|j| x[*j]).collect();
+        x.fill(0.0);
+        for (j, value) in alive.iter().zip(kept) {
+            x[*j] = value;
+        }
+    }
+}
+
+/// The relaxed point of a node, and the lifted problem that it solves.
+#[derive(Debug, Clone, Default)]
+pub struct RowsStart {
+    x: ShortModel,
+    lift: Option<Arc<Lift>>,
+}
+
+impl Start for RowsStart {
+    fn model(&self) -> Vec<(usize, f64)> {
+        lengthen(&self.x)
     }
 
-    fn solve_node(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: Option<&mut Watch>,
-    ) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
-        let goal = Goal {
-            cut: task.cut,
-            tolerance,
-            share: Some((NODE_TOLERANCE, task.scale)),
-            tight: tolerance.min(0.3e-9 * task.scale),
-        };
-        let bound = self.run(problem, &task.node, &goal, task.limits, watch);
-        let exit = if bound.value() > task.cut {
-            Exit::Quit
-        } else if task.limits.stop() {
-            Exit::Stopped
-        } else {
-            Exit::Converged
-        };
-        (bound, exit)
+    fn bytes(&self) -> usize {
+        // A lift is charged to the node that brought it.
+        let own = self.lift.as_ref().filter(|lift| Arc::strong_count(lift) <= 2);
+        size_of::<Self>() + size_of_val(&*self.x) + own.map_or(0, |lift| lift.bytes())
     }
 }
 
@@ -285,17 +272,13 @@ pub(super) fn promising_width(
 }
 
 impl Relaxation for NewtonRows {
-    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
-        self.work
-            .change(problem, warm.and_then(|warm| warm.lift.clone()));
-        match warm {
-            Some(warm) => self.go_to(problem, node, &warm.model()),
-            None => {
-                let start = std::mem::take(&mut self.start);
-                self.go_to(problem, node, &start);
-                self.start = start;
-            }
-        }
+    type Start = RowsStart;
+
+    fn prepare(&mut self, problem: &Problem, task: &Task, start: Option<&RowsStart>) {
+        let lift = start.and_then(|start| start.lift.clone());
+        self.work.change(problem, lift);
+        let point = start.map_or_else(|| self.first.clone(), RowsStart::model);
+        self.go_to(problem, &task.node, &point);
     }
 
     fn initial_bound(&mut self, problem: &Problem, node: &Subproblem) -> Certified {
@@ -305,16 +288,22 @@ impl Relaxation for NewtonRows {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        self.solve_node(problem, task, None)
-    }
-
-    fn solve_watched(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut Watch,
-    ) -> (Certified, Exit) {
-        self.solve_node(problem, task, Some(watch))
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let goal = Goal {
+            cut: task.cut,
+            tolerance,
+            share: Some((NODE_TOLERANCE, task.scale)),
+            tight: tolerance.min(0.3e-9 * task.scale),
+        };
+        let sets = self.sets(problem, &task.node);
+        let mut model = RowModel {
+            problem,
+            work: &mut self.work,
+            limits: task.limits,
+        };
+        let bound = self.newton.solve(&mut model, &sets, &goal, task.limits);
+        self.newton.restore_best(&sets);
+        (bound, Exit::of(bound, task))
     }
 
     /// Lifts the ridge of what is left of a node that was solved, when that promises to pay.
@@ -322,13 +311,13 @@ impl Relaxation for NewtonRows {
         let node = &task.node;
         let alive = node.included.len() + node.free.len() + problem.unpenalised.columns().len();
         let before = self.work.lift.clone();
-        if !is_liftable(problem, alive, task.scale, before.as_deref(), self.ideas) {
+        if !is_liftable(problem, alive, task.reference, before.as_deref(), self.ideas) {
             return false;
         }
         let weights = self.weights(problem, node);
         let each = weights.iter().zip(node.free);
         let worth = each.map(|(weight, j)| weight * self.work.mu[*j]).sum();
-        let gap = task.scale - task.low;
+        let gap = task.reference - task.low;
         let z = &self.work.kept_z;
         match promising_width(problem, z, alive, gap, before.as_deref(), worth) {
             Some(width) => self.lift(problem, task, weights, width),
@@ -336,28 +325,8 @@ impl Relaxation for NewtonRows {
         }
     }
 
-    fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
-        let x = &mut self.newton.x;
-        x.clear();
-        x.resize(problem.design.columns(), 0.0);
-        for (j, value) in start {
-            x[*j] = value * self.work.scale[*j];
-        }
-        // What is out stays out.
-        let alive: Vec<usize> = node
-            .columns()
-            .chain(problem.unpenalised.columns().iter().copied())
-            .collect();
-        let kept: Vec<f64> = alive.iter().map(|j| x[*j]).collect();
-        x.fill(0.0);
-        for (j, value) in alive.iter().zip(kept) {
-            x[*j] = value;
-        }
-    }
-
-    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
-        let x = &self.newton.x;
-        largest(problem.selectable.iter().map(|j| (*j, x[*j].abs())), k)
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        largest_model(problem, node, |j| self.newton.x[j].abs())
     }
 
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
@@ -372,38 +341,33 @@ impl Relaxation for NewtonRows {
         })
     }
 
-    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64, limits: &Limits) -> usize {
         let sets = self.sets(problem, node);
         let mut model = RowModel {
             problem,
             work: &mut self.work,
-            limits: &Limits::none(),
+            limits,
         };
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         if !self.ideas.gains {
             return branching::steepest(&sets, x, u);
         }
-        branching::choose(&mut model, &sets, x, u, gap, &Limits::none())
+        branching::choose(&mut model, &sets, x, u, gap, limits)
     }
 
-    fn warm_start(&self) -> WarmStart {
-        let x = self.newton.x.iter().enumerate();
+    fn start(&self) -> RowsStart {
         let scale = &self.work.scale;
+        let x = self.newton.x.iter().enumerate();
         let x = x.filter(|(_, x)| **x != 0.0);
-        WarmStart {
-            rounded: x
-                .map(|(j, x)| (j as u32, Short::new(x / scale[j])))
-                .collect(),
+        RowsStart {
+            x: shorten(x.map(|(j, x)| (j, x / scale[j]))),
             lift: self.work.lift.clone(),
-            ..WarmStart::default()
         }
     }
 
-    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
-        Some(WarmStart {
-            x,
-            ..WarmStart::default()
-        })
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<RowsStart> {
+        let x = shorten(x.into_iter());
+        Some(RowsStart { x, lift: None })
     }
 }
 

@@ -109,29 +109,28 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
         let reference = values[(seed as usize / 3) % values.len().min(6)] * (1.0 + 1e-9);
         let limits = Limits::new(&Settings::default());
         let mut task = Task {
-            node: Subproblem {
-                included: &problem.penalised,
-                free: &problem.selectable,
-                budget: problem.support_size(),
-            },
-            cut: f64::INFINITY,
             scale: reference,
-            low: 0.0,
-            limits: &limits,
+            ..Task::whole(&problem, &problem.selectable, reference, &limits)
         };
         let mut rows = relaxation(&problem);
-        rows.prepare(&problem, &task.node, None);
+        rows.prepare(&problem, &task, None);
         let (plain, _) = rows.solve(&problem, &task);
         // On every second problem after a lift for a worse reference, whose region is wider.
         let worse = reference + 1.5 * (reference - plain.value());
-        (task.scale, task.low) = (worse, plain.value().min(worse));
+        (task.scale, task.reference) = (worse, worse);
+        task.low = plain.value().min(worse);
         let before = seed % 2 == 0 && rows.try_lift(&problem, &task);
         if before {
             rows.solve(&problem, &task);
         }
-        (task.scale, task.low) = (reference, plain.value().min(reference));
+        (task.scale, task.reference) = (reference, reference);
+        task.low = plain.value().min(reference);
         // On every third as if the feature of the largest coefficient were ruled out since.
-        let gone = rows.candidate(&problem, 1).first().copied();
+        let one = Subproblem {
+            budget: 1,
+            ..task.node
+        };
+        let gone = rows.candidate(&problem, &one).first().copied();
         let gone = gone.filter(|_| seed % 3 == 1 || seed % 7 == 2);
         let mut left = problem.selectable.clone();
         left.retain(|j| Some(*j) != gone);
@@ -183,14 +182,14 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
             "{word} {seed}"
         );
         let children = rows.children(&problem, &task.node);
-        for (j, inside, bound) in &children.other_side {
-            // The other side of a feature in `top` is the child without it.
-            let side = models.iter().filter(|(s, _, _)| s.contains(j) != *inside);
+        for other in &children.other_sides {
+            let j = other.feature;
+            let side = models.iter().filter(|(s, _, _)| s.contains(&j) != other.is_out);
             let best = side
                 .map(|(_, value, _)| *value)
                 .fold(f64::INFINITY, f64::min);
             assert!(
-                bound.value() <= best.min(reference) + room,
+                other.bound.value() <= best.min(reference) + room,
                 "{word} {seed} {j}"
             );
         }

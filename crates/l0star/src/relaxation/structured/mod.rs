@@ -10,9 +10,9 @@ mod rows;
 use std::sync::Arc;
 
 use super::newton::Goal;
-use super::{Exit, Relaxation, Task, WarmStart, Watch, start_at};
+use super::{Exit, Relaxation, ShortModel, Start, Task, lengthen, shorten};
 use crate::bound::{Certified, Children, Subproblem};
-use crate::linalg::short::Short;
+use crate::limits::Limits;
 use crate::problem::Problem;
 pub(crate) use proximal::{ATOM, Blocks, Proximal, Smooth};
 pub(crate) use rows::Rows;
@@ -83,11 +83,17 @@ pub(crate) trait Backend: Clone + Send + Sync {
     fn smooth<'a>(&'a mut self, problem: &'a Problem, node: Subproblem<'a>)
     -> Box<dyn Smooth + 'a>;
 
-    /// Changes over to the frame or the lift of a warm start, or to that of the whole problem.
-    fn load(&mut self, problem: &Problem, warm: Option<&WarmStart>);
+    /// The tighter problem of a node: a frame or a lift.
+    type Lift: Send + Sync;
 
-    /// Puts the frame or the lift at hand into a warm start.
-    fn save(&self, warm: &mut WarmStart);
+    /// Changes over to the frame or the lift of a node, or to that of the whole problem.
+    fn load(&mut self, problem: &Problem, lift: Option<&Arc<Self::Lift>>);
+
+    /// The frame or the lift at hand, unless it is that of the whole problem.
+    fn lift(&self) -> Option<&Arc<Self::Lift>>;
+
+    /// Bytes on the heap of a frame or a lift.
+    fn bytes(lift: &Self::Lift) -> usize;
 
     /// Unpenalised columns that are coordinates like those that are in.
     fn bare<'a>(&self, problem: &'a Problem) -> &'a [usize];
@@ -210,70 +216,7 @@ impl<B: Backend> Structured<B> {
         changed
     }
 
-    /// The iterate: (column, coefficient).
-    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let shape = self.backend.shape();
-        let x = self.proximal.x.iter().enumerate();
-        let x = x.filter(|(_, x)| **x != 0.0);
-        x.map(|(j, x)| (shape.columns[j], x / shape.scale[j]))
-    }
-}
-
-impl<B: Backend> Relaxation for Structured<B> {
-    fn prepare(&mut self, problem: &Problem, node: &Subproblem, warm: Option<&WarmStart>) {
-        self.backend.load(problem, warm);
-        let start = warm.map_or_else(|| self.start.clone(), WarmStart::model);
-        self.go_to(problem, node, &start);
-    }
-
-    fn initial_bound(&mut self, _problem: &Problem, _node: &Subproblem) -> Certified {
-        Certified::TRIVIAL
-    }
-
-    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        self.solve_watched(problem, task, &mut |_| {})
-    }
-
-    fn solve_watched(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        watch: &mut Watch,
-    ) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
-        let goal = Goal {
-            cut: task.cut,
-            tolerance,
-            share: None,
-            tight: tolerance,
-        };
-        let shape = Arc::clone(self.backend.shape());
-        let blocks = self.blocks(problem, &task.node, &shape);
-        let mut smooth = self.backend.smooth(problem, task.node);
-        let (scale, columns) = (&shape.scale, &shape.columns);
-        let mut watch = |x: &[f64]| watch(&|| start_at(x, scale, |j| columns[j]));
-        let bound = self
-            .proximal
-            .solve(&mut *smooth, &blocks, &goal, task.limits, &mut watch);
-        drop(smooth);
-        self.inside = task.node.included[problem.penalised.len()..].to_vec();
-        self.free = task.node.free.to_vec();
-        let exit = if bound.value() > task.cut {
-            Exit::Quit
-        } else if task.limits.stop() {
-            Exit::Stopped
-        } else {
-            Exit::Converged
-        };
-        (bound, exit)
-    }
-
-    fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
-        self.tighten_by(problem, task, |backend, blocks, point, gains| {
-            backend.tighten(problem, task, blocks, point, gains)
-        })
-    }
-
+    /// Goes to a point, zero outside the node: (column, coefficient).
     fn go_to(&mut self, problem: &Problem, node: &Subproblem, start: &[(usize, f64)]) {
         let shape = Arc::clone(self.backend.shape());
         let blocks = self.blocks(problem, node, &shape);
@@ -290,7 +233,75 @@ impl<B: Backend> Relaxation for Structured<B> {
         }
     }
 
-    fn candidate(&self, problem: &Problem, k: usize) -> Vec<usize> {
+    /// The iterate: (column, coefficient).
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let shape = self.backend.shape();
+        let x = self.proximal.x.iter().enumerate();
+        let x = x.filter(|(_, x)| **x != 0.0);
+        x.map(|(j, x)| (shape.columns[j], x / shape.scale[j]))
+    }
+}
+
+/// The relaxed point of a node, and the tighter problem that it solves.
+pub(crate) struct StructuredStart<B: Backend> {
+    x: ShortModel,
+    lift: Option<Arc<B::Lift>>,
+}
+
+impl<B: Backend> Start for StructuredStart<B> {
+    fn model(&self) -> Vec<(usize, f64)> {
+        lengthen(&self.x)
+    }
+
+    fn bytes(&self) -> usize {
+        // A lift is charged to the node that brought it.
+        let own = self.lift.as_ref().filter(|lift| Arc::strong_count(lift) <= 2);
+        size_of::<Self>() + size_of_val(&*self.x) + own.map_or(0, |lift| B::bytes(lift))
+    }
+}
+
+impl<B: Backend> Relaxation for Structured<B> {
+    type Start = StructuredStart<B>;
+
+    fn prepare(&mut self, problem: &Problem, task: &Task, start: Option<&StructuredStart<B>>) {
+        let lift = start.and_then(|start| start.lift.as_ref());
+        self.backend.load(problem, lift);
+        let point = start.map_or_else(|| self.start.clone(), StructuredStart::model);
+        self.go_to(problem, &task.node, &point);
+    }
+
+    fn initial_bound(&mut self, _problem: &Problem, _node: &Subproblem) -> Certified {
+        Certified::TRIVIAL
+    }
+
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let goal = Goal {
+            cut: task.cut,
+            tolerance,
+            share: None,
+            tight: tolerance,
+        };
+        let shape = Arc::clone(self.backend.shape());
+        let blocks = self.blocks(problem, &task.node, &shape);
+        let mut smooth = self.backend.smooth(problem, task.node);
+        let bound = self
+            .proximal
+            .solve(&mut *smooth, &blocks, &goal, task.limits);
+        drop(smooth);
+        self.inside = task.node.included[problem.penalised.len()..].to_vec();
+        self.free = task.node.free.to_vec();
+        (bound, Exit::of(bound, task))
+    }
+
+    fn tighten(&mut self, problem: &Problem, task: &Task) -> bool {
+        self.tighten_by(problem, task, |backend, blocks, point, gains| {
+            backend.tighten(problem, task, blocks, point, gains)
+        })
+    }
+
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        let k = node.included.len() - problem.penalised.len() + node.budget;
         let weights = self.weights(problem);
         let mut order: Vec<usize> = (0..weights.len())
             .filter(|i| weights[*i].0 > 0.0 && weights[*i].1 > 0.0)
@@ -320,7 +331,7 @@ impl<B: Backend> Relaxation for Structured<B> {
 
     /// The free feature whose two children are estimated to gain most: with the share z and the multiplier τ of the budget,
     /// leaving it out costs about `½ Σ c x²`, forcing it in about `τ(1 - z)²`, all else fixed.
-    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64) -> usize {
+    fn branch(&mut self, problem: &Problem, node: &Subproblem, gap: f64, _: &Limits) -> usize {
         let shape = self.backend.shape();
         let blocks = self.blocks(problem, node, shape);
         let (x, u) = (&self.proximal.x, &self.proximal.best_u);
@@ -344,20 +355,15 @@ impl<B: Backend> Relaxation for Structured<B> {
         best.1
     }
 
-    fn warm_start(&self) -> WarmStart {
-        let x = self.model().map(|(j, x)| (j as u32, Short::new(x)));
-        let mut warm = WarmStart {
-            rounded: x.collect(),
-            ..WarmStart::default()
-        };
-        self.backend.save(&mut warm);
-        warm
+    fn start(&self) -> StructuredStart<B> {
+        StructuredStart {
+            x: shorten(self.model()),
+            lift: self.backend.lift().cloned(),
+        }
     }
 
-    fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
-        Some(WarmStart {
-            x,
-            ..WarmStart::default()
-        })
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<StructuredStart<B>> {
+        let x = shorten(x.into_iter());
+        Some(StructuredStart { x, lift: None })
     }
 }

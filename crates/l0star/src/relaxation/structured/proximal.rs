@@ -114,15 +114,13 @@ pub(crate) struct Proximal {
 }
 
 impl Proximal {
-    /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends. `watch` sees x after every
-    /// step that it goes on from.
+    /// Maximises the bound of a node from the point in `x`. The bound is valid however it ends.
     pub(crate) fn solve(
         &mut self,
         smooth: &mut dyn Smooth,
         node: &Blocks,
         goal: &Goal,
         limits: &Limits,
-        watch: &mut dyn FnMut(&[f64]),
     ) -> Certified {
         let size = node.curvature.len();
         for buffer in [
@@ -159,9 +157,6 @@ impl Proximal {
             };
             if reached || best_primal - self.bound <= goal.tolerance || limits.stop() {
                 break;
-            }
-            if iteration > 0 {
-                watch(&self.x);
             }
             if iteration % CHECK == CHECK - 1 {
                 let missing = goal.cut - self.bound;

@@ -20,7 +20,7 @@ use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
 use crate::relaxation::rows::slack::{Place, Slack};
 use crate::relaxation::rows::{is_liftable, promising_width};
-use crate::relaxation::{Task, WarmStart};
+use crate::relaxation::Task;
 use crate::settings::Ideas;
 
 /// Most Newton steps for the unpenalised coefficients at one point.
@@ -222,12 +222,18 @@ impl Backend for Rows {
         })
     }
 
-    fn load(&mut self, problem: &Problem, warm: Option<&WarmStart>) {
-        self.change(problem, warm.and_then(|warm| warm.lift.clone()));
+    type Lift = Lift;
+
+    fn load(&mut self, problem: &Problem, lift: Option<&Arc<Lift>>) {
+        self.change(problem, lift.cloned());
     }
 
-    fn save(&self, warm: &mut WarmStart) {
-        warm.lift.clone_from(&self.work.lift);
+    fn lift(&self) -> Option<&Arc<Lift>> {
+        self.work.lift.as_ref()
+    }
+
+    fn bytes(lift: &Lift) -> usize {
+        lift.bytes()
     }
 
     fn bare<'a>(&self, problem: &'a Problem) -> &'a [usize] {
@@ -255,10 +261,10 @@ impl Backend for Rows {
         let bare = problem.unpenalised.columns();
         let alive = problem.expanded(task.node.included).len() + free.len() + bare.len();
         let before = self.work.lift.clone();
-        if !is_liftable(problem, alive, task.scale, before.as_deref(), self.ideas) {
+        if !is_liftable(problem, alive, task.reference, before.as_deref(), self.ideas) {
             return false;
         }
-        let gap = task.scale - task.low;
+        let gap = task.reference - task.low;
         let worth = free.iter().map(|j| gains(*j) * self.work.mu[*j]).sum();
         let z = match before {
             Some(_) => &self.work.kept_z,
@@ -298,7 +304,7 @@ impl Rows {
             budget: 0,
         };
         let lift = region.and_then(|region| {
-            let (scale, limits) = (task.scale, task.limits);
+            let (scale, limits) = (task.reference, task.limits);
             Lift::new(problem, &node, region, &weights, scale, width, limits)
         });
         let Some(lift) = lift else {
@@ -335,7 +341,7 @@ impl Rows {
             let (v, error) = self.point.slope(problem, j);
             (-v / self.shape.scale[j], error / self.shape.scale[j])
         };
-        let (columns, slack) = self.slack(problem, task, point, task.scale - bound, &slope);
+        let (columns, slack) = self.slack(problem, task, point, task.reference - bound, &slope);
         Region::find(problem, &columns, &centre, &slack, None, task.limits)
     }
 
@@ -361,7 +367,7 @@ impl Rows {
         let bound = lifted.certify(blocks).value();
         let work = &self.work;
         let slope = |j: usize| (u[j], work.frame.slope);
-        let (columns, slack) = self.slack(problem, task, point, task.scale - bound, &slope);
+        let (columns, slack) = self.slack(problem, task, point, task.reference - bound, &slope);
         let centre = Centre::lifted(&work.kept_z, work.kept_error, &lift.region);
         let before = Some(&lift.region);
         Region::find(problem, &columns, &centre, &slack, before, task.limits)

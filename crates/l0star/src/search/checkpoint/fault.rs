@@ -1,7 +1,9 @@
 //! What a checkpoint cannot hold, checksum or not.
 
 use super::{SavedModel, SavedNode, State};
+use crate::linalg::short::Short;
 use crate::problem::Problem;
+use crate::relaxation::SavedPoint;
 
 impl State {
     /// What no search could have left behind. A checksum keeps accidents out; this keeps out whatever would make us panic,
@@ -62,7 +64,13 @@ impl State {
             }
         }
         let mut seen = vec![usize::MAX; selectable.len()];
-        for (at, frame) in self.frames.iter().enumerate() {
+        let is_list = |list: &Vec<u32>| {
+            list.is_sorted_by(|a, b| a < b) && list.iter().all(is_selectable)
+        };
+        if !self.lists.iter().all(is_list) {
+            return Some("a list of columns");
+        }
+        for (at, frame) in self.starts.frames.iter().enumerate() {
             let new =
                 |j: &u32| is_selectable(j) && std::mem::replace(&mut seen[*j as usize], at) != at;
             if !frame.inside.iter().chain(&frame.columns).all(new) {
@@ -74,16 +82,20 @@ impl State {
                 return Some("the scales of a set of columns");
             }
         }
-        for (j, x) in self.warm_starts.iter().flatten() {
-            if *j as usize >= problem.design.columns() || !x.value().is_finite() {
-                return Some("a starting point");
-            }
+        let is_value =
+            |(j, x): &(u32, Short)| (*j as usize) < selectable.len() && x.value().is_finite();
+        let frames = self.starts.frames.len();
+        let is_point = |point: &SavedPoint| {
+            point.x.iter().all(is_value) && point.frame.is_none_or(|at| (at as usize) < frames)
+        };
+        if !self.starts.points.iter().all(is_point) {
+            return Some("a starting point");
         }
         let bad = |node: &SavedNode| {
-            let Some(frame) = self.frames.get(node.frame as usize) else {
+            let Some(list) = self.lists.get(node.list as usize) else {
                 return true;
             };
-            let count = frame.columns.len();
+            let count = list.len();
             let words = count.div_ceil(8);
             if node.inside.len() != words || node.outside.len() != words {
                 return true;
@@ -91,11 +103,10 @@ impl State {
             let inside = (0..8 * words).filter(|i| node.is_inside(*i)).count();
             let beyond = (count..8 * words).any(|i| node.is_inside(i) || node.is_outside(i));
             let both = (0..count).any(|i| node.is_inside(i) && node.is_outside(i));
-            let warm = node
-                .warm
-                .is_some_and(|at| at as usize >= self.warm_starts.len());
-            let too_many = frame.inside.len() + inside > problem.support_size();
-            beyond || both || warm || too_many || !node.low.is_finite()
+            let points = self.starts.points.len();
+            let start = node.start.is_some_and(|at| at as usize >= points);
+            let too_many = inside > problem.support_size();
+            beyond || both || start || too_many || !node.low.is_finite()
         };
         self.open.iter().any(bad).then_some("a node")
     }

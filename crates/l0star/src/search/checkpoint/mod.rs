@@ -32,17 +32,17 @@ use super::pool::{Entry, Pool};
 use super::{Incumbent, Source};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
-use crate::linalg::short::Short;
 use crate::problem::Problem;
+use crate::relaxation::SavedStarts;
 use crate::restricted::Fit;
 pub use draft::Draft;
-pub(crate) use draft::{ListedNode, bits};
+pub(crate) use draft::bits;
 pub(crate) use format::Kind;
 use origin::Origin;
 pub(crate) use origin::Stamp;
-pub(crate) use prepared::{Greedy, Heuristic, Point, Prepared, QuadraticRows, Screening};
+pub(crate) use prepared::{Greedy, Heuristic, Prepared, QuadraticRows, Screening};
 pub(crate) use prepared::{narrow, shared, wide};
-pub(crate) use priced::{Priced, Settled, SharedTree};
+pub(crate) use priced::{Priced, Settled};
 pub(crate) use triangle::{Triangle, TriangleRow};
 
 /// The state of a search between two nodes, and of the prices that come after it.
@@ -70,8 +70,9 @@ pub(crate) struct State {
     /// The best models, best first.
     models: Vec<SavedModel>,
     evicted: Option<f64>,
-    pub frames: Vec<SavedFrame>,
-    warm_starts: Vec<Vec<(u32, Short)>>,
+    /// The lists of columns that the bits of nodes are about; all others are out.
+    pub lists: Vec<Vec<u32>>,
+    pub starts: SavedStarts,
     pub open: Vec<SavedNode>,
 }
 
@@ -83,23 +84,13 @@ pub(crate) struct SavedModel {
     evidence: Option<f64>,
 }
 
-/// A set of columns that nodes have in common: those that are in, and those that their bits are about. All others are
-/// out.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedFrame {
-    pub inside: Vec<u32>,
-    pub columns: Vec<u32>,
-    /// How far each column was lifted, as its scale; empty where nobody needs to know.
-    pub scales: Vec<f64>,
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedNode {
     pub low: f64,
     pub depth: u32,
-    pub frame: u32,
-    pub warm: Option<u32>,
-    /// One bit a column of the frame, in words of eight.
+    pub list: u32,
+    pub start: Option<u32>,
+    /// One bit per column of the list, in words of eight.
     pub inside: Vec<u8>,
     pub outside: Vec<u8>,
 }
@@ -176,26 +167,17 @@ impl State {
         self.evicted.map(Certified::restored)
     }
 
-    /// The warm starts: (column, coefficient).
-    pub(crate) fn warm_starts(&self) -> impl Iterator<Item = Vec<(usize, f64)>> + '_ {
-        let wide = |(j, x): &(u32, Short)| (*j as usize, x.value());
-        let starts = self.warm_starts.iter();
-        starts.map(move |start| start.iter().map(wide).collect())
-    }
-
     /// The selectable columns that are in and free in a node, the free ones in order.
     pub(crate) fn sets(&self, node: &SavedNode) -> (Vec<usize>, Vec<usize>) {
-        let frame = &self.frames[node.frame as usize];
-        let mut inside: Vec<usize> = frame.inside.iter().map(|j| *j as usize).collect();
-        let mut free = Vec::new();
-        for (i, j) in frame.columns.iter().enumerate() {
+        let list = &self.lists[node.list as usize];
+        let (mut inside, mut free) = (Vec::new(), Vec::new());
+        for (i, j) in list.iter().enumerate() {
             if node.is_inside(i) {
                 inside.push(*j as usize);
             } else if !node.is_outside(i) {
                 free.push(*j as usize);
             }
         }
-        free.sort_unstable();
         (inside, free)
     }
 
@@ -225,14 +207,15 @@ impl State {
         self.floor = lows.reduce(Certified::and).map(Certified::value);
         self.prepared = Prepared::default();
         self.open.clear();
-        self.frames.clear();
-        self.warm_starts.clear();
+        self.lists.clear();
+        self.starts = SavedStarts::default();
     }
 
     /// Every column that is not out in all open nodes, in order.
     pub(crate) fn alive(&self) -> Vec<usize> {
-        let frames = self.frames.iter();
-        let columns = frames.flat_map(|frame| frame.inside.iter().chain(&frame.columns));
+        let frames = self.starts.frames.iter();
+        let frames = frames.flat_map(|frame| frame.inside.iter().chain(&frame.columns));
+        let columns = self.lists.iter().flatten().chain(frames);
         let mut columns: Vec<usize> = columns.map(|j| *j as usize).collect();
         columns.sort_unstable();
         columns.dedup();

@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::bit;
 use super::triangle::Triangle;
 use crate::problem::Problem;
-use crate::relaxation::WarmStart;
 
 /// What was prepared, each part as far as it had come.
 ///
-/// Sets and points are places to go on from, whose bounds are certified anew, and a Gram matrix is compared with the data before
+/// Sets are places to go on from, and a Gram matrix is compared with the data before
 /// it is used. What is taken as it is, as the bounds of nodes are: which rows were proved quadratic.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Prepared {
@@ -21,10 +20,6 @@ pub(crate) struct Prepared {
     /// The rows of the Gram matrix that are there, where it takes long to make them.
     #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
-    /// Where the relaxation of the only open node stands …
-    pub point: Option<Point>,
-    /// … and once its problem was made tighter: another run makes it tighter again, from the point before.
-    pub tighter: Option<Point>,
     /// Of Huber's loss.
     pub quadratic: Option<QuadraticRows>,
 }
@@ -84,56 +79,20 @@ pub(crate) struct Greedy {
     pub improved: bool,
 }
 
-/// A screening of wide data: the features that are left, and where its ascent stands.
+/// A screening of wide data: the features that are left.
 ///
 /// That the others are out is proved by the evidence that is kept with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Screening {
     free: Vec<u32>,
-    pub point: Point,
-    pub epsilon: f64,
     /// Whether nothing more is to be dropped.
     pub done: bool,
 }
 
-/// A point of a relaxation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Point {
-    /// Slopes, one a row; none where the model is enough to go on from.
-    alpha: Vec<f64>,
-    x: Vec<(u32, f64)>,
-    steps: (f64, f64),
-}
-
 impl Prepared {
-    /// What is of use beside nodes; where the only one stands, too, if there is only one.
-    pub(crate) fn beside_nodes(&mut self, count: usize) {
+    /// Drops what is of no use beside nodes.
+    pub(crate) fn beside_nodes(&mut self) {
         (self.heuristic, self.screening) = (None, None);
-        if count != 1 {
-            self.forget_points();
-        }
-    }
-
-    /// The only open node is another one.
-    pub(crate) fn forget_points(&mut self) {
-        (self.point, self.tighter) = (None, None);
-    }
-
-    /// Notes where the relaxation of the only open node stands; false while it makes its way back to a tighter problem that
-    /// an earlier run was at: then nothing is new.
-    pub(crate) fn set_point(&mut self, point: Point, is_tight: bool) -> bool {
-        let is_new = is_tight || self.tighter.is_none();
-        match is_tight {
-            true => self.tighter = Some(point),
-            false if is_new => self.point = Some(point),
-            false => {}
-        }
-        is_new
-    }
-
-    /// Whether it says where the relaxation of the only open node stands.
-    pub(crate) fn has_point(&self) -> bool {
-        self.point.is_some() || self.tighter.is_some()
     }
 
     /// Whether it could be of this problem.
@@ -141,8 +100,6 @@ impl Prepared {
         self.heuristic.as_ref().is_none_or(|own| own.fits(problem))
             && self.screening.as_ref().is_none_or(|own| own.fits(problem))
             && self.gram.as_ref().is_none_or(|own| own.fits(problem))
-            && self.point.as_ref().is_none_or(|own| own.fits(problem))
-            && self.tighter.as_ref().is_none_or(|own| own.fits(problem))
             && self.quadratic.as_ref().is_none_or(|own| own.fits(problem))
     }
 }
@@ -168,13 +125,9 @@ impl Heuristic {
 }
 
 impl Screening {
-    pub(crate) fn new(free: &[usize], warm: WarmStart, epsilon: f64) -> Self {
-        Self {
-            free: narrow(free),
-            point: Point::new(warm),
-            epsilon,
-            done: false,
-        }
+    pub(crate) fn new(free: &[usize], done: bool) -> Self {
+        let free = narrow(free);
+        Self { free, done }
     }
 
     /// The features that are left, in order.
@@ -185,58 +138,6 @@ impl Screening {
     fn fits(&self, problem: &Problem) -> bool {
         self.free.is_sorted_by(|a, b| a < b)
             && self.free.iter().all(|j| is_selectable(problem, *j))
-            && self.point.has_slopes()
-            && self.point.fits(problem)
-            && is_step(self.epsilon)
-    }
-}
-
-impl Point {
-    pub(crate) fn new(warm: WarmStart) -> Self {
-        let x = warm.model().into_iter().map(|(j, x)| (j as u32, x));
-        let mut x: Vec<(u32, f64)> = x.filter(|(_, x)| x.is_finite()).collect();
-        x.sort_unstable_by_key(|(j, _)| *j);
-        let steps = match warm.alpha.is_empty() {
-            true => (1.0, 1.0),
-            false => warm.steps,
-        };
-        Self {
-            alpha: warm.alpha,
-            x,
-            steps,
-        }
-    }
-
-    /// Whether it has the slopes that a first-order ascent goes on from.
-    pub(crate) fn has_slopes(&self) -> bool {
-        !self.alpha.is_empty()
-    }
-
-    /// (column, coefficient), in order.
-    pub(crate) fn model(&self) -> Vec<(usize, f64)> {
-        self.x.iter().map(|(j, x)| (*j as usize, *x)).collect()
-    }
-
-    /// Where the ascent goes on.
-    pub(crate) fn warm_start(&self, problem: &Problem) -> WarmStart {
-        let mut alpha = self.alpha.clone();
-        problem.loss.clip(&mut alpha, &problem.b);
-        WarmStart {
-            alpha,
-            x: self.model(),
-            steps: self.steps,
-            ..WarmStart::default()
-        }
-    }
-
-    fn fits(&self, problem: &Problem) -> bool {
-        let is_column = |j: u32| (j as usize) < problem.design.columns();
-        (self.alpha.is_empty() || self.alpha.len() == problem.rows())
-            && self.alpha.iter().all(|slope| slope.is_finite())
-            && self.x.is_sorted_by(|a, b| a.0 < b.0)
-            && self.x.iter().all(|(j, x)| is_column(*j) && x.is_finite())
-            && is_step(self.steps.0)
-            && is_step(self.steps.1)
     }
 }
 
@@ -275,8 +176,4 @@ pub(crate) fn wide(columns: &[u32]) -> Vec<usize> {
 
 fn is_selectable(problem: &Problem, j: u32) -> bool {
     problem.selectable.binary_search(&(j as usize)).is_ok()
-}
-
-fn is_step(step: f64) -> bool {
-    step.is_finite() && step > 0.0
 }

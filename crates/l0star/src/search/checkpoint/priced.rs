@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::prepared::{Heuristic, Prepared, shared};
 use super::triangle::Triangle;
 use super::{State, wide};
-use crate::bound::Certified;
 use crate::problem::Problem;
 
 /// What is known of each decision about a feature, and the searches that have begun.
@@ -29,7 +28,6 @@ pub(crate) struct Priced {
     pub done: Vec<Option<Settled>>,
     /// The searches of decisions that are not done.
     pub begun: Vec<Option<State>>,
-    pub tree: Option<SharedTree>,
     /// The rows of the Gram matrix of all of them, where it takes long to make them.
     #[serde(with = "shared")]
     pub gram: Option<Arc<Triangle>>,
@@ -45,23 +43,6 @@ pub(crate) struct Settled {
     pub nodes: u64,
     pub peak_open: u64,
     pub seconds: f64,
-}
-
-/// The tree of several decisions.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SharedTree {
-    /// Of so many decisions the best known model was improved by swaps.
-    pub polished: u32,
-    /// Its nodes, and what came before them.
-    pub state: State,
-    /// The first so many nodes are left to searches of single decisions, the others are to be split.
-    pub left: u32,
-    /// For each node the decisions that are open in it, and their bounds there.
-    pub open: Vec<Vec<(u32, f64)>>,
-    /// The evidence of what was discarded, for each decision.
-    pub floors: Vec<Option<f64>>,
-    pub looked: u64,
-    pub calls: u64,
 }
 
 /// More nodes than this are large.
@@ -101,8 +82,7 @@ impl Priced {
 
     /// Whether it takes long to write.
     pub(crate) fn is_large(&self) -> bool {
-        let tree = self.tree.as_ref().map(|tree| &tree.state);
-        let states = self.begun.iter().flatten().chain(tree);
+        let states = self.begun.iter().flatten();
         let nodes: usize = states.map(|state| state.open.len()).sum();
         self.gram.is_some() || nodes > MANY
     }
@@ -150,41 +130,6 @@ impl Priced {
         }
         let searches = self.begun.iter().flatten();
         let mut faults = searches.filter_map(|state| state.find_fault(problem));
-        let tree = self.tree.as_ref();
-        let in_tree = |tree: &SharedTree| tree.find_fault(problem, &self.decisions);
-        faults.next().or_else(|| tree.and_then(in_tree))
-    }
-}
-
-impl SharedTree {
-    /// What is proved of a decision.
-    pub(crate) fn bound(&self, at: usize) -> Option<Certified> {
-        let open = self.open.iter().flatten();
-        let open = open.filter(|(own, _)| *own as usize == at);
-        let floor = self.floors.get(at).copied().flatten();
-        let known = open.map(|(_, bound)| *bound).chain(floor);
-        let known = known.map(Certified::restored).chain(self.state.floor());
-        known.reduce(Certified::and).filter(|_| self.state.started)
-    }
-
-    fn find_fault(&self, problem: &Problem, decisions: &[(u32, bool)]) -> Option<&'static str> {
-        let nodes = match self.state.started {
-            true => self.state.open.len(),
-            false => 0,
-        };
-        let is_known = |(at, bound): &(u32, f64)| {
-            let decision = decisions.get(*at as usize);
-            decision.is_some_and(|(_, inside)| *inside) && bound.is_finite()
-        };
-        let floors = self.floors.iter().flatten();
-        let is_sound = self.open.len() == nodes
-            && self.left as usize <= nodes
-            && self.open.iter().flatten().all(is_known)
-            && (self.floors.is_empty() || self.floors.len() == decisions.len())
-            && floors.copied().all(f64::is_finite);
-        match is_sound {
-            true => self.state.find_fault(problem),
-            false => Some("the tree of the prices"),
-        }
+        faults.next()
     }
 }

@@ -90,8 +90,7 @@ struct Seen {
     swaps: usize,
     greedy: usize,
     bands: usize,
-    points: usize,
-    tighter: usize,
+    nodes: usize,
 }
 
 impl Seen {
@@ -104,8 +103,7 @@ impl Seen {
             None => {}
         }
         self.bands += usize::from(gram(state) > before.map_or(0, gram));
-        self.points += usize::from(state.prepared.point.is_some());
-        self.tighter += usize::from(state.prepared.tighter.is_some());
+        self.nodes += usize::from(!state.open.is_empty());
     }
 }
 
@@ -136,7 +134,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
             Err(found) => break found,
         }
         kills += 1;
-        // A run that made its steps again would never get anywhere. A first-order method loses its momentum: a few more.
+        // A run that made its steps again would never get anywhere.
         assert!(
             kills <= 2 * count + 50,
             "{kills} kills, {count} steps: {seen:?}"
@@ -158,29 +156,26 @@ fn enumerations_go_on() {
         ..threads(1)
     };
     let seen = survives(&tall(), &settings);
-    assert!(seen.bands == 3 && seen.points == 0, "{seen:?}");
+    assert!(seen.bands == 3 && seen.nodes == 0, "{seen:?}");
 }
 
 #[test]
 fn a_gram_matrix_and_its_root_go_on() {
     let seen = survives(&tall(), &threads(1));
     assert_eq!(seen.bands, 3, "{seen:?}");
-    assert!(seen.swaps > 2 && seen.points > 0, "{seen:?}");
+    assert!(seen.swaps > 2 && seen.nodes > 0, "{seen:?}");
 }
 
 #[test]
 fn a_pursuit_and_newton_on_the_rows_go_on() {
     let seen = survives(&logistic(), &threads(1));
-    assert!(
-        seen.pursuits >= 4 && seen.points > 1 && seen.tighter > 1,
-        "{seen:?}"
-    );
+    assert!(seen.pursuits >= 4 && seen.nodes > 1, "{seen:?}");
 }
 
 #[test]
 fn huber_rows_in_a_frame_go_on() {
     let seen = survives(&huber(), &threads(1));
-    assert!(seen.swaps > 2 && seen.points > 1, "{seen:?}");
+    assert!(seen.swaps > 2 && seen.nodes > 1, "{seen:?}");
 }
 
 /// What is proved of rows is not proved again: what a run took that goes on from there is less than without it.
@@ -221,20 +216,17 @@ fn proofs_of_huber_rows_go_on() {
 fn greedy_steps_and_structured_relaxations_go_on() {
     let seen = survives(&grouped("quadratic"), &threads(1));
     assert!(
-        seen.greedy > 1 && seen.bands == 1 && seen.points > 0,
+        seen.greedy > 1 && seen.bands == 1 && seen.nodes > 0,
         "{seen:?}"
     );
     let seen = survives(&grouped("logistic"), &threads(1));
-    assert!(
-        seen.greedy > 1 && seen.points > 5 && seen.tighter > 5,
-        "{seen:?}"
-    );
+    assert!(seen.greedy > 1 && seen.nodes > 5, "{seen:?}");
 }
 
 #[test]
-fn a_first_order_ascent_of_the_root_goes_on() {
+fn a_search_with_a_first_order_ascent_goes_on() {
     let seen = survives(&wide(), &threads(1));
-    assert!(seen.points > 5, "{seen:?}");
+    assert!(seen.nodes > 0, "{seen:?}");
 }
 
 #[test]
@@ -257,12 +249,12 @@ fn kinds() -> Vec<(Problem, Vec<u8>)> {
         run.solve().unwrap();
         let is_heuristic = |state: &State| state.prepared.heuristic.is_some();
         let is_matrix = |state: &State| state.prepared.gram.is_some();
-        let is_point = |state: &State| state.prepared.point.is_some();
+        let is_search = |state: &State| state.open.len() > 1;
         let is_proof = |state: &State| state.prepared.quadratic.is_some();
         for kind in [
             is_heuristic as fn(&State) -> bool,
             is_matrix,
-            is_point,
+            is_search,
             is_proof,
         ] {
             let found = saved.iter().find(|checkpoint| kind(&checkpoint.state));

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Context, Counters};
+use super::Context;
 use crate::bound::Certified;
-use crate::search::checkpoint::{Draft, Heuristic, Point, QuadraticRows, State};
+use crate::search::checkpoint::{Heuristic, QuadraticRows, State};
 use crate::search::pool::Entry;
 use crate::search::saver::Save;
 
@@ -26,16 +26,6 @@ impl<'p> Context<'p> {
         self.floor = state.floor();
         self.prepared.clone_from(&state.prepared);
         self.has_nodes = state.started;
-        self.is_resumed = true;
-    }
-
-    /// The same for a search that looks at nodes for several others: the bounds of its nodes are about these, one by one.
-    pub(crate) fn resume_survey(&mut self, state: &State) {
-        let base = self.base;
-        self.resume(state);
-        if state.started {
-            self.base = base;
-        }
     }
 
     /// Checkpoints go there.
@@ -85,8 +75,8 @@ impl<'p> Context<'p> {
 
     /// Notes which rows of a Huber problem are known to be quadratic, and hands that out when it is time.
     pub(crate) fn keep_rows(&mut self, rows: &[bool]) {
-        // What is proved for one decision, or for several at a time, is not for the whole problem.
-        if self.saves() && self.decision().is_none() && self.survey().is_none() {
+        // What is proved for one decision is not for the whole problem.
+        if self.saves() && self.decision().is_none() {
             self.prepared.quadratic = Some(QuadraticRows::new(self.reference(), rows));
             if self.is_save_due() {
                 self.save_preparation();
@@ -98,55 +88,6 @@ impl<'p> Context<'p> {
     pub(crate) fn kept_rows(&self) -> Option<Vec<bool>> {
         let kept = self.prepared.quadratic.as_ref()?;
         kept.below(self.reference(), self.problem.rows())
-    }
-
-    /// The next node is the only one that is open, and this is what the search has discarded and counted; or it is not.
-    pub(crate) fn set_lone(&mut self, known: Option<(Option<Certified>, Counters)>) {
-        if !std::mem::take(&mut self.is_resumed) {
-            self.prepared.forget_points();
-        }
-        self.lone = known;
-    }
-
-    /// Whether the node at hand is the only one that is open, and anybody wants checkpoints.
-    pub(crate) fn is_lone(&self) -> bool {
-        self.lone.is_some()
-    }
-
-    /// Notes where the relaxation of the node at hand stands, if that is the only one that is open, and whether its problem
-    /// was made tighter.
-    pub(crate) fn keep_point(&mut self, is_tight: bool, point: impl FnOnce() -> Point) {
-        if self.is_lone() {
-            self.prepared.set_point(point(), is_tight);
-        }
-    }
-
-    /// Hands out the node at hand, the only one that is open, with where its relaxation stands. `enter` makes it an entry.
-    pub(crate) fn save_lone(
-        &mut self,
-        is_tight: bool,
-        point: Point,
-        enter: impl FnOnce(&mut Draft),
-    ) {
-        let Some((floor, counters)) = self.lone else {
-            return;
-        };
-        if !self.prepared.set_point(point, is_tight) {
-            return;
-        }
-        let mut draft = Draft::new(self.saved(State::default()));
-        enter(&mut draft);
-        draft.state.started = true;
-        draft.state.prepared.beside_nodes(1);
-        let floor = floor.into_iter().chain(self.floor);
-        draft.state.floor = floor.reduce(Certified::and).map(Certified::value);
-        draft.state.set_counters(&Counters {
-            calls: counters.calls + self.counters.calls,
-            // It is counted again when it is taken up.
-            nodes: counters.nodes.saturating_sub(1),
-            ..counters
-        });
-        self.save(draft.finish());
     }
 
     /// A state with what it knows: all but the nodes.
