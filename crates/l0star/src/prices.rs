@@ -229,9 +229,10 @@ fn apart(
             time_limit: limit.map(|limit| limit.saturating_sub(start.elapsed())),
             ..settings.clone()
         };
-        let other = match decision.inside {
-            true => problem.with(decision.feature),
-            false => problem.without(decision.feature),
+        let other = if decision.inside {
+            problem.with(decision.feature)
+        } else {
+            problem.without(decision.feature)
         };
         all.push(match other {
             Ok(other) => {

@@ -24,8 +24,8 @@ use crate::search::binary::{BinaryNode, BinaryTree};
 use crate::search::checkpoint::{Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink, Source,
-    Tree, exhaustive,
+    Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink,
+    Source, Tree, exhaustive,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 
@@ -117,10 +117,11 @@ impl<'p> Run<'p> {
         self
     }
 
-    /// Hands out a checkpoint so often (zero: at every step), and one at the end, however that comes (`method=best-first`).
+    /// Hands out a checkpoint at this interval (zero: at every step), and one at the end, however that comes
+    /// (`method=best-first`).
     ///
-    /// Before there are nodes it holds how far the heuristic, the screening of wide data, the Gram matrix and the relaxation of
-    /// the root have come. A Gram matrix that took more than a twentieth of the interval stays in all later ones, and makes
+    /// A step is a node, or before there are nodes a step of the heuristic, a round of screening, a band of the Gram matrix, a round
+    /// of row proofs. A Gram matrix that took more than a twentieth of the interval stays in all later checkpoints and makes
     /// them large (4 d² bytes); they are then handed out so seldom that this takes at most that share of the time.
     pub fn save(mut self, every: Duration, sink: Sink<'p>) -> Self {
         self.sink = Some((every, sink));

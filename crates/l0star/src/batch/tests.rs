@@ -97,9 +97,10 @@ fn interrupted(
     let found = solve_both(&batch, &settings, 2);
     drop(batch);
     let is_stopped = |(_, point): &(usize, Point)| point.solution.status == Status::Interrupted;
-    match found.iter().any(is_stopped) {
-        true => Ok(left.unwrap()),
-        false => Err(found),
+    if found.iter().any(is_stopped) {
+        Ok(left.unwrap())
+    } else {
+        Err(found)
     }
 }
 

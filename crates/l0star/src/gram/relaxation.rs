@@ -332,8 +332,15 @@ impl<'p> GramRelaxation<'p> {
             };
             let (inside, columns) = (&plan.inside, &plan.columns);
             let (root, best) = (self.frame_root(), task.reference);
-            let mut frame =
-                Frame::new(root, inside, columns, plan.budget, best, spread, task.limits)?;
+            let mut frame = Frame::new(
+                root,
+                inside,
+                columns,
+                plan.budget,
+                best,
+                spread,
+                task.limits,
+            )?;
             frame.error += self.root_error;
             Some(frame.share(&self.frames))
         })

@@ -13,9 +13,9 @@ use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
+use crate::relaxation::Task;
 use crate::relaxation::newton::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
-use crate::relaxation::Task;
 use crate::search::Context;
 use crate::settings::Ideas;
 
@@ -78,9 +78,10 @@ impl GramBackend {
             free: &problem.selectable,
             budget: problem.support_size(),
         };
-        let lift = match ideas.lifting {
-            true => Lift::Evenly,
-            false => Lift::None,
+        let lift = if ideas.lifting {
+            Lift::Evenly
+        } else {
+            Lift::None
         };
         let limits = &context.limits;
         let (mut frame, condensed) =
@@ -252,9 +253,10 @@ impl Backend for GramBackend {
         if !(self.ideas.lifting && self.ideas.reframing && (smaller || better)) {
             return false;
         }
-        let lift = match by_gain {
-            true => Lift::ByGain(gains),
-            false => Lift::Evenly,
+        let lift = if by_gain {
+            Lift::ByGain(gains)
+        } else {
+            Lift::Evenly
         };
         let made = build(
             problem,

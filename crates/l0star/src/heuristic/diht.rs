@@ -2,8 +2,8 @@ use super::EPSILON;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::relaxation::{Relaxation, Task};
 use crate::relaxation::sga::Sga;
+use crate::relaxation::{Relaxation, Task};
 
 /// Dual iterative hard thresholding (Liu et al. 2017): supergradient ascent on D, the support from the k largest
 /// `|a_jᵀβ|`. It is the ascent of the paper's Algorithm 5 at the root, one step an iteration.
@@ -49,8 +49,7 @@ impl Iterator for Diht<'_> {
         }
         let (problem, before) = (self.problem, self.bound);
         let (step, limits) = (&mut self.step, &self.limits);
-        let Task { node, .. } =
-            Task::whole(problem, &problem.selectable, f64::INFINITY, limits);
+        let Task { node, .. } = Task::whole(problem, &problem.selectable, f64::INFINITY, limits);
         match self.sga.ascend(problem, &node, before, step, limits) {
             Some(bound) => {
                 self.bound = bound;

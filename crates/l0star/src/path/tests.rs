@@ -63,9 +63,10 @@ fn kill(
     }
     let found = run.solve().unwrap();
     let is_stopped = |point: &Point| point.solution.status == Status::Interrupted;
-    match found.iter().any(is_stopped) {
-        true => Ok(left.unwrap()),
-        false => Err(found),
+    if found.iter().any(is_stopped) {
+        Ok(left.unwrap())
+    } else {
+        Err(found)
     }
 }
 

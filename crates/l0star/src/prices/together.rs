@@ -191,9 +191,10 @@ impl<'p> Pricing<'p> {
             Some(_) => 1,
         };
         let left = self.left.load(Ordering::Relaxed).max(1);
-        let part = match share {
-            true => (side_by_side as f64 / left as f64).min(1.0),
-            false => 1.0,
+        let part = if share {
+            (side_by_side as f64 / left as f64).min(1.0)
+        } else {
+            1.0
         };
         let time = |limit: Duration| {
             let left = limit.saturating_sub(self.start.elapsed());

@@ -218,9 +218,10 @@ impl<'p> Exchanges<'p> {
                 _ => self.cross(),
             }
             self.starts += 1;
-            let (chosen, value) = match self.is_model {
-                false => self.descend(context),
-                true => self.refine(context),
+            let (chosen, value) = if self.is_model {
+                self.refine(context)
+            } else {
+                self.descend(context)
             };
             if !context.limits.stop() {
                 self.keep(chosen, value);

@@ -259,10 +259,7 @@ impl Problem {
     /// ```
     pub fn deviations(&self, columns: &[usize]) -> Vec<f64> {
         let moments = Moments::of_columns(self.design(), columns.iter().copied(), Some(&self.p));
-        let deviation = |moments: &Moments| match moments.is_constant {
-            true => 0.0,
-            false => moments.sd,
-        };
+        let deviation = |moments: &Moments| if moments.is_constant { 0.0 } else { moments.sd };
         moments.iter().map(deviation).collect()
     }
 

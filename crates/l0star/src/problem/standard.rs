@@ -58,9 +58,10 @@ impl Standard {
         if moves.is_empty() && !standardize {
             return Ok(None);
         }
-        let scales = match standardize {
-            true => scales(data, &moments, has_intercept)?,
-            false => vec![1.0; data.columns()],
+        let scales = if standardize {
+            scales(data, &moments, has_intercept)?
+        } else {
+            vec![1.0; data.columns()]
         };
         let standard = Self {
             data: data.clone(),
@@ -97,9 +98,10 @@ fn far_centre(data: &Design, j: usize, moments: &Moments) -> Option<f64> {
     }
     let (centre, scale) = data.view(j);
     let mut entries = data.entries(j).map(|(_, v)| v);
-    let far = match moments.is_constant {
-        true => entries.next()?,
-        false => centre + moments.mean / scale,
+    let far = if moments.is_constant {
+        entries.next()?
+    } else {
+        centre + moments.mean / scale
     };
     if data.is_sparse() {
         let is_exact = |v: f64| two_sum(v, -far).1 == 0.0;

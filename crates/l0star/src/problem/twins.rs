@@ -96,9 +96,10 @@ impl Twins {
         let moments = Moments::of(design, Some(p));
         // The same pseudorandom numbers for every column, which add up to 0 where a constant does not count.
         let mut weights: Vec<f64> = (0..p.len() as u64).map(noise).collect();
-        let shift: f64 = match centred {
-            true => weights.iter().zip(p).map(|(w, p)| w * p).sum::<f64>() / p.iter().sum::<f64>(),
-            false => 0.0,
+        let shift: f64 = if centred {
+            weights.iter().zip(p).map(|(w, p)| w * p).sum::<f64>() / p.iter().sum::<f64>()
+        } else {
+            0.0
         };
         weights
             .iter_mut()

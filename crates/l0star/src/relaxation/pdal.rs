@@ -99,7 +99,9 @@ impl Start for PdalStart {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.alpha.capacity() * 8 + self.x.capacity() * size_of::<(usize, f64)>()
+        size_of::<Self>()
+            + self.alpha.capacity() * 8
+            + self.x.capacity() * size_of::<(usize, f64)>()
     }
 }
 

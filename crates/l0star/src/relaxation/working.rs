@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use super::newton::{Goal, Newton, Sets};
 use super::{
-    Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen,
-    shorten,
+    Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen, shorten,
 };
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::gram::frame::{Frame, FrameModel, Spread};
@@ -317,7 +316,10 @@ impl Relaxation for Working {
     }
 
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
-        let free = self.x.iter().filter(|(j, _)| node.free.binary_search(j).is_ok());
+        let free = self
+            .x
+            .iter()
+            .filter(|(j, _)| node.free.binary_search(j).is_ok());
         let mut support = largest(free.map(|(j, x)| (*j, x.abs())), node.budget);
         support.extend_from_slice(&node.included[problem.penalised.len()..]);
         support.sort_unstable();

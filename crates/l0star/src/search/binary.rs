@@ -67,7 +67,10 @@ impl<S: Start> BinaryNode<S> {
         let mut from = 0;
         for j in free {
             // Free features are in order, and so is the list.
-            from += list[from..].iter().position(|i| *i as usize == *j).unwrap_or(0);
+            from += list[from..]
+                .iter()
+                .position(|i| *i as usize == *j)
+                .unwrap_or(0);
             outside.remove(from);
         }
         for j in inside {
@@ -293,7 +296,11 @@ impl<R: Relaxation> BinaryTree<R> {
         decided.clear();
         decided.resize(problem.design.columns(), false);
         let ruled_out = |bound: Certified| bound.value() >= cut;
-        for other in bounds.other_sides.iter().filter(|other| ruled_out(other.bound)) {
+        for other in bounds
+            .other_sides
+            .iter()
+            .filter(|other| ruled_out(other.bound))
+        {
             context.discard(other.bound);
             decided[other.feature] = true;
             if other.is_out {
@@ -451,9 +458,10 @@ impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
         let j = decision.feature;
         let (is_in, is_free) = (inside.contains(&j), free.binary_search(&j).is_ok());
         let is_full = inside.len() >= problem.support_size();
-        let follows = match decision.inside {
-            true => is_in || (is_free && !is_full),
-            false => !is_in,
+        let follows = if decision.inside {
+            is_in || (is_free && !is_full)
+        } else {
+            !is_in
         };
         if !follows {
             return None;
@@ -463,6 +471,8 @@ impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
         }
         free.retain(|i| *i != j);
         let (list, start) = (Some(&node.list), node.start.as_ref());
-        Some(BinaryNode::within(list, node.low, &inside, &free, start, node.depth))
+        Some(BinaryNode::within(
+            list, node.low, &inside, &free, start, node.depth,
+        ))
     }
 }

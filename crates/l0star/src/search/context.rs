@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::checkpoint::Prepared;
-use super::ledger::Ledger;
+use super::counters::Counters;
 use super::event::{Event, News, Observer, Phase, Source};
-use super::pool::{Entry, Pool};
+use super::ledger::Ledger;
+use super::pool::{Entry, Incumbent, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
@@ -25,17 +26,6 @@ pub(crate) const WORKING: f64 = 0.9e-9;
 
 /// Models this close to the incumbent (relatively) are compared in doubled precision.
 const CLOSE: f64 = 1e-5;
-
-/// The best model so far.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Incumbent {
-    /// Its support among the selectable features.
-    pub support: Vec<usize>,
-    /// Its coefficients, those of the engine, and its objective.
-    pub fit: Fit,
-    /// Where it comes from.
-    pub source: Source,
-}
 
 /// How long a run is silent when nothing happens.
 pub(super) const TICK: f64 = 0.1;
@@ -97,17 +87,6 @@ impl Shared {
         let reference = pool.reference().to_bits();
         self.reference.store(reference, Ordering::Relaxed);
     }
-}
-
-/// Counters of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Relaxations and restricted problems solved.
-    pub calls: u64,
-    /// Nodes taken from the frontier, and a root that was closed before it.
-    pub nodes: u64,
-    /// Most nodes open at any time.
-    pub peak_open: u64,
 }
 
 /// The state that all trees share.
@@ -266,9 +245,7 @@ impl<'p> Context<'p> {
 
     /// Whether models are looked for beside the search: one that is about all of them.
     pub(crate) fn looks_for_models(&self) -> bool {
-        self.ideas.primal
-            && self.primal.is_none()
-            && self.decision().is_none()
+        self.ideas.primal && self.primal.is_none() && self.decision().is_none()
     }
 
     /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.

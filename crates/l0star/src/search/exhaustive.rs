@@ -1,69 +1,10 @@
 //! Brute force: every support of size k, the reference that all else is tested against.
 
 use super::Context;
+use super::count::{LIMIT, advance, count_subsets, supports};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
-use crate::problem::Problem;
 use crate::settings::Status;
-
-/// More supports than this are refused.
-pub const LIMIT: u128 = 1_000_000;
-
-/// `binomial(d, k)`, saturating.
-fn binomial(d: u128, k: u128) -> u128 {
-    let k = k.min(d - k);
-    let mut count: u128 = 1;
-    for i in 0..k {
-        match count.checked_mul(d - i) {
-            Some(product) => count = product / (i + 1),
-            None => return u128::MAX,
-        }
-    }
-    count
-}
-
-/// How many supports of size k there are, saturating.
-pub fn supports(problem: &Problem) -> u128 {
-    let (d, k) = (problem.selectable.len(), problem.support_size());
-    binomial(d as u128, k as u128)
-}
-
-/// How many supports of at most k features there are, saturating.
-pub(crate) fn count_subsets(problem: &Problem) -> u128 {
-    let (d, k) = (problem.selectable.len(), problem.support_size());
-    let sizes = (0..=k).map(|size| binomial(d as u128, size as u128));
-    let all = sizes.fold(0, u128::saturating_add);
-    match &problem.structure {
-        Some(structure) if structure.heredity && all <= LIMIT => {
-            let mut closed = 0;
-            for size in 0..=k {
-                let mut at: Vec<usize> = (0..size).collect();
-                loop {
-                    let set: Vec<usize> = at.iter().map(|i| problem.selectable[*i]).collect();
-                    closed += u128::from(structure.is_closed(&set));
-                    if !advance(&mut at, d) {
-                        break;
-                    }
-                }
-            }
-            closed
-        }
-        _ => all,
-    }
-}
-
-/// The next combination of indices below d in lexicographic order; false when there is none.
-fn advance(at: &mut [usize], d: usize) -> bool {
-    let k = at.len();
-    let Some(i) = (0..k).rev().find(|i| at[*i] != i + d - k) else {
-        return false;
-    };
-    at[i] += 1;
-    for j in i + 1..k {
-        at[j] = at[j - 1] + 1;
-    }
-    true
-}
 
 /// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted.
 /// Returns what is proved and, if a limit came first, which.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::checkpoint::Draft;
-use super::context::Counters;
+use super::counters::Counters;
 use super::{Context, Expansion, Node, Progress, Tree};
 use crate::bound::Certified;
 

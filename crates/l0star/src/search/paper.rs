@@ -148,9 +148,7 @@ impl<R: Relaxation> OrderedTree<R> {
             Exit::Converged => {
                 let support = self.relaxation.candidate(problem, &task.node);
                 let value = context.try_support(&support);
-                let start = self
-                    .warm_start
-                    .then(|| Arc::new(self.relaxation.start()));
+                let start = self.warm_start.then(|| Arc::new(self.relaxation.start()));
                 Ok(Some(Ordered {
                     low: low.or(parent),
                     value,

@@ -3,16 +3,28 @@
 //! A model of the list is a *set of at most k selectable features*, valued at its own optimum. Sets are distinct even
 //! where one has a feature more whose coefficient is 0. Equal objectives are ordered by the set.
 
-use super::Incumbent;
-use super::exhaustive::count_subsets;
+use super::count::count_subsets;
+use super::event::Source;
 use crate::bound::Certified;
 use crate::problem::Problem;
+use crate::restricted::Fit;
 use crate::settings::{Settings, scale_of};
 
 /// Relative room around the threshold of `within`: models this close to it are in the list …
 const LISTED: f64 = 1e-9;
 /// … and bounds are proved up to this, so that none of those is ever dropped.
 const PROVED: f64 = 3e-9;
+
+/// The best model so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Incumbent {
+    /// Its support among the selectable features.
+    pub support: Vec<usize>,
+    /// Its coefficients, those of the engine, and its objective.
+    pub fit: Fit,
+    /// Where it comes from.
+    pub source: Source,
+}
 
 /// A model, and what is proved of its set by itself.
 #[derive(Debug, Clone)]

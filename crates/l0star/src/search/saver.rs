@@ -48,9 +48,10 @@ impl Interval {
 
     /// One was taken that was begun at `start`.
     pub(crate) fn note(&mut self, start: Instant, is_large: bool) {
-        self.took = match is_large {
-            true => start.elapsed(),
-            false => Duration::ZERO,
+        self.took = if is_large {
+            start.elapsed()
+        } else {
+            Duration::ZERO
         };
     }
 }

@@ -253,7 +253,10 @@ mod tests {
             }
         }
         assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
-        assert!(sizes[sizes.len() - 1] < problem.selectable.len(), "{sizes:?}");
+        assert!(
+            sizes[sizes.len() - 1] < problem.selectable.len(),
+            "{sizes:?}"
+        );
     }
 
     /// The best model is among the features that are left, and the bound is one.

@@ -251,9 +251,10 @@ fn concluded(whole: &Problem, settings: &Settings, mut found: Solution, bound: f
     let promised = PROMISE * scale_of(found.objective, found.empty_objective);
     let gap = found.objective - least;
     if matches!(found.status, Status::Optimal | Status::GapReached) && gap > promised {
-        found.status = match gap <= settings.asked_gap(found.objective) {
-            true => Status::GapReached,
-            false => Status::Precision,
+        found.status = if gap <= settings.asked_gap(found.objective) {
+            Status::GapReached
+        } else {
+            Status::Precision
         };
     }
     found

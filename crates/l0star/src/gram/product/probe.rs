@@ -46,9 +46,12 @@ impl<'a> Probe<'a> {
     pub(super) fn add(&mut self, index: usize, weight: f64) -> Seen {
         let Columns { design, p, b, .. } = *self.of;
         let (shift, scale) = self.of.shift(index);
-        let step = |square: f64| match square > 0.0 {
-            true => weight / square.sqrt(),
-            false => 0.0,
+        let step = |square: f64| {
+            if square > 0.0 {
+                weight / square.sqrt()
+            } else {
+                0.0
+            }
         };
         let j = self.of.columns[index];
         let Stored::Sparse(rows, values) = design.stored(j) else {

@@ -33,9 +33,10 @@ pub(super) fn check_entries(design: &Design, names: &[String]) -> Result<()> {
         return Ok(());
     };
     let (row, column) = (row + 1, names[column].clone());
-    Err(match value.is_finite() {
-        true => Error::TooLarge { row, column, value },
-        false => Error::NotFinite { row, column, value },
+    Err(if value.is_finite() {
+        Error::TooLarge { row, column, value }
+    } else {
+        Error::NotFinite { row, column, value }
     })
 }
 
@@ -124,14 +125,16 @@ pub(super) fn check_columns(
 
 /// Refuses columns whose stored entries are so small that their products underflow before they are scaled.
 fn check_scaled(design: &Design, square: f64, names: &[String]) -> Result<()> {
-    let least = match design.is_sparse() {
-        true => LEAST_SPARSE,
-        false => 0.0,
+    let least = if design.is_sparse() {
+        LEAST_SPARSE
+    } else {
+        0.0
     };
     // Beside a response of zeros nothing has a slope.
-    let least = match square > 0.0 {
-        true => least.max(LEAST_PRODUCT / square.sqrt()),
-        false => least,
+    let least = if square > 0.0 {
+        least.max(LEAST_PRODUCT / square.sqrt())
+    } else {
+        least
     };
     for (j, name) in names.iter().enumerate() {
         // The size of a column that is shown is about 1: only a large divisor, or factor, tells of small entries.

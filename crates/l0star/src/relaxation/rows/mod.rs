@@ -124,9 +124,10 @@ impl NewtonRows {
         let x = self.newton.x.clone();
         let region = self.region(problem, task, before.as_deref());
         self.newton.x = x;
-        let weights = match self.ideas.spreading {
-            true => weights,
-            false => Vec::new(),
+        let weights = if self.ideas.spreading {
+            weights
+        } else {
+            Vec::new()
         };
         let lift = region.and_then(|region| {
             let (scale, limits) = (task.reference, task.limits);
@@ -222,7 +223,10 @@ impl Start for RowsStart {
 
     fn bytes(&self) -> usize {
         // A lift is charged to the node that brought it.
-        let own = self.lift.as_ref().filter(|lift| Arc::strong_count(lift) <= 2);
+        let own = self
+            .lift
+            .as_ref()
+            .filter(|lift| Arc::strong_count(lift) <= 2);
         size_of::<Self>() + size_of_val(&*self.x) + own.map_or(0, |lift| lift.bytes())
     }
 }
@@ -311,7 +315,13 @@ impl Relaxation for NewtonRows {
         let node = &task.node;
         let alive = node.included.len() + node.free.len() + problem.unpenalised.columns().len();
         let before = self.work.lift.clone();
-        if !is_liftable(problem, alive, task.reference, before.as_deref(), self.ideas) {
+        if !is_liftable(
+            problem,
+            alive,
+            task.reference,
+            before.as_deref(),
+            self.ideas,
+        ) {
             return false;
         }
         let weights = self.weights(problem, node);

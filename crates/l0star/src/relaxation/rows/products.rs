@@ -235,9 +235,10 @@ mod tests {
                 let mut found = vec![0.0; count * count];
                 let spent = products.spent;
                 products.gram(design, &set, &w, &mut found, &|| false);
-                match products.spent > spent {
-                    true => kept += 1,
-                    false => anew += 1,
+                if products.spent > spent {
+                    kept += 1
+                } else {
+                    anew += 1
                 }
                 let mut truth = vec![0.0; count * count];
                 design.weighted_gram(&set, &w, &mut Vec::new(), &mut truth, &|| false);

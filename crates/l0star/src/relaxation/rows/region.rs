@@ -100,9 +100,10 @@ impl<'a> Centre<'a> {
                 // l̃'' ≥ ω everywhere; where the point is in the interval, l̃ is l all the way to a better model.
                 let (least, error) = (0.5 * region.curvature[i], self.errors[i]);
                 let is_inside = region.low[i] + error <= z && z <= region.high[i] - error;
-                let near = match is_inside {
-                    true => loss.secant_near(z, b, radius, error),
-                    false => 0.0,
+                let near = if is_inside {
+                    loss.secant_near(z, b, radius, error)
+                } else {
+                    0.0
                 };
                 if near > least {
                     (near, false)

@@ -69,9 +69,10 @@ impl Slack {
             slack.gap += free.map(|feature| feature.error(least)).sum::<f64>();
         }
         for feature in &features {
-            let nu = match curbs {
-                true => feature.curb(least, most * feature.places.len() as f64, &mut slack.gap),
-                false => 0.0,
+            let nu = if curbs {
+                feature.curb(least, most * feature.places.len() as f64, &mut slack.gap)
+            } else {
+                0.0
             };
             for place in feature.places {
                 let held = 0.5 * nu * place.scale * place.scale;
@@ -144,9 +145,10 @@ impl<'a> Feature<'a> {
             false => (f64::INFINITY, 0.0),
         };
         let room = 2.0 * (below + most);
-        let stays = match length > 0.0 {
-            true => 2.0 * (above + most) / length,
-            false => 1.0,
+        let stays = if length > 0.0 {
+            2.0 * (above + most) / length
+        } else {
+            1.0
         };
         let nu = stays.min(room / (room + way)).min(MOST);
         if nu.is_nan() || nu <= 0.0 {

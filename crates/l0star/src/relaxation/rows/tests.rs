@@ -45,9 +45,12 @@ fn problem(seed: u64, word: &str, structured: bool) -> Problem {
         .map(|i| values[i] - values[n + i] + uniform() - 0.5)
         .collect();
     let labels = word != "huber";
-    let response = |(i, s): (usize, &f64)| match labels {
-        true => f64::from(2 * i8::from(*s > 0.2 * ((i * 7) % 5) as f64) - 1),
-        false => *s + if i % 9 == 0 { 4.0 } else { 0.3 },
+    let response = |(i, s): (usize, &f64)| {
+        if labels {
+            f64::from(2 * i8::from(*s > 0.2 * ((i * 7) % 5) as f64) - 1)
+        } else {
+            *s + if i % 9 == 0 { 4.0 } else { 0.3 }
+        }
     };
     let b: Vec<f64> = signal.iter().enumerate().map(response).collect();
     let design = Design::dense(n, d, values).unwrap();
@@ -184,7 +187,9 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
         let children = rows.children(&problem, &task.node);
         for other in &children.other_sides {
             let j = other.feature;
-            let side = models.iter().filter(|(s, _, _)| s.contains(&j) != other.is_out);
+            let side = models
+                .iter()
+                .filter(|(s, _, _)| s.contains(&j) != other.is_out);
             let best = side
                 .map(|(_, value, _)| *value)
                 .fold(f64::INFINITY, f64::min);

@@ -255,7 +255,10 @@ impl<B: Backend> Start for StructuredStart<B> {
 
     fn bytes(&self) -> usize {
         // A lift is charged to the node that brought it.
-        let own = self.lift.as_ref().filter(|lift| Arc::strong_count(lift) <= 2);
+        let own = self
+            .lift
+            .as_ref()
+            .filter(|lift| Arc::strong_count(lift) <= 2);
         size_of::<Self>() + size_of_val(&*self.x) + own.map_or(0, |lift| B::bytes(lift))
     }
 }

@@ -220,9 +220,10 @@ impl Proximal {
         stepped: bool,
         certified: &mut Option<Certified>,
     ) {
-        let (x, u) = match stepped {
-            true => (&self.next, &self.next_u),
-            false => (&self.point, &self.u),
+        let (x, u) = if stepped {
+            (&self.next, &self.next_u)
+        } else {
+            (&self.point, &self.u)
         };
         let dual = base - node.atoms(u, &mut self.scratch);
         if dual > self.bound {

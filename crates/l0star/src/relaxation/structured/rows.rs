@@ -14,13 +14,13 @@ use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
+use crate::relaxation::Task;
 use crate::relaxation::newton::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
 use crate::relaxation::rows::slack::{Place, Slack};
 use crate::relaxation::rows::{is_liftable, promising_width};
-use crate::relaxation::Task;
 use crate::settings::Ideas;
 
 /// Most Newton steps for the unpenalised coefficients at one point.
@@ -261,7 +261,13 @@ impl Backend for Rows {
         let bare = problem.unpenalised.columns();
         let alive = problem.expanded(task.node.included).len() + free.len() + bare.len();
         let before = self.work.lift.clone();
-        if !is_liftable(problem, alive, task.reference, before.as_deref(), self.ideas) {
+        if !is_liftable(
+            problem,
+            alive,
+            task.reference,
+            before.as_deref(),
+            self.ideas,
+        ) {
             return false;
         }
         let gap = task.reference - task.low;
@@ -294,9 +300,10 @@ impl Rows {
         };
         let included = problem.expanded(task.node.included);
         let free = problem.expanded(task.node.free);
-        let weights: Vec<f64> = match self.ideas.spreading {
-            true => free.iter().map(|j| gains(*j)).collect(),
-            false => Vec::new(),
+        let weights: Vec<f64> = if self.ideas.spreading {
+            free.iter().map(|j| gains(*j)).collect()
+        } else {
+            Vec::new()
         };
         let node = Subproblem {
             included: &included,

@@ -64,9 +64,8 @@ impl State {
             }
         }
         let mut seen = vec![usize::MAX; selectable.len()];
-        let is_list = |list: &Vec<u32>| {
-            list.is_sorted_by(|a, b| a < b) && list.iter().all(is_selectable)
-        };
+        let is_list =
+            |list: &Vec<u32>| list.is_sorted_by(|a, b| a < b) && list.iter().all(is_selectable);
         if !self.lists.iter().all(is_list) {
             return Some("a list of columns");
         }

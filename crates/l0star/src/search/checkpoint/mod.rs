@@ -18,6 +18,7 @@
 mod draft;
 mod fault;
 mod format;
+mod narrow;
 mod origin;
 mod prepared;
 mod priced;
@@ -27,9 +28,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::Counters;
-use super::pool::{Entry, Pool};
-use super::{Incumbent, Source};
+use super::counters::Counters;
+use super::event::Source;
+use super::pool::{Entry, Incumbent, Pool};
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -38,10 +39,11 @@ use crate::restricted::Fit;
 pub use draft::Draft;
 pub(crate) use draft::bits;
 pub(crate) use format::Kind;
+pub(crate) use narrow::{narrow, wide};
 use origin::Origin;
 pub(crate) use origin::Stamp;
+pub(crate) use prepared::shared;
 pub(crate) use prepared::{Greedy, Heuristic, Prepared, QuadraticRows, Screening};
-pub(crate) use prepared::{narrow, shared, wide};
 pub(crate) use priced::{Priced, Settled};
 pub(crate) use triangle::{Triangle, TriangleRow};
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::bit;
+use super::narrow::{narrow, wide};
 use super::triangle::Triangle;
 use crate::problem::Problem;
 
@@ -136,8 +137,7 @@ impl Screening {
     }
 
     fn fits(&self, problem: &Problem) -> bool {
-        self.free.is_sorted_by(|a, b| a < b)
-            && self.free.iter().all(|j| is_selectable(problem, *j))
+        self.free.is_sorted_by(|a, b| a < b) && self.free.iter().all(|j| is_selectable(problem, *j))
     }
 }
 
@@ -162,16 +162,6 @@ pub(crate) mod shared {
     {
         Ok(Option::<T>::deserialize(deserializer)?.map(Arc::new))
     }
-}
-
-/// Columns as they are written.
-pub(crate) fn narrow(columns: &[usize]) -> Vec<u32> {
-    columns.iter().map(|j| *j as u32).collect()
-}
-
-/// Columns as they were written.
-pub(crate) fn wide(columns: &[u32]) -> Vec<usize> {
-    columns.iter().map(|j| *j as usize).collect()
 }
 
 fn is_selectable(problem: &Problem, j: u32) -> bool {

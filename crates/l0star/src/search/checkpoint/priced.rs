@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::State;
+use super::narrow::wide;
 use super::prepared::{Heuristic, Prepared, shared};
 use super::triangle::Triangle;
-use super::{State, wide};
 use crate::problem::Problem;
 
 /// What is known of each decision about a feature, and the searches that have begun.

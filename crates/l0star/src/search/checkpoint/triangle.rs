@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::narrow::narrow;
 use crate::problem::Problem;
 
 /// The lower triangle of a Gram matrix over some columns, as far as it is there.
@@ -27,7 +28,7 @@ impl Triangle {
     /// Without a row yet.
     pub(crate) fn new(columns: &[usize]) -> Self {
         Self {
-            columns: super::narrow(columns),
+            columns: narrow(columns),
             rows: vec![None; columns.len()],
             seconds: 0.0,
         }
@@ -72,7 +73,7 @@ impl Triangle {
             .map(|(i, at)| self.row(*at).map(|row| cut(row, i + 1)))
             .collect();
         rows.iter().any(Option::is_some).then(|| Self {
-            columns: super::narrow(columns),
+            columns: narrow(columns),
             rows,
             seconds: self.seconds,
         })

@@ -7,7 +7,7 @@ use crate::bound::Certified;
 use crate::problem::Problem;
 use crate::restricted::Fit;
 use crate::search::Source;
-use crate::search::exhaustive::count_subsets;
+use crate::search::count::count_subsets;
 use crate::settings::{Model, Settings, Solution, Status};
 
 impl Context<'_> {
