@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use l0star::relaxation::working::Working;
-use l0star::search::binary::BinaryTree;
+use l0star::internals::BinaryTree;
+use l0star::internals::Working;
 use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
     Checkpoint, Ideas, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run,

@@ -16,7 +16,6 @@
 //! and all else is the same. The float α *is* the dual point, so D only has to be
 //! evaluated downwards. `docs/numerics.md` derives the margins.
 
-use crate::gram::small::Proof;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
 use crate::linalg::select::top_sum;
@@ -70,7 +69,7 @@ impl Certified {
     }
 
     /// The target that an enumeration proved of every set that it did not hand out.
-    pub(crate) fn enumerated(proof: &Proof) -> Self {
+    pub(crate) fn enumerated(proof: &impl Enumeration) -> Self {
         Self::new(proof.target())
     }
 
@@ -92,6 +91,12 @@ impl Certified {
             f64::NEG_INFINITY
         })
     }
+}
+
+/// A proof that looked at every set of features; only the code that enumerates makes one.
+pub(crate) trait Enumeration {
+    /// At most P(x) for every x of the sets that were not handed out to be certified by themselves.
+    fn target(&self) -> f64;
 }
 
 /// What a bound has to know of a node.

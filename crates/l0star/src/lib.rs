@@ -4,25 +4,32 @@
 //! minimize  P(x) = L(Ax + o) + ½ Σ λ_i x_i²   subject to  at most k of the selectable features are non-zero
 //! ```
 //!
-//! exactly, with a certified lower bound. The parts, each importing only from those above it:
+//! exactly, with a certified lower bound. [`solve()`] does it in one call, [`Run`] with events and checkpoints; [`path`] solves
+//! every size in one run, [`prices()`] what each choice of the answer is worth.
+//!
+//! Each module imports from those above it only:
 //!
 //! | module | its one job |
 //! |---|---|
-//! | [`error`], [`settings`] | what can be wrong; what is asked for and what comes back |
+//! | [`error`] | what can be wrong |
+//! | [`settings`] | what is asked for and what comes back |
 //! | [`limits`] | when to stop |
-//! | [`linalg`] | kernels, Cholesky, rounding constants |
+//! | `linalg` | kernels, Cholesky, proofs of definiteness, rounding constants |
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
 //! | [`bound`] | the dual bound of a node, certified against rounding |
-//! | [`restricted`] | the minimum of P over a given support |
-//! | [`relaxation`] | what a node is worth: PDAL and SGA of the paper, piecewise Newton |
-//! | [`search`] | the frontier, the trees, incumbents, limits, events |
-//! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
-//! | [`heuristic`] | OMP, IHT, HTP, DIHT |
-//! | [`huber_delta`] | where Huber's loss turns linear, from the data |
-//! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
+//! | `restricted` | the minimum of P over a given support |
+//! | `relaxation` | what a node is worth: the trait, Newton's method, PDAL and SGA of the paper, rows, groups and bounds |
+//! | `gram` | the same in Gram form: frames, lifting, enumeration of small budgets, local search in a quadratic |
+//! | [`search`] | the frontier, the two trees, incumbents, evidence, events, checkpoints |
+//! | [`heuristic`] | OMP, IHT, HTP, DIHT; first incumbents |
+//! | `primal` | good models by local search, before the proof and beside it |
+//! | `robust` | where Huber's loss turns linear, from the data |
+//! | `prepare` | from a problem to the first node of its search: screening, the Gram matrix, row proofs |
+//! | `solve` | one call for all of it: which tree and which relaxation for which problem |
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
+//! | `prices` | what it costs to decide otherwise about a feature |
 
 pub mod batch;
 pub mod bound;
@@ -30,14 +37,15 @@ pub mod error;
 mod gram;
 pub mod heuristic;
 pub mod limits;
-pub mod linalg;
+mod linalg;
 pub mod loss;
 pub mod path;
+mod prepare;
 mod prices;
 mod primal;
 pub mod problem;
-pub mod relaxation;
-pub mod restricted;
+mod relaxation;
+mod restricted;
 mod robust;
 pub mod search;
 pub mod settings;
@@ -52,6 +60,18 @@ pub use robust::{huber_delta, loss_for};
 pub use search::Checkpoint;
 pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
 pub use solve::{Run, solve, solve_observed};
+
+/// Parts of the engine for its own tests and benchmarks. They are not part of the interface and may change at any time.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::gram::working::Working;
+    pub use crate::relaxation::pdal::{self, Pdal};
+    pub use crate::relaxation::rows::NewtonRows;
+    pub use crate::relaxation::sga::Sga;
+    pub use crate::restricted::{Fit, Restricted};
+    pub use crate::search::binary::BinaryTree;
+    pub use crate::search::paper::OrderedTree;
+}
 
 /// The examples of the guide are tests.
 #[cfg(doctest)]

@@ -9,10 +9,10 @@ use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::gram::relaxation::GramRelaxation;
 use crate::gram::root::MAX_COLUMNS;
-use crate::gram::small;
-use crate::gram::start::{Common, Prepared};
-use crate::gram::structured::GramBackend;
 use crate::heuristic;
+use crate::prepare::common::Common;
+use crate::prepare::enumeration;
+use crate::prepare::start::{self, Prepared};
 use crate::primal;
 use crate::problem::{Problem, Structure};
 use crate::relaxation::Relaxation;
@@ -25,7 +25,7 @@ use crate::search::checkpoint::{Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
     Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink,
-    Source, Tree, exhaustive,
+    Source, Tree, exhaustive, models,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 
@@ -287,6 +287,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     driver: D,
 ) -> D::Outcome {
     let problem = context.problem;
+    context.model_searches = Some(primal::for_problem);
     // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
     let started = resumed.filter(|state| state.started);
     let cut = context.cut();
@@ -297,7 +298,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.prepared = Default::default();
         return driver.ended(context, started.unwrap_or_default(), None, bound);
     }
-    if started.is_none() && small::settle_wide(&mut context) {
+    if started.is_none() && enumeration::settle_wide(&mut context) {
         return enumerated(context, driver);
     }
     let alive = started.as_ref().map(State::alive);
@@ -318,7 +319,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     if context.incumbent().is_none() || (given && context.decision().is_none()) {
         heuristic::first_incumbent(&mut context);
     }
-    primal::first(&mut context);
+    models::first(&mut context);
     heuristic::fill_list(&mut context);
     if let Some(status) = context.limits.reached() {
         // What comes next would only be prepared in vain.
@@ -335,7 +336,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.enter(Phase::Root);
         let start = context.incumbent().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
-        if let Some(backend) = GramBackend::new(&mut context, common) {
+        if let Some(backend) = start::structured(&mut context, common) {
             let relaxation = Structured::new(backend, &start);
             return binary(context, relaxation, started, driver);
         }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use common::{Case, Random, random_case};
 use l0star::heuristic::{Omp, supports};
-use l0star::restricted::Restricted;
+use l0star::internals::Restricted;
 use l0star::{Design, Ideas, Method, Problem, Settings, Solution, Status, loss, solve};
 
 const METHODS: [Method; 4] = [Method::Omp, Method::Iht, Method::Htp, Method::Diht];

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use common::{hard, random_case};
-use l0star::restricted::Restricted;
+use l0star::internals::Restricted;
 use l0star::{
     Checkpoint, Error, Ideas, Method, Problem, Run, Settings, Solution, Status, loss, solve,
 };

@@ -4,7 +4,7 @@
 mod common;
 
 use common::Random;
-use l0star::restricted::{Fit, Restricted};
+use l0star::internals::{Fit, Restricted};
 use l0star::{Design, Problem, loss};
 
 /// The raw numbers of a problem and the problem itself.

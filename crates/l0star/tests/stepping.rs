@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::stopped::{paper, searches, unlimited};
 use common::{hard, random_case};
-use l0star::relaxation::pdal::{self, Pdal};
-use l0star::relaxation::rows::NewtonRows;
-use l0star::relaxation::sga::Sga;
-use l0star::relaxation::working::Working;
-use l0star::restricted::Restricted;
-use l0star::search::binary::BinaryTree;
-use l0star::search::paper::OrderedTree;
+use l0star::internals::BinaryTree;
+use l0star::internals::NewtonRows;
+use l0star::internals::OrderedTree;
+use l0star::internals::Restricted;
+use l0star::internals::Sga;
+use l0star::internals::Working;
+use l0star::internals::{Pdal, pdal};
 use l0star::search::{Context, Event, News, Progress, Search, Tree};
 use l0star::{Ideas, Method, Problem, Settings, Status, loss, solve, solve_observed};
 

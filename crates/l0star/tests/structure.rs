@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use common::{Random, RuledCase, forced_case, hard_draft, ruled_case};
-use l0star::restricted::Restricted;
+use l0star::internals::Restricted;
 use l0star::search::{Event, News};
 use l0star::{
     Checkpoint, Design, Error, Method, Problem, RelaxationKind, Run, Settings, Status, loss,

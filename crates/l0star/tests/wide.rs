@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::Random;
-use l0star::restricted::Restricted;
+use l0star::internals::Restricted;
 use l0star::{Checkpoint, Design, Price, PriceRun, Problem, Settings, Solution, loss, solve};
 
 const ROWS: usize = 20;

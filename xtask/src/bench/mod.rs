@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use instances::{FAMILIES, HARDER, LONG, Source};
-use l0star::relaxation::rows::NewtonRows;
-use l0star::search::paper::OrderedTree;
+use l0star::internals::NewtonRows;
+use l0star::internals::OrderedTree;
 use l0star::search::{Context, Search};
 use l0star::{Ideas, Method, PathRun, Problem, Settings, Solution, solve};
 

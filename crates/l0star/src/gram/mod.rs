@@ -5,25 +5,23 @@
 //! | [`product`] | `Aᵀ diag(p) A` by blocks, dense or sparse, on one thread or many |
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
-//! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
-//! | [`kept`] | the Gram matrix of a run in its checkpoints |
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`relaxation`] | the relaxation of nodes in frames |
 //! | [`slot`] | frames that relatives share, and that come back from checkpoints |
 //! | [`small`] | budgets of up to three features by enumeration |
-//! | [`start`] | from a problem to the first node |
 //! | [`structured`] | frames for problems with groups and bounds |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 
+pub(crate) mod form;
 pub(crate) mod frame;
-pub(crate) mod huber;
-mod kept;
-mod mixed;
-mod product;
+pub(crate) mod local;
+pub(crate) mod mixed;
+pub(crate) mod product;
+pub(crate) mod quadratic;
 pub(crate) mod relaxation;
 pub(crate) mod root;
-mod slot;
+pub(crate) mod slot;
 pub(crate) mod small;
-pub(crate) mod start;
 pub(crate) mod structured;
 pub(crate) mod swaps;
+pub mod working;

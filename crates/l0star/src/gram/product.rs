@@ -62,7 +62,7 @@ impl Keep for () {
 
 /// Columns `(r_j - shift_j) scale_j` of the stored entries of a design, and the weights and the response of its rows.
 #[derive(Debug)]
-pub(super) struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     pub design: &'a Design,
     pub columns: &'a [usize],
     /// Empty when every column is used as it is stored.
@@ -73,7 +73,7 @@ pub(super) struct Columns<'a> {
 
 /// What the columns add up to.
 #[derive(Debug)]
-pub(super) struct Products {
+pub(crate) struct Products {
     /// `Aᵀ diag(p) A`, symmetric.
     pub gram: Vec<f64>,
     /// `Aᵀ diag(p) b`.
@@ -132,7 +132,7 @@ trait Way: Sync {
 
 impl Columns<'_> {
     /// `None` when a limit is reached before the end.
-    pub(super) fn products(
+    pub(crate) fn products(
         &self,
         limits: &Limits,
         threads: usize,
@@ -149,7 +149,7 @@ impl Columns<'_> {
 
     /// `Aᵀ diag(p) B` for the columns B of another list of the same data, one row for each column of A; `None` at a limit, and for
     /// sparse columns.
-    pub(super) fn cross(&self, other: &Self, limits: &Limits) -> Option<Vec<f64>> {
+    pub(crate) fn cross(&self, other: &Self, limits: &Limits) -> Option<Vec<f64>> {
         if self.design.is_sparse() {
             return None;
         }
@@ -176,7 +176,7 @@ impl Columns<'_> {
     }
 
     /// All columns end to end, as they are multiplied.
-    pub(super) fn written_out(&self) -> Vec<f64> {
+    pub(crate) fn written_out(&self) -> Vec<f64> {
         let mut values = Vec::new();
         let rows = 0..self.design.rows();
         let all = self.block(0, self.columns.len(), &rows, &mut values);

@@ -29,7 +29,7 @@ const SMALL: usize = 8;
 /// A node is solved to this share of its gap.
 const NODE_TOLERANCE: f64 = 1e-3;
 /// The root is solved to this share of the incumbent.
-pub(super) const ROOT_TOLERANCE: f64 = 1e-7;
+pub(crate) const ROOT_TOLERANCE: f64 = 1e-7;
 /// Multiplications of a node for each entry of its frame's matrix: about what was counted, lifts of frames included.
 const NODE_WORK: u64 = 40;
 /// A node is re-framed at most this often.
@@ -50,22 +50,22 @@ pub(crate) struct Explicit {
 
 /// The relaxation of one problem in Gram form.
 pub(crate) struct GramRelaxation<'p> {
-    pub(super) problem: &'p Problem,
-    pub(super) ideas: Ideas,
+    pub(crate) problem: &'p Problem,
+    pub(crate) ideas: Ideas,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
-    pub(super) root: Arc<Root>,
+    pub(crate) root: Arc<Root>,
     /// Set where rows of a Huber problem stay explicit.
-    pub(super) explicit: Option<Arc<Explicit>>,
+    pub(crate) explicit: Option<Arc<Explicit>>,
     /// The frame of all columns.
-    pub(super) whole: Option<Arc<FrameSlot>>,
+    pub(crate) whole: Option<Arc<FrameSlot>>,
     /// A bound of the error of the root's floats.
-    pub(super) root_error: f64,
+    pub(crate) root_error: f64,
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
-    pub(super) ceiling: f64,
-    pub(super) newton: Newton,
-    pub(super) factor: Cholesky,
+    pub(crate) ceiling: f64,
+    pub(crate) newton: Newton,
+    pub(crate) factor: Cholesky,
     /// Bytes of all frames that are alive.
-    pub(super) frames: Arc<AtomicU64>,
+    pub(crate) frames: Arc<AtomicU64>,
     last_candidate: Vec<usize>,
     current: Option<Current<'p>>,
     /// How often the node at hand was re-framed.
@@ -103,7 +103,7 @@ impl Current<'_> {
 }
 
 /// The model of a node: its frame alone, or with explicit rows beside it.
-pub(super) enum NodeModel<'p> {
+pub(crate) enum NodeModel<'p> {
     Pure(FrameModel),
     Mixed(Box<MixedModel<'p>>),
 }
@@ -127,7 +127,7 @@ impl NodeModel<'_> {
 
 impl<'p> GramRelaxation<'p> {
     /// For the quadratic of a problem; no frame is built yet.
-    pub(super) fn new(problem: &'p Problem, ideas: Ideas, root: Arc<Root>) -> Self {
+    pub(crate) fn new(problem: &'p Problem, ideas: Ideas, root: Arc<Root>) -> Self {
         Self {
             problem,
             ideas,
@@ -146,7 +146,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// How frames are lifted whose gains are not known.
-    pub(super) fn spread(&self) -> &'static Spread {
+    pub(crate) fn spread(&self) -> &'static Spread {
         if self.ideas.lifting {
             &Spread::Evenly
         } else {
@@ -155,19 +155,19 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// The quadratic that frames are built from.
-    pub(super) fn frame_root(&self) -> &Root {
+    pub(crate) fn frame_root(&self) -> &Root {
         let explicit = self.explicit.as_ref();
         explicit.map_or(&*self.root, |explicit| &explicit.root)
     }
 
     /// A feature that every model has to have, or to lack, by root index.
-    pub(super) fn pinned(&self, decision: Option<Decision>) -> Pinned {
+    pub(crate) fn pinned(&self, decision: Option<Decision>) -> Pinned {
         let Decision { feature, inside } = decision?;
         self.root.index(feature).map(|i| (i, inside))
     }
 
     /// Changes over to a frame; x is that of the old one.
-    pub(super) fn enter(&mut self, slot: &Arc<FrameSlot>, frame: Arc<Frame>) {
+    pub(crate) fn enter(&mut self, slot: &Arc<FrameSlot>, frame: Arc<Frame>) {
         let same = |current: &Current| Arc::ptr_eq(&current.frame, &frame);
         let places = match self.current.take() {
             // The point that was kept is not one of the node to come.
@@ -205,7 +205,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// Solves a node from x, to a goal of its own.
-    pub(super) fn run(&mut self, node: &Subproblem, goal: &Goal, limits: &Limits) -> Certified {
+    pub(crate) fn run(&mut self, node: &Subproblem, goal: &Goal, limits: &Limits) -> Certified {
         let Some(current) = &mut self.current else {
             return Certified::TRIVIAL;
         };
@@ -218,7 +218,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// The explicit rows that the node solved last proves to be quadratic for every model below `reference`.
-    pub(super) fn certified_rows(&mut self, reference: f64) -> Vec<usize> {
+    pub(crate) fn certified_rows(&mut self, reference: f64) -> Vec<usize> {
         match &mut self.current {
             Some(Current {
                 model: NodeModel::Mixed(model),
@@ -230,7 +230,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// The relaxed model: (column, coefficient).
-    pub(super) fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(crate) fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let current = self.current.iter();
         current.flat_map(|current| {
             let (frame, x) = (&current.frame, &self.newton.x);
@@ -241,7 +241,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// Goes to a point, zero outside the node: (column, coefficient).
-    pub(super) fn go_to(&mut self, node: &Subproblem, point: &[(usize, f64)]) {
+    pub(crate) fn go_to(&mut self, node: &Subproblem, point: &[(usize, f64)]) {
         let Some(current) = &self.current else {
             return;
         };
@@ -259,7 +259,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// A smaller frame with a larger lift for what is left of a node, when that is worth its price; x is carried over.
-    pub(super) fn reframe(&mut self, node: &Subproblem, reference: f64, limits: &Limits) -> bool {
+    pub(crate) fn reframe(&mut self, node: &Subproblem, reference: f64, limits: &Limits) -> bool {
         let Some(current) = &self.current else {
             return false;
         };

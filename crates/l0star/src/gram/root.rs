@@ -3,8 +3,8 @@
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::form::Form;
 use super::product::{Columns, Keep};
-use super::swaps::Form;
 use crate::limits::Limits;
 use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;

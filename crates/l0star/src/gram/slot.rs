@@ -20,7 +20,7 @@ pub(crate) struct FrameSlot {
 
 /// What a frame is to be built from, by root indices.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// What is condensed, the always-in columns included.
     pub inside: Vec<u32>,
     pub columns: Vec<u32>,
@@ -31,7 +31,7 @@ pub(super) struct Plan {
 
 impl FrameSlot {
     /// For a frame that is there.
-    pub(super) fn built(root: &Root, frame: &Arc<Frame>) -> Self {
+    pub(crate) fn built(root: &Root, frame: &Arc<Frame>) -> Self {
         let column = |i: &u32| root.columns[*i as usize] as u32;
         let selectable = |i: &&u32| (**i as usize) < root.selectable;
         let inside = frame.inside.iter().filter(selectable);
@@ -47,7 +47,7 @@ impl FrameSlot {
     }
 
     /// For a frame of a checkpoint; `None` when one of its columns is not in this root.
-    pub(super) fn restored(
+    pub(crate) fn restored(
         problem: &Problem,
         root: &Root,
         shape: &FrameShape,
@@ -87,7 +87,7 @@ impl FrameSlot {
     }
 
     /// The frame; `None` where it cannot be built.
-    pub(super) fn get_or_build(
+    pub(crate) fn get_or_build(
         &self,
         build: impl FnOnce(&Plan) -> Option<Arc<Frame>>,
     ) -> Option<Arc<Frame>> {
@@ -96,7 +96,7 @@ impl FrameSlot {
     }
 
     /// Whether it has these columns, lifted this far.
-    pub(super) fn has_shape(&self, shape: &FrameShape) -> bool {
+    pub(crate) fn has_shape(&self, shape: &FrameShape) -> bool {
         self.shape == *shape
     }
 }
@@ -104,8 +104,8 @@ impl FrameSlot {
 /// The relaxed point of a node, and the frame that it was found in.
 #[derive(Debug, Clone)]
 pub(crate) struct GramStart {
-    pub(super) x: ShortModel,
-    pub(super) slot: Arc<FrameSlot>,
+    pub(crate) x: ShortModel,
+    pub(crate) slot: Arc<FrameSlot>,
 }
 
 impl Start for GramStart {

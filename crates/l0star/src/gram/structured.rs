@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::frame::{Frame, FrameModel, Spread};
 use super::root::Root;
-use super::start::Common;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::select::top_sum;
@@ -16,7 +15,6 @@ use crate::problem::Problem;
 use crate::relaxation::Task;
 use crate::relaxation::newton::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
-use crate::search::Context;
 use crate::settings::Ideas;
 
 /// A node gets a frame of its own when at most this share of its frame's columns is left …
@@ -60,15 +58,14 @@ pub(crate) struct GramBackend {
 }
 
 impl GramBackend {
-    /// `None` where the Gram form does not apply, and at a limit. The context has an incumbent.
-    pub(crate) fn new(context: &mut Context, common: &mut Common) -> Option<Self> {
-        let problem = context.problem;
-        let (ideas, reference) = (context.ideas, context.reference());
-        if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
-            return None;
-        }
-        let selectable = problem.expanded(&problem.selectable);
-        let root = common.root(&selectable, None, context)?;
+    /// For the quadratic of a problem, and models below `reference`. `None` where rounding defeats it, and at a limit.
+    pub(crate) fn new(
+        problem: &Problem,
+        root: Arc<Root>,
+        ideas: Ideas,
+        reference: f64,
+        limits: &Limits,
+    ) -> Option<Self> {
         let mut indices = vec![None; problem.design.columns()];
         for (i, j) in root.columns.iter().enumerate() {
             indices[*j] = Some(i as u32);
@@ -83,7 +80,6 @@ impl GramBackend {
         } else {
             Lift::None
         };
-        let limits = &context.limits;
         let (mut frame, condensed) =
             build(problem, &root, &indices, &node, reference, &lift, limits)?;
         // H ⪰ diag(s²) is proved for the whole problem when nothing was condensed; else the ridge is what is sure.

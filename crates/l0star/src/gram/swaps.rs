@@ -1,32 +1,13 @@
 //! A first incumbent: greedy forward selection, then the best swap until none improves ([`Local`]).
 
+use super::form::Form;
+use super::local::Local;
+use super::quadratic::Quadratic;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
-use crate::primal::{Local, Quadratic};
 
 /// A swap has to gain this share of P to be made.
 const WORTHWHILE: f64 = 1e-12;
-
-/// `c0 - cᵀx + ½ xᵀHx` over columns of which the first `selectable` can be chosen and the others are always in.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form<'a> {
-    /// Row-major, symmetric.
-    pub h: &'a [f64],
-    pub c: &'a [f64],
-    pub c0: f64,
-    pub selectable: usize,
-}
-
-impl<'a> Form<'a> {
-    fn size(&self) -> usize {
-        self.c.len()
-    }
-
-    fn row(&self, i: usize) -> &'a [f64] {
-        let d = self.size();
-        &self.h[i * d..(i + 1) * d]
-    }
-}
 
 /// An index that is in every support (true), or in none.
 pub(crate) type Pinned = Option<(usize, bool)>;

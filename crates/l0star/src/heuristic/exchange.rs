@@ -3,7 +3,8 @@
 //! At the minimiser x of a support, with `W = diag(p l''(z))`, P is `½ yᵀHy - cᵀy` up to a constant and third order in
 //! `y - x`, `H = AᵀWA + diag(λ)`, `c = Hx - ∇P(x)`. A swap that is good there mostly is in P.
 
-use crate::gram::swaps::{self, Form};
+use crate::gram::form::Form;
+use crate::gram::swaps;
 use crate::linalg::cholesky::mirror_up;
 use crate::problem::Problem;
 use crate::relaxation::largest;

@@ -34,11 +34,6 @@ impl Cholesky {
         Self::default()
     }
 
-    /// Number of rows.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// The square into which the caller writes the lower triangle (row-major) before [`Cholesky::factor`].
     pub fn start(&mut self, size: usize) -> &mut [f64] {
         self.size = size;

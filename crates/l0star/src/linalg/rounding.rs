@@ -76,12 +76,6 @@ impl Doubled {
         self.sum + self.correction
     }
 
-    /// The sum as two doubles, high and low.
-    #[inline]
-    pub fn parts(&self) -> (f64, f64) {
-        two_sum(self.sum, self.correction)
-    }
-
     /// A bound of `|value() - exact sum|`.
     #[inline]
     pub fn error(&self) -> f64 {

@@ -6,7 +6,7 @@ use super::book::{Book, Page};
 use super::checkpoint::PathCheckpoint;
 use super::{PathObserver, Point, best_of, share_bounds, share_models};
 use crate::error::Result;
-use crate::gram::start::Common;
+use crate::prepare::common::Common;
 use crate::problem::Problem;
 use crate::search::Event;
 use crate::search::checkpoint::Stamp;

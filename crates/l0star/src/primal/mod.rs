@@ -2,22 +2,21 @@
 //!
 //! Starts are greedy, with one of the best few features chosen at random at each step, or crossovers: the union of two good
 //! models, cut down to k again. From each the best exchange of one feature is made until none helps, among all columns
-//! ([`local`]). For the quadratic loss that is all there is to it. For others starts are made in a model of P at the empty support,
-//! and exchanges are chosen in models at each support on the way, and fitted ([`quadratic`]). A pool keeps the best of what was
+//! ([`crate::gram::local`]). For the quadratic loss that is all there is to it. For others starts are made in a model of P at the empty support,
+//! and exchanges are chosen in models at each support on the way, and fitted ([`crate::gram::quadratic`]). A pool keeps the best of what was
 //! found. With groups, bounds or heredity starts are greedy with chance, and all is fitted ([`structured`]). Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
 
-mod local;
-mod quadratic;
 mod structured;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use local::Local;
-pub(crate) use quadratic::Quadratic;
 use structured::Structured;
 
+use crate::gram::local::Local;
+use crate::gram::quadratic::Quadratic;
 use crate::problem::Problem;
-use crate::search::{Context, Source};
+use crate::search::Context;
+use crate::search::models::ModelSearch;
 
 /// A start takes one of so many features at each step.
 const CHOICES: usize = 20;
@@ -38,105 +37,24 @@ const MOST_SWAPS: usize = 1000;
 const MOST_MODELS: usize = 20;
 const TRIES: usize = 4;
 
-/// Multiplications before anything is proved, of a problem whose bounds will not get far …
-const FIRST: u64 = 4_000_000_000;
-/// … unless so many starts for each feature of a model have found nothing better.
-const PATIENCE: u64 = 100;
-/// Multiplications of a while on a thread of its own.
-const A_WHILE: u64 = 10_000_000;
-/// Other problems are not searched here until so many nodes have shown that they are not easy.
-const EASY: u64 = 50;
-
-/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
-pub(crate) const SMALL_RIDGE: f64 = 0.02;
-
-/// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
-/// are worth a longer search for models before anything is proved.
-pub(crate) fn is_hard(problem: &Problem) -> bool {
-    problem.rows() < problem.selectable.len() && problem.ridge_share() < SMALL_RIDGE
-}
-
-/// Looks for models before anything is proved, where that is worth it.
-pub(crate) fn first(context: &mut Context) {
-    if is_hard(context.problem) {
-        begin(context);
-        proceed(
-            context,
-            FIRST,
-            PATIENCE * context.problem.support_size() as u64,
-        );
+/// A search for models of any problem. `None` where there is nothing to choose from.
+pub(crate) fn for_problem<'p>(context: &mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>> {
+    let problem = context.problem;
+    if problem.structure.is_some() {
+        Some(Box::new(Structured::new(problem)))
+    } else if problem.loss.is_quadratic() {
+        quadratic(problem, Quadratic::of_problem(problem))
+    } else {
+        Some(Box::new(Exchanges::of_loss(context)?))
     }
 }
 
-/// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
-/// large, little when there is only something to prove.
-pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
-    if work == 0 || (nodes < EASY && !is_hard(context.problem)) {
-        return;
-    }
-    begin(context);
-    let divisor = match gap(context, low) {
-        gap if gap > 0.5 => 1,
-        gap if gap > 0.1 => 5,
-        gap if gap > 0.01 => 20,
-        _ => 100,
-    };
-    proceed(context, work / divisor, u64::MAX);
-}
-
-/// Looks for models for a while, on a thread that does nothing else. False when there is no longer enough to be found for
-/// that: the bound `low` has come near.
-pub(crate) fn alone(context: &mut Context, low: f64) -> bool {
-    begin(context);
-    if context.primal.is_none() || gap(context, low) <= 0.1 {
-        return false;
-    }
-    proceed(context, A_WHILE, u64::MAX);
-    true
-}
-
-/// What is left to prove, as a share.
-fn gap(context: &Context, low: f64) -> f64 {
-    (context.reference() - low) / context.scale_of(context.reference())
-}
-
-/// Makes the search for models, unless it is there.
-fn begin(context: &mut Context) {
-    if context.looks_for_models() {
-        let problem = context.problem;
-        context.primal = match problem.loss.is_quadratic() {
-            _ if problem.structure.is_some() => Some(Primal::Structured(Structured::new(problem))),
-            true => Primal::quadratic(problem, Quadratic::of_problem(problem)),
-            false => Exchanges::of_loss(context).map(|own| Primal::Exchanges(Box::new(own))),
-        };
-    }
-}
-
-fn proceed(context: &mut Context, work: u64, patience: u64) {
-    if let Some(mut primal) = context.primal.take() {
-        let source = std::mem::replace(&mut context.source, Source::LocalSearch);
-        match &mut primal {
-            Primal::Exchanges(own) => own.work(work, patience, context),
-            Primal::Structured(own) => own.work(work, patience, context),
-        }
-        context.source = source;
-        context.primal = Some(primal);
-    }
-}
-
-/// A search for models that can be gone on with.
-pub(crate) enum Primal<'p> {
-    /// Exchanges of single columns.
-    Exchanges(Box<Exchanges<'p>>),
-    /// With groups, bounds or heredity.
-    Structured(Structured),
-}
-
-impl<'p> Primal<'p> {
-    /// For the quadratic loss. `None` where there is nothing to choose from.
-    pub(crate) fn quadratic(problem: &'p Problem, quadratic: Quadratic<'p>) -> Option<Self> {
-        Exchanges::new(problem, quadratic).map(|own| Self::Exchanges(Box::new(own)))
-    }
+/// A search for models of a quadratic problem. `None` where there is nothing to choose from.
+pub(crate) fn quadratic<'p>(
+    problem: &'p Problem,
+    quadratic: Quadratic<'p>,
+) -> Option<Box<dyn ModelSearch<'p> + 'p>> {
+    Some(Box::new(Exchanges::new(problem, quadratic)?))
 }
 
 /// Starts and exchanges, and the pool of what they have found.
@@ -195,38 +113,6 @@ impl<'p> Exchanges<'p> {
 
     fn spent(&self) -> u64 {
         self.before + self.quadratic.work + self.local.work
-    }
-
-    /// Goes on for so many multiplications, up to the end of the start that is under way then, until so many starts have found
-    /// nothing better, or to a limit. What it finds is offered to the context.
-    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>) {
-        self.allowed = self.allowed.saturating_add(multiplications);
-        let (mut best, mut last) = (context.best(), self.starts);
-        while self.spent() < self.allowed && !context.limits.stop() {
-            if context.best() < best {
-                (best, last) = (context.best(), self.starts);
-            } else if self.starts - last >= patience {
-                // What is not needed now is not saved up.
-                self.allowed = self.spent();
-                return;
-            }
-            match self.starts {
-                0 => self.known(context),
-                1 => self.greedy(1),
-                _ if self.k < CROSSED || self.pool.len() < LEAST_POOL => self.greedy(CHOICES),
-                _ if self.random.below(4) == 0 => self.greedy(CHOICES),
-                _ => self.cross(),
-            }
-            self.starts += 1;
-            let (chosen, value) = if self.is_model {
-                self.refine(context)
-            } else {
-                self.descend(context)
-            };
-            if !context.limits.stop() {
-                self.keep(chosen, value);
-            }
-        }
     }
 
     /// From the best model so far.
@@ -398,6 +284,38 @@ impl<'p> Exchanges<'p> {
         let worst = (0..self.pool.len()).max_by(order).unwrap_or(0);
         if value < self.pool[worst].0 {
             self.pool[worst] = (value, chosen);
+        }
+    }
+}
+
+impl<'p> ModelSearch<'p> for Exchanges<'p> {
+    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>) {
+        self.allowed = self.allowed.saturating_add(multiplications);
+        let (mut best, mut last) = (context.best(), self.starts);
+        while self.spent() < self.allowed && !context.limits.stop() {
+            if context.best() < best {
+                (best, last) = (context.best(), self.starts);
+            } else if self.starts - last >= patience {
+                // What is not needed now is not saved up.
+                self.allowed = self.spent();
+                return;
+            }
+            match self.starts {
+                0 => self.known(context),
+                1 => self.greedy(1),
+                _ if self.k < CROSSED || self.pool.len() < LEAST_POOL => self.greedy(CHOICES),
+                _ if self.random.below(4) == 0 => self.greedy(CHOICES),
+                _ => self.cross(),
+            }
+            self.starts += 1;
+            let (chosen, value) = if self.is_model {
+                self.refine(context)
+            } else {
+                self.descend(context)
+            };
+            if !context.limits.stop() {
+                self.keep(chosen, value);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Random;
 use crate::heuristic::greedy::{self, extensions};
 use crate::problem::{Problem, Structure};
 use crate::search::Context;
+use crate::search::models::ModelSearch;
 
 /// A start takes one of so many sets at each step, and tries so many at each exchange.
 const CHOICES: usize = 8;
@@ -29,25 +30,6 @@ impl Structured {
             starts: 0,
             allowed: 0,
             spent: 0,
-        }
-    }
-
-    /// Goes on for so many multiplications, until so many starts have found nothing better, or to a limit.
-    pub(super) fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context) {
-        let Some(structure) = &context.problem.structure else {
-            return;
-        };
-        self.allowed = self.allowed.saturating_add(multiplications);
-        let (mut best, mut last) = (context.best(), self.starts);
-        while self.spent < self.allowed && !context.limits.stop() {
-            if context.best() < best {
-                (best, last) = (context.best(), self.starts);
-            } else if self.starts - last >= patience {
-                self.allowed = self.spent;
-                return;
-            }
-            self.starts += 1;
-            self.start(structure, context);
         }
     }
 
@@ -105,5 +87,25 @@ impl Structured {
         self.spent += (problem.rows() * (problem.columns() + support.len().pow(2))) as u64;
         let k = problem.support_size();
         extensions(context, structure, &self.curvature, support, k, count)
+    }
+}
+
+impl<'p> ModelSearch<'p> for Structured {
+    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>) {
+        let Some(structure) = &context.problem.structure else {
+            return;
+        };
+        self.allowed = self.allowed.saturating_add(multiplications);
+        let (mut best, mut last) = (context.best(), self.starts);
+        while self.spent < self.allowed && !context.limits.stop() {
+            if context.best() < best {
+                (best, last) = (context.best(), self.starts);
+            } else if self.starts - last >= patience {
+                self.allowed = self.spent;
+                return;
+            }
+            self.starts += 1;
+            self.start(structure, context);
+        }
     }
 }

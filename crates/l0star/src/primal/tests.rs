@@ -1,6 +1,7 @@
 //! Models that are found, against brute force.
 
 use super::*;
+use crate::search::models::is_hard;
 use crate::{Design, Method, Settings};
 
 /// More features than rows, and hardly a ridge.

@@ -7,7 +7,6 @@ pub mod rows;
 pub mod sga;
 pub(crate) mod structured;
 pub(crate) mod topk;
-pub mod working;
 
 use serde::{Deserialize, Serialize};
 

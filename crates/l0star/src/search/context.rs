@@ -10,11 +10,11 @@ use super::checkpoint::Prepared;
 use super::counters::Counters;
 use super::event::{Event, News, Observer, Phase, Source};
 use super::ledger::Ledger;
+use super::models::{ModelSearch, ModelSearches};
 use super::pool::{Entry, Incumbent, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
-use crate::primal::Primal;
 use crate::problem::{Decision, Problem};
 use crate::restricted::{Fit, Restricted};
 use crate::settings::{Ideas, Settings, scale_of};
@@ -118,8 +118,9 @@ pub struct Context<'p> {
     pub(crate) prepared: Prepared,
     /// Resumed with nodes: what is prepared is for them.
     has_nodes: bool,
-    /// The search for models beside that for bounds.
-    pub(crate) primal: Option<Primal<'p>>,
+    /// The search for models beside that for bounds, and what makes it.
+    pub(crate) models: Option<Box<dyn ModelSearch<'p> + 'p>>,
+    pub(crate) model_searches: Option<ModelSearches>,
     /// Where the models that are tried come from.
     pub(crate) source: Source,
 }
@@ -141,6 +142,7 @@ pub(super) struct Seed<'p> {
     threads: usize,
     gaps: (f64, f64),
     shared: Arc<Shared>,
+    model_searches: Option<ModelSearches>,
 }
 
 impl<'p> Seed<'p> {
@@ -164,7 +166,8 @@ impl<'p> Seed<'p> {
             saver: None,
             prepared: Prepared::default(),
             has_nodes: false,
-            primal: None,
+            models: None,
+            model_searches: self.model_searches,
             source: Source::Search,
         }
     }
@@ -184,6 +187,7 @@ impl<'p> Context<'p> {
             ideas: settings.ideas,
             threads: settings.thread_count(),
             gaps: (settings.gap, settings.relative_gap),
+            model_searches: None,
             shared: Arc::new(Shared {
                 best: AtomicU64::new(f64::INFINITY.to_bits()),
                 reference: AtomicU64::new(f64::INFINITY.to_bits()),
@@ -204,6 +208,7 @@ impl<'p> Context<'p> {
             threads: self.threads,
             gaps: self.gaps,
             shared: Arc::clone(&self.shared),
+            model_searches: self.model_searches,
         }
     }
 
@@ -245,7 +250,7 @@ impl<'p> Context<'p> {
 
     /// Whether models are looked for beside the search: one that is about all of them.
     pub(crate) fn looks_for_models(&self) -> bool {
-        self.ideas.primal && self.primal.is_none() && self.decision().is_none()
+        self.ideas.primal && self.models.is_none() && self.decision().is_none()
     }
 
     /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.

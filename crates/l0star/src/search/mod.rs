@@ -13,16 +13,15 @@ mod event;
 pub mod exhaustive;
 mod frontier;
 pub(crate) mod ledger;
+pub(crate) mod models;
 pub mod paper;
 mod parallel;
 mod pool;
 mod saver;
-pub(crate) mod screening;
 
 use std::time::Instant;
 
 use crate::bound::Certified;
-use crate::primal;
 use crate::problem::{Decision, Problem};
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
@@ -243,7 +242,7 @@ impl<'p, T: Tree> Search<'p, T> {
             .tree
             .expand(&node, &mut self.context, &mut self.children);
         let work = self.tree.work(&node, self.context.problem);
-        primal::beside(&mut self.context, work, nodes, node.low().value());
+        models::beside(&mut self.context, work, nodes, node.low().value());
         let Self { context, tree, .. } = self;
         self.frontier
             .give(0, node, expansion, &mut self.children, tree, context)

@@ -11,9 +11,9 @@ use std::time::Duration;
 use super::checkpoint::Draft;
 use super::context::{Context, TICK};
 use super::frontier::{Frontier, Next};
+use super::models;
 use super::{Node, Phase, Progress, Search, Tree};
 use crate::bound::Certified;
-use crate::primal;
 
 /// What the threads share.
 struct Pool<N> {
@@ -61,19 +61,19 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
         is_eager: search.context.is_worth_keeping(0.0),
     };
     let seed = search.context.seed();
-    let mut primal = search.context.primal.take();
+    let mut own = search.context.models.take();
     let mut best = search.context.best();
     let started = thread::scope(|scope| {
         let mut started = false;
         for (worker, mut tree) in trees.into_iter().enumerate() {
             let (pool, seed) = (&pool, &seed);
-            let primal = primal.take();
+            let own = own.take();
             // A system that gives us fewer threads gets along with fewer.
             let spawned = thread::Builder::new()
                 .name(format!("l0star-{worker}"))
                 .spawn_scoped(scope, move || {
                     let mut context = seed.context();
-                    context.primal = primal;
+                    context.models = own;
                     work(worker, &mut tree, &mut context, pool);
                 });
             started |= spawned.is_ok();
@@ -132,7 +132,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
         let expansion = tree.expand(&node, context, &mut children);
         if looks_for_models {
             let work = tree.work(&node, context.problem);
-            primal::beside(context, work, nodes, node.low().value());
+            models::beside(context, work, nodes, node.low().value());
         }
         state = pool.lock();
         let frontier = &mut state.frontier;
@@ -151,7 +151,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
 
 /// While there is much to find, one thread does nothing else.
 fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
-    if !primal::is_hard(context.problem) {
+    if !models::is_hard(context.problem) {
         return;
     }
     loop {
@@ -162,7 +162,7 @@ fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
         }
         drop(state);
         let before = context.best();
-        if !primal::alone(context, low) {
+        if !models::alone(context, low) {
             return;
         }
         if context.best() < before {

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use super::Run;
 use crate::error::Result;
-use crate::gram::start::Common;
+use crate::prepare::common::Common;
 use crate::problem::Problem;
 use crate::search::checkpoint::Stamp;
 use crate::search::context::{PROMISE, WORKING};

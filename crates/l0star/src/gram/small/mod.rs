@@ -16,11 +16,9 @@
 //! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
-//! | [`settle`] | a whole problem, for the search |
 
 mod entries;
 mod scan;
-mod settle;
 mod test;
 #[cfg(test)]
 mod tests;
@@ -29,11 +27,11 @@ use std::collections::HashSet;
 
 use self::scan::{Failure, Hits};
 use self::test::Test;
+use crate::bound::Enumeration;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 
 pub(crate) use self::entries::Entries;
-pub(crate) use self::settle::{settle, settle_wide};
 
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;
@@ -60,9 +58,8 @@ pub(crate) struct Proof {
     target: f64,
 }
 
-impl Proof {
-    /// At most P(x) for every x of the sets that were not handed out.
-    pub(crate) fn target(&self) -> f64 {
+impl Enumeration for Proof {
+    fn target(&self) -> f64 {
         self.target
     }
 }

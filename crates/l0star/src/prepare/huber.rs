@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::frame::Spread;
-use super::relaxation::{Explicit, GramRelaxation, ROOT_TOLERANCE};
-use super::start::{Common, First};
+use super::common::Common;
+use super::screening::BriefPoint;
+use super::start::First;
 use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::gram::frame::Spread;
+use crate::gram::relaxation::{Explicit, GramRelaxation, ROOT_TOLERANCE};
+use crate::gram::working::slopes_at;
 use crate::problem::Problem;
 use crate::relaxation::Relaxation;
 use crate::relaxation::newton::Goal;
-use crate::relaxation::working::slopes_at;
 use crate::search::Context;
-use crate::search::screening::BriefPoint;
 
 /// At most this share of the rows may stay explicit.
 const MAX_EXPLICIT: f64 = 0.5;
@@ -24,7 +25,7 @@ impl GramRelaxation<'_> {
     ///
     /// With the slopes α of one point and their bound D(β): if `D(β) + p_i(δ - |α_i|)²/2 ≥ P_ref`, then every x with
     /// `P(x) < P_ref` has `|residual_i| < δ`. When that holds for all rows, P is the quadratic for all that matters.
-    /// Rows that fail are tried again with the tighter bound that the others make possible (see [`super::mixed`]).
+    /// Rows that fail are tried again with the tighter bound that the others make possible (see [`crate::gram::mixed`]).
     ///
     /// `fixing`: the first node of the search may do without the features that this rules out on the way. `point`: one that is
     /// known.

@@ -86,7 +86,7 @@ impl Local {
     }
 
     /// Takes over the state of another.
-    pub(super) fn reset_to(&mut self, other: &Self) {
+    pub(crate) fn reset_to(&mut self, other: &Self) {
         let Self { v, spare, .. } = self;
         spare.append(v);
         for row in &other.v {
@@ -111,12 +111,12 @@ impl Local {
     }
 
     /// The places of the members that can be removed.
-    pub(super) fn places(&self) -> Range<usize> {
+    pub(crate) fn places(&self) -> Range<usize> {
         self.first..self.members.len()
     }
 
     /// The member at a place.
-    pub(super) fn at(&self, place: usize) -> usize {
+    pub(crate) fn at(&self, place: usize) -> usize {
         self.members[place]
     }
 
@@ -220,7 +220,7 @@ impl Local {
     }
 
     /// What removing a member costs, by its place.
-    pub(super) fn cost(&self, p: usize) -> f64 {
+    pub(crate) fn cost(&self, p: usize) -> f64 {
         self.x[p] * self.x[p] / self.inverse[p][p]
     }
 
@@ -241,7 +241,7 @@ impl Local {
 
     /// The best exchange of a member, by its place, if it gains more than `least`: what it gains, and the index that replaces
     /// the member.
-    pub(super) fn best_for(
+    pub(crate) fn best_for(
         &mut self,
         p: usize,
         quadratic: &Quadratic,

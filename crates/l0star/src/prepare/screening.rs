@@ -6,16 +6,16 @@
 
 use std::sync::Arc;
 
-use super::checkpoint::Screening;
-use super::{Context, Phase};
 use crate::bound::{Certified, Children};
 use crate::gram::root::Root;
+use crate::gram::working::{self, Working};
 use crate::heuristic::{fill_list, first_incumbent};
-use crate::primal;
 use crate::problem::Problem;
 use crate::relaxation::pdal::Pdal;
-use crate::relaxation::working::{self, Working};
+
 use crate::relaxation::{Exit, Relaxation, Task};
+use crate::search::checkpoint::Screening;
+use crate::search::{Context, Phase, models};
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
@@ -28,7 +28,7 @@ const COARSE: f64 = 1e-3;
 pub(crate) fn begin(context: &mut Context) {
     if context.prepared.screening.is_none() {
         first_incumbent(context);
-        primal::first(context);
+        models::first(context);
         fill_list(context);
         context.save_preparation();
     }

@@ -1,12 +1,10 @@
 //! Whole problems with a small budget, settled before there is a search.
 
-use super::entries::Entries;
-use super::{LARGEST, Verdict, enumerate};
 use crate::bound::Certified;
 use crate::gram::root::MAX_COLUMNS;
+use crate::gram::small::{Entries, LARGEST, Verdict, enumerate};
 use crate::heuristic;
-use crate::primal;
-use crate::search::{Context, Phase};
+use crate::search::{Context, Phase, models};
 
 /// With larger ridges, as shares of the curvatures, columns of wide data are screened sooner than triples are enumerated.
 const LARGE_RIDGE: f64 = 0.5;
@@ -103,7 +101,7 @@ pub(crate) fn settle_wide(context: &mut Context) -> bool {
     if context.incumbent().is_none() {
         heuristic::first_incumbent(context);
     }
-    primal::first(context);
+    models::first(context);
     context.enter(Phase::Root);
     settle(&entries, &columns, problem.selectable.len(), context)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::product::{Band, Keep};
+use crate::gram::product::{Band, Keep};
 use crate::search::Context;
 use crate::search::checkpoint::Triangle;
 

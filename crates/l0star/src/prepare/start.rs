@@ -2,104 +2,40 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, Spread};
-use super::kept::Kept;
-use super::relaxation::GramRelaxation;
-use super::root::{MAX_COLUMNS, Root};
-use super::slot::FrameSlot;
-use super::small::{self, Entries};
-use super::swaps::{self, Pinned};
+use super::common::{Common, product};
+use super::enumeration;
+use super::screening::{self, Brief};
 use crate::bound::{Certified, Subproblem};
+use crate::gram::frame::{Frame, Spread};
+use crate::gram::quadratic::Quadratic;
+use crate::gram::relaxation::GramRelaxation;
+use crate::gram::root::{MAX_COLUMNS, Root};
+use crate::gram::slot::FrameSlot;
+use crate::gram::small::Entries;
+use crate::gram::structured::GramBackend;
+use crate::gram::swaps::{self, Pinned};
 use crate::heuristic;
 use crate::linalg::cholesky::Cholesky;
-use crate::primal::{self, Primal, Quadratic, SMALL_RIDGE};
+use crate::primal;
 use crate::problem::Problem;
-use crate::relaxation::working::{self, Working};
-use crate::search::checkpoint::{Heuristic, Triangle, wide};
-use crate::search::screening::Brief;
-use crate::search::{Context, Incumbent, Phase, screening};
+use crate::search::checkpoint::{Heuristic, wide};
+use crate::search::models::{self, SMALL_RIDGE};
+use crate::search::{Context, Incumbent, Phase};
 
-/// A Gram matrix of so many multiplications takes long …
+/// A Gram matrix of so many multiplications takes long.
 const LONG_PRODUCT: f64 = 1e10;
-/// … and one of more than this is made in bands, by all threads, rather than from the part that is there …
-const MIDDLING_PRODUCT: f64 = 1e9;
-/// … which has to have one in so many of the columns, at least.
-const LEAST_PART: usize = 4;
 
-/// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
-/// used by the others.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Common {
-    /// The quadratic over all columns.
-    root: Option<Arc<Root>>,
-    /// The frame of all columns: one that only finds points, and the one of the search.
-    unproved: Option<Arc<Frame>>,
-    proved: Option<Arc<Frame>>,
-    /// Of wide problems: the columns that matter so far.
-    working: Option<Working>,
-    /// The rows of the quadratic as they are kept, if making them took long.
-    pub kept: Option<Arc<Triangle>>,
-    /// Whether there is one run alone, which need not be about all columns.
-    is_single: bool,
-    /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
-    twins: Option<Box<[Common; 2]>>,
-}
-
-impl Common {
-    /// For one run that has nothing in common with others.
-    pub(crate) fn single() -> Self {
-        Self {
-            is_single: true,
-            ..Self::default()
-        }
+/// The Gram form of a problem with groups, bounds or heredity. `None` where it does not apply, and at a limit. The context has
+/// an incumbent.
+pub(crate) fn structured(context: &mut Context, common: &mut Common) -> Option<GramBackend> {
+    let problem = context.problem;
+    let (ideas, reference) = (context.ideas, context.reference());
+    if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
+        return None;
     }
-
-    /// What runs on other columns of the same problems have in common: on the leaders of twins, and on those that bound
-    /// models that use a class twice.
-    pub(crate) fn of_twins(&mut self) -> &mut [Self; 2] {
-        let is_single = self.is_single;
-        let new = || Self {
-            is_single,
-            ..Self::default()
-        };
-        self.twins.get_or_insert_with(|| Box::new([new(), new()]))
-    }
-
-    /// The relaxation of a wide problem by working sets, where it applies.
-    pub(crate) fn working(&mut self, context: &Context) -> Option<&mut Working> {
-        if self.working.is_none() {
-            let known = context.incumbent().map(|known| known.support);
-            let (known, limits) = (known.unwrap_or_default(), &context.limits);
-            self.working = Working::within(context.problem, working::BATCH, &known, limits);
-        }
-        self.working.as_mut()
-    }
-
-    /// The quadratic over all columns of a problem: the one that is known, or a new one, with the part that is there already.
-    pub(super) fn root(
-        &mut self,
-        selectable: &[usize],
-        part: Option<&Root>,
-        context: &mut Context,
-    ) -> Option<Arc<Root>> {
-        let (problem, limits) = (context.problem, context.limits.clone());
-        if self.root.is_none()
-            && let Some(part) = part
-            && part.size() * LEAST_PART >= selectable.len()
-            && product(problem, selectable.len()) <= MIDDLING_PRODUCT
-        {
-            self.root = part.extended(problem, selectable, &limits).map(Arc::new);
-        }
-        if self.root.is_none() {
-            let threads = context.threads;
-            let mut kept = Kept::new(context);
-            let root = Root::new(problem, selectable, &limits, threads, &mut kept);
-            kept.finish(root.is_some());
-            self.kept.clone_from(&context.prepared.gram);
-            self.root = Some(Arc::new(root?));
-        }
-        self.root.clone()
-    }
+    let selectable = problem.expanded(&problem.selectable);
+    let root = common.root(&selectable, None, context)?;
+    GramBackend::new(problem, root, ideas, reference, &context.limits)
 }
 
 /// A relaxation in Gram form, and the node that its search begins with.
@@ -202,15 +138,15 @@ impl<'p> Prepared<'p> {
             context.try_support(&support);
         }
         if !huber && context.looks_for_models() {
-            context.primal = Primal::quadratic(problem, Quadratic::whole(&root));
+            context.models = primal::quadratic(problem, Quadratic::whole(&root));
             if alive.is_none() {
-                primal::first(context);
+                models::first(context);
             }
         }
         if alive.is_none() {
             context.enter(Phase::Root);
             let entries = Entries::of_root(&root);
-            if small::settle(&entries, &root.columns, root.selectable, context) {
+            if enumeration::settle(&entries, &root.columns, root.selectable, context) {
                 let first = None;
                 return Some(Self { relaxation, first });
             }
@@ -326,11 +262,6 @@ impl First {
             budget: k - self.inside.len(),
         }
     }
-}
-
-/// Multiplications of a Gram matrix.
-fn product(problem: &Problem, columns: usize) -> f64 {
-    problem.rows() as f64 * (columns as f64).powi(2)
 }
 
 /// Whether the Gram matrix takes long enough for a look at what could be left of it, in a search that is about the best model

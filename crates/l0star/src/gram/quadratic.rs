@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::gram::root::Root;
-use crate::gram::swaps::Form;
+use super::form::Form;
+use super::root::Root;
 use crate::problem::Problem;
 use crate::restricted::Fit;
 
@@ -85,7 +85,7 @@ impl<'p> Quadratic<'p> {
 
     /// The model of P at a minimiser over its support: up to a constant and third order in `y - x`, P is `½ yᵀHy - cᵀy` with the
     /// curvatures w of the rows and `c = Hx - ∇P(x)`. `beta`: the weighted slopes of the loss at x.
-    pub(super) fn model_at(problem: &'p Problem, fit: &Fit, beta: &[f64]) -> Self {
+    pub(crate) fn model_at(problem: &'p Problem, fit: &Fit, beta: &[f64]) -> Self {
         let mut z = vec![0.0; problem.rows()];
         problem.predict_into(&fit.x, &mut z);
         let mut weights = vec![0.0; problem.rows()];
@@ -135,7 +135,7 @@ impl<'p> Quadratic<'p> {
     }
 
     /// Writes row `i` of H out.
-    pub(super) fn row_into(&mut self, i: usize, out: &mut [f64]) {
+    pub(crate) fn row_into(&mut self, i: usize, out: &mut [f64]) {
         let size = self.size();
         match &mut self.rows {
             Rows::Whole(root) => out.copy_from_slice(root.row(i)),

@@ -7,17 +7,17 @@
 
 use std::sync::Arc;
 
-use super::newton::{Goal, Newton, Sets};
-use super::{
-    Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen, shorten,
-};
+use super::frame::{Frame, FrameModel, Spread};
+use super::root::{MAX_COLUMNS, Root};
+use super::swaps;
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
-use crate::gram::frame::{Frame, FrameModel, Spread};
-use crate::gram::root::{MAX_COLUMNS, Root};
-use crate::gram::swaps;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
+use crate::relaxation::newton::{Goal, Newton, Sets};
+use crate::relaxation::{
+    Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen, shorten,
+};
 
 /// How many columns a set begins with, and takes in together, at least.
 pub const BATCH: usize = 64;

@@ -1,0 +1,97 @@
+//! [`Common`]: what runs on the same columns share.
+
+use std::sync::Arc;
+
+use super::kept::Kept;
+use crate::gram::frame::Frame;
+use crate::gram::root::Root;
+use crate::gram::working::{self, Working};
+use crate::problem::Problem;
+use crate::search::Context;
+use crate::search::checkpoint::Triangle;
+
+/// A Gram matrix of more multiplications is made in bands, by all threads, rather than from the part that is there …
+const MIDDLING_PRODUCT: f64 = 1e9;
+/// … which has to have one in so many of the columns, at least.
+const LEAST_PART: usize = 4;
+
+/// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
+/// used by the others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Common {
+    /// The quadratic over all columns.
+    root: Option<Arc<Root>>,
+    /// The frame of all columns: one that only finds points, and the one of the search.
+    pub(super) unproved: Option<Arc<Frame>>,
+    pub(super) proved: Option<Arc<Frame>>,
+    /// Of wide problems: the columns that matter so far.
+    working: Option<Working>,
+    /// The rows of the quadratic as they are kept, if making them took long.
+    pub kept: Option<Arc<Triangle>>,
+    /// Whether there is one run alone, which need not be about all columns.
+    pub(super) is_single: bool,
+    /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
+    twins: Option<Box<[Common; 2]>>,
+}
+
+impl Common {
+    /// For one run that has nothing in common with others.
+    pub(crate) fn single() -> Self {
+        Self {
+            is_single: true,
+            ..Self::default()
+        }
+    }
+
+    /// What runs on other columns of the same problems have in common: on the leaders of twins, and on those that bound
+    /// models that use a class twice.
+    pub(crate) fn of_twins(&mut self) -> &mut [Self; 2] {
+        let is_single = self.is_single;
+        let new = || Self {
+            is_single,
+            ..Self::default()
+        };
+        self.twins.get_or_insert_with(|| Box::new([new(), new()]))
+    }
+
+    /// The relaxation of a wide problem by working sets, where it applies.
+    pub(crate) fn working(&mut self, context: &Context) -> Option<&mut Working> {
+        if self.working.is_none() {
+            let known = context.incumbent().map(|known| known.support);
+            let (known, limits) = (known.unwrap_or_default(), &context.limits);
+            self.working = Working::within(context.problem, working::BATCH, &known, limits);
+        }
+        self.working.as_mut()
+    }
+
+    /// The quadratic over all columns of a problem: the one that is known, or a new one, with the part that is there already.
+    pub(crate) fn root(
+        &mut self,
+        selectable: &[usize],
+        part: Option<&Root>,
+        context: &mut Context,
+    ) -> Option<Arc<Root>> {
+        let (problem, limits) = (context.problem, context.limits.clone());
+        if self.root.is_none()
+            && let Some(part) = part
+            && part.size() * LEAST_PART >= selectable.len()
+            && product(problem, selectable.len()) <= MIDDLING_PRODUCT
+        {
+            self.root = part.extended(problem, selectable, &limits).map(Arc::new);
+        }
+        if self.root.is_none() {
+            let threads = context.threads;
+            let mut kept = Kept::new(context);
+            let root = Root::new(problem, selectable, &limits, threads, &mut kept);
+            kept.finish(root.is_some());
+            self.kept.clone_from(&context.prepared.gram);
+            self.root = Some(Arc::new(root?));
+        }
+        self.root.clone()
+    }
+}
+
+/// Multiplications of a Gram matrix.
+pub(super) fn product(problem: &Problem, columns: usize) -> f64 {
+    problem.rows() as f64 * (columns as f64).powi(2)
+}

@@ -1,0 +1,17 @@
+//! From a problem to the first node of its search.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | [`screening`] | features that no better model can use are dropped before a Gram matrix is made |
+//! | [`kept`] | the Gram matrix of a run in its checkpoints |
+//! | [`enumeration`] | budgets of up to three features, settled without a search |
+//! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
+//! | [`start`] | the Gram matrix, a first incumbent, the frame of all columns |
+//! | [`common`] | what runs on the same columns share |
+
+pub(crate) mod common;
+pub(crate) mod enumeration;
+mod huber;
+mod kept;
+pub(crate) mod screening;
+pub(crate) mod start;

@@ -1,0 +1,95 @@
+//! The search for models beside that for bounds: when it begins, and how much of the work it gets.
+
+use super::{Context, Source};
+use crate::problem::Problem;
+
+/// Multiplications before anything is proved, of a problem whose bounds will not get far …
+const FIRST: u64 = 4_000_000_000;
+/// … unless so many starts for each feature of a model have found nothing better.
+const PATIENCE: u64 = 100;
+/// Multiplications of a while on a thread of its own.
+const A_WHILE: u64 = 10_000_000;
+/// Other problems are not searched here until so many nodes have shown that they are not easy.
+const EASY: u64 = 50;
+
+/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
+pub(crate) const SMALL_RIDGE: f64 = 0.02;
+
+/// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
+/// are worth a longer search for models before anything is proved.
+pub(crate) fn is_hard(problem: &Problem) -> bool {
+    problem.rows() < problem.selectable.len() && problem.ridge_share() < SMALL_RIDGE
+}
+
+/// Looks for models before anything is proved, where that is worth it.
+pub(crate) fn first(context: &mut Context) {
+    if is_hard(context.problem) {
+        begin(context);
+        proceed(
+            context,
+            FIRST,
+            PATIENCE * context.problem.support_size() as u64,
+        );
+    }
+}
+
+/// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
+/// large, little when there is only something to prove.
+pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
+    if work == 0 || (nodes < EASY && !is_hard(context.problem)) {
+        return;
+    }
+    begin(context);
+    let divisor = match gap(context, low) {
+        gap if gap > 0.5 => 1,
+        gap if gap > 0.1 => 5,
+        gap if gap > 0.01 => 20,
+        _ => 100,
+    };
+    proceed(context, work / divisor, u64::MAX);
+}
+
+/// Looks for models for a while, on a thread that does nothing else. False when there is no longer enough to be found for
+/// that: the bound `low` has come near.
+pub(crate) fn alone(context: &mut Context, low: f64) -> bool {
+    begin(context);
+    if context.models.is_none() || gap(context, low) <= 0.1 {
+        return false;
+    }
+    proceed(context, A_WHILE, u64::MAX);
+    true
+}
+
+/// What is left to prove, as a share.
+fn gap(context: &Context, low: f64) -> f64 {
+    (context.reference() - low) / context.scale_of(context.reference())
+}
+
+/// Makes the search for models, unless it is there.
+fn begin(context: &mut Context) {
+    if context.looks_for_models()
+        && let Some(make) = context.model_searches
+    {
+        context.models = make(context);
+    }
+}
+
+fn proceed(context: &mut Context, work: u64, patience: u64) {
+    if let Some(mut search) = context.models.take() {
+        let source = std::mem::replace(&mut context.source, Source::LocalSearch);
+        search.work(work, patience, context);
+        context.source = source;
+        context.models = Some(search);
+    }
+}
+
+/// A search for good models that can be gone on with.
+pub(crate) trait ModelSearch<'p>: Send {
+    /// Goes on for this many multiplications, until this many starts have found nothing better, or to a limit. What it finds is
+    /// offered to the context.
+    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>);
+}
+
+/// Makes the search for models of a problem; `None` where there is nothing to choose from.
+pub(crate) type ModelSearches =
+    for<'p> fn(&mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>>;
