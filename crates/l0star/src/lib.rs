@@ -18,10 +18,12 @@
 //! | [`relaxation`] | what a node is worth: PDAL and SGA of the paper, piecewise Newton |
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
 //! | `gram` | the engine for quadratic problems: frames, Newton, lifting, branching |
+//! | `primal` | good models by local search, before the proof and beside it |
 //! | [`heuristic`] | OMP, IHT, HTP, DIHT |
-//! | [`huber_delta`] | where Huber's loss turns linear, from the data |
-//! | [`solve()`], [`prices()`] | one call for all of it; what each choice of its answer is worth |
+//! | `robust` | [`huber_delta`]: where Huber's loss turns linear, from the data |
+//! | `solve` | [`solve()`]: one call for all of it |
 //! | [`path`] | every size in one run |
+//! | `prices` | [`prices()`]: what each choice of an answer is worth |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 
 pub mod batch;
