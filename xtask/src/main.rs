@@ -6,6 +6,8 @@ mod bench;
 mod checks;
 #[cfg(test)]
 mod clocks;
+#[cfg(test)]
+mod modules;
 mod python;
 mod report;
 mod results;

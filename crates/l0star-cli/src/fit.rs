@@ -8,15 +8,27 @@ use l0star::{Checkpoint, Run, Solution, Status};
 use l0star_report::Face;
 use l0star_report::page::{self, Page, Trace};
 
-use crate::args::FitArgs;
 use crate::checkpoint::Checkpoints;
 use crate::failure::{self, Failure};
 use crate::output;
 use crate::progress::Listener;
-use crate::ready::Job;
+use crate::ready::{FitArgs, Job};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::{checkpoint, interrupt, prices, table};
+
+pub const EXAMPLES: &str = "\
+Examples:
+  l0star fit data/diabetes.csv --target target -k 5
+  l0star fit data/diabetes.csv --target target -k 5 --interactions --json
+  l0star fit houses.parquet --target price -k 4 --loss huber --huber-delta 2 --drop id,city
+  l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
+  zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
+  l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
+  l0star fit data/diabetes.csv --target target -k 5 --within 1%
+  l0star fit data/diabetes.csv --target target -k 5 --prices --include age --nonnegative bmi,bp
+  l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
+  l0star fit large.npy --target x1000 -k 20 --resume large.ckpt";
 
 /// From the arguments to the result; the exit code says what is proved of it.
 pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {

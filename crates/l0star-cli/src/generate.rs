@@ -1,14 +1,80 @@
 //! `l0star generate`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use l0star_data::generate::{self, default_k, default_n};
 use l0star_data::{Instance, RealData, counted, real_instance, save};
 use l0star_report::text::printable;
 
-use crate::args::{Family, GenerateArgs};
 use crate::failure::{Failure, SOLVED};
+use crate::numbers::count;
 use crate::output;
+
+pub const EXAMPLES: &str = "\
+Examples:
+  l0star generate huber -d 200 --seed 7 --out huber.csv
+  l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.parquet
+  l0star generate diabetes --out diabetes65.csv";
+
+#[derive(Debug, clap::Args)]
+pub struct GenerateArgs {
+    /// Which instance
+    pub family: Family,
+
+    /// Number of features [default: 100]
+    #[arg(short, value_name = "D", allow_hyphen_values = true, value_parser = count)]
+    pub d: Option<usize>,
+
+    /// Size of the true support [default: d/10]
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count)]
+    pub k: Option<usize>,
+
+    /// Number of rows [default: 10 k ln d]
+    #[arg(short, value_name = "N", allow_hyphen_values = true, value_parser = count)]
+    pub n: Option<usize>,
+
+    /// ar: correlation of neighbouring features [default: 0.5]
+    #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
+    pub rho: Option<f64>,
+
+    /// ar: signal-to-noise ratio [default: 5]
+    #[arg(long, value_name = "SNR", allow_hyphen_values = true)]
+    pub snr: Option<f64>,
+
+    /// The same seed gives the same bytes
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 1,
+        allow_hyphen_values = true
+    )]
+    pub seed: u64,
+
+    /// File to write: .csv, .tsv (.gz, .zst), .npy, .npz, .parquet, .arrow or .libsvm
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+
+    /// Print nothing
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// What `generate` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Family {
+    /// Regression with outliers, the paper's
+    Huber,
+    /// Labels from ill-conditioned features, the paper's
+    Logistic,
+    /// Regression on features whose neighbours correlate
+    Ar,
+    /// Diabetes data, expanded to 65 features
+    Diabetes,
+    /// Boston house prices, expanded to 103 features
+    Boston,
+}
 
 /// Writes the instance and says what it is.
 pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {

@@ -36,6 +36,7 @@ mod input;
 mod inspect;
 mod interrupt;
 mod manual;
+mod numbers;
 mod output;
 mod path;
 mod predict;
@@ -53,7 +54,7 @@ mod units;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Args, Command};
 use l0star_report::text::printable;
@@ -67,8 +68,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::man(&args),
+        Command::Completions(args) => manual::completions(&args, Args::command()),
+        Command::Man(args) => manual::man(&args, Args::command()),
         Command::Reproduce(args) => reproduce::run(&args),
     };
     outcome.unwrap_or_else(|failure| {

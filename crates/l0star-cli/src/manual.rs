@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::args::Args;
 use crate::failure::{Failure, SOLVED};
 use crate::output;
 
@@ -39,15 +38,17 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+/// Prints completions for the whole `command`.
+pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "l0star", &mut script);
+    clap_complete::generate(args.shell, &mut command, "l0star", &mut script);
     output::print_bytes(&script)?;
     Ok(ExitCode::from(SOLVED))
 }
 
-pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
-    let mut command = Args::command().disable_help_subcommand(true);
+/// Prints a page of the whole `command`, or writes them all.
+pub fn man(args: &ManArgs, command: Command) -> Result<ExitCode, Failure> {
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     if let Some(folder) = &args.out {
         return write_all(command, folder);
@@ -57,10 +58,7 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
         Some(name) => {
             let found = command.find_subcommand(name);
             found.cloned().ok_or_else(|| {
-                let names: Vec<&str> = command
-                    .get_subcommands()
-                    .map(clap::Command::get_name)
-                    .collect();
+                let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
                 Failure::Usage(format!(
                     "there is no command '{name}'; the commands are {}",
                     names.join(", ")
@@ -76,7 +74,7 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-fn write_all(command: clap::Command, folder: &Path) -> Result<ExitCode, Failure> {
+fn write_all(command: Command, folder: &Path) -> Result<ExitCode, Failure> {
     clap_mangen::generate_to(command, folder).map_err(|reason| Failure::Output {
         what: format!("'{}'", folder.display()),
         reason,

@@ -14,9 +14,9 @@ use l0star_report::text::{percent_up, printable, significant};
 use l0star_report::{Face, Proof, proof};
 use serde::Serialize;
 
-use crate::args::{count, positive};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{self, Failure};
+use crate::numbers::{count, positive};
 use crate::progress::{self, Listener};
 use crate::saved::{self, Origin};
 use crate::screen::Screen;

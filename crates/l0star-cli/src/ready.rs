@@ -1,11 +1,72 @@
 //! Arguments and file together: a valid [`Job`], or what is wrong with them.
 
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
 use l0star::{Method, Problem, Settings};
 
-use crate::args::FitArgs;
+use crate::checkpoint::CheckpointArgs;
 use crate::failure::Failure;
+use crate::numbers::{count, one_or_more, positive};
 use crate::output;
-use crate::task::Task;
+use crate::search::SearchArgs;
+use crate::task::{Task, TaskArgs};
+use crate::units;
+
+/// The arguments of `fit` as typed.
+#[derive(Debug, clap::Args)]
+pub struct FitArgs {
+    #[command(flatten)]
+    pub task: TaskArgs,
+
+    /// At most this many features
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count, display_order = 2)]
+    pub k: usize,
+
+    /// Weight of the ridge, R/2 times the sum of the squared coefficients
+    #[arg(long, value_name = "R", default_value_t = 1e-3, allow_hyphen_values = true,
+          value_parser = positive)]
+    pub ridge: f64,
+
+    /// Show the M best models, not only the best: sets of at most k features, each with its own optimum
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = one_or_more)]
+    pub top: Option<NonZeroUsize>,
+
+    /// Show all models whose objective is above the best by at most this: 1% or 0.01; at most M of --top [default: 1000]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::share)]
+    pub within: Option<f64>,
+
+    /// Also show what each choice costs: how much worse the best model is without each chosen feature, and with each other
+    /// one; --time-limit is for the fit and all prices together, the other limits for each search
+    #[arg(long)]
+    pub prices: bool,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub kept: CheckpointArgs,
+
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the model to this file, for predict and explain
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Write the result as a page to look at: charts, what is proved and how
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Print no table and no live line
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// Print a line for every event of the search on standard error, at most one a second for a bound that rises
+    #[arg(long)]
+    pub log: bool,
+}
 
 /// A problem that can be solved, and how.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use l0star::problem::Builder;
 use l0star_data::model::{Bounded, ByName, Constraints, Group};
 use l0star_data::{factors, no_such_column};
 
-use crate::args::positive;
 use crate::failure::Failure;
+use crate::numbers::positive;
 
 /// Said of each option, as a heading for all would be that of the options after them, too.
 const HEADING: &str = "Constraints";

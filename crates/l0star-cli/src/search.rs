@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use l0star::{Method, RelaxationKind, Settings};
 
-use crate::args::{node_count, non_negative, one_or_more, share};
 use crate::failure::Failure;
+use crate::numbers::{node_count, non_negative, one_or_more, share};
 use crate::units;
 
 /// How long one thread searches before the others join: most runs are over by then, and the same every time.

@@ -19,11 +19,11 @@ use l0star_report::page::Rows;
 use l0star_report::text::clip;
 use l0star_report::{Face, warnings};
 
-use crate::args::{count, positive};
 use crate::columns::{self, ColumnArgs};
 use crate::design::{self, Named};
 use crate::failure::Failure;
 use crate::input::InputArgs;
+use crate::numbers::{count, positive};
 use crate::rules::{Known, RuleArgs, Rules};
 
 const FILL: &str = "fill them in; --impute mean does it for features, --drop-missing drops the rows, --drop the columns";

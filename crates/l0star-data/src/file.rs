@@ -1,26 +1,19 @@
-//! [`load`]: what a file is, and which module reads it.
+//! [`load`] and [`save`]: which module reads a file, and which writes it.
 
+use std::io::{self, Write};
 use std::path::Path;
 
+use flate2::write::GzEncoder;
+
+use crate::atomic::write_atomically;
+use crate::detect::detect;
 use crate::error::DataError;
-use crate::format::Format;
+use crate::format::{Format, ReadOptions, extension};
+use crate::frame::Frame;
 use crate::raw::RawTable;
 use crate::source::Source;
+use crate::table::Table;
 use crate::{arrow, csv, libsvm, npy, npz};
-
-/// What the reader is told instead of finding it out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// The format, whatever the file looks like.
-    pub format: Option<Format>,
-    /// Delimited text: what separates cells; a blank stands for any run of blanks and tabs.
-    pub delimiter: Option<u8>,
-    /// Delimited text: whether the first line names the columns; without names they are `c1`,
-    /// `c2`, ….
-    pub header: Option<bool>,
-    /// Delimited text: decimals are written with a comma, `1,5`.
-    pub decimal_comma: bool,
-}
 
 /// Reads a file of any format, found from its content; `-` is standard input.
 pub fn load(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
@@ -40,7 +33,7 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<RawTabl
 fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
     let format = match options.format {
         Some(format) => format,
-        None => Format::of_source(source)?,
+        None => detect(source)?,
     };
     if format != Format::Csv {
         let of_text = [
@@ -65,5 +58,61 @@ fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataErro
         Format::Npz => npz::read(source),
         Format::Parquet => arrow::read_parquet(source),
         Format::Arrow => arrow::read_ipc(source),
+    }
+}
+
+/// Writes the format that the extension names, text compressed when `.gz` or `.zst` follows.
+/// NumPy matrices and LIBSVM files carry no names; there the last column is the target.
+pub fn save(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
+    let path = path.as_ref();
+    let last = path.extension().and_then(|last| last.to_str());
+    match (Format::of_name(path), last) {
+        (Some(Format::Libsvm), _) => write_packed(path, |out| libsvm::write(out, table)),
+        (_, Some("gz" | "zst" | "zstd")) => save_frame(path, &Frame::from(table)),
+        (Some(Format::Npy), _) => npy::write_npy(path, table),
+        (Some(Format::Npz), _) => write_atomically(path, |out| npz::write(out, table)),
+        _ => save_frame(path, &Frame::from(table)),
+    }
+}
+
+/// Writes delimited text, Parquet or Arrow, by the extension, text compressed when `.gz` or
+/// `.zst` follows.
+pub fn save_frame(path: impl AsRef<Path>, frame: &Frame<'_>) -> Result<(), DataError> {
+    let path = path.as_ref();
+    let unknown = || DataError::UnknownFormat {
+        path: path.to_path_buf(),
+    };
+    let last = path.extension().and_then(|last| last.to_str());
+    match (Format::of_name(path).ok_or_else(unknown)?, last) {
+        (Format::Csv, _) => {
+            let is_tsv = extension(path).is_some_and(|extension| extension != "csv");
+            let delimiter = if is_tsv { '\t' } else { ',' };
+            write_packed(path, |out| frame.write_text(out, delimiter))
+        }
+        (_, Some("gz" | "zst" | "zstd")) => Err(unknown()),
+        (Format::Parquet, _) => write_atomically(path, |out| arrow::write_parquet(out, frame)),
+        (Format::Arrow, _) => write_atomically(path, |out| arrow::write_ipc(out, frame)),
+        (Format::Npy | Format::Npz | Format::Libsvm, _) => Err(unknown()),
+    }
+}
+
+/// Text, compressed when the name ends in `.gz` or `.zst`.
+fn write_packed(
+    path: &Path,
+    text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), DataError> {
+    match path.extension().and_then(|last| last.to_str()) {
+        Some("gz") => write_atomically(path, |out| {
+            let mut packed = GzEncoder::new(out, flate2::Compression::default());
+            text(&mut packed)?;
+            packed.finish().map(|_| ())
+        }),
+        Some("zst" | "zstd") => write_atomically(path, |out| {
+            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            packed.include_checksum(true)?;
+            text(&mut packed)?;
+            packed.finish().map(|_| ())
+        }),
+        _ => write_atomically(path, |out| text(out)),
     }
 }

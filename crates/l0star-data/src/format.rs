@@ -1,12 +1,8 @@
-//! [`Format`]: what a file is, by its first bytes, then by its name.
+//! [`Format`]: the formats by their words and by the names of files; [`ReadOptions`].
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
-
-use crate::error::DataError;
-use crate::libsvm;
-use crate::source::Source;
 
 /// A file format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,65 +63,20 @@ impl Format {
             _ => return None,
         })
     }
+}
 
-    fn of_magic(head: &[u8]) -> Option<Format> {
-        let starts = |magic: &[u8]| head.starts_with(magic);
-        if starts(b"PAR1") {
-            Some(Format::Parquet)
-        } else if starts(b"ARROW1") || is_arrow_stream(head) {
-            Some(Format::Arrow)
-        } else if starts(b"\x93NUMPY") {
-            Some(Format::Npy)
-        } else if starts(b"PK\x03\x04") || starts(b"PK\x05\x06") {
-            Some(Format::Npz)
-        } else {
-            None
-        }
-    }
-
-    /// What the file is: the first bytes decide, the name only where they leave a doubt.
-    pub(crate) fn of_source(source: &Source<'_>) -> Result<Format, DataError> {
-        let head = source.head()?;
-        let refuse = |what: &str| {
-            Err(DataError::WrongFormat {
-                path: source.name().to_path_buf(),
-                what: what.to_string(),
-            })
-        };
-        if let Some(format) = Format::of_magic(&head) {
-            return Ok(format);
-        }
-        if let Some(foreign) = foreign(&head) {
-            return refuse(&format!("is {foreign}"));
-        }
-        let named = Format::of_name(source.name());
-        if head.is_empty() {
-            return Err(DataError::EmptyFile {
-                path: source.name().to_path_buf(),
-            });
-        }
-        match named {
-            Some(format @ (Format::Npy | Format::Npz | Format::Parquet | Format::Arrow)) => {
-                // A table under a wrong name is read for what it is; a stump of a binary file is none.
-                if is_text(&head) && head.contains(&b'\n') {
-                    return Ok(Format::of_text(&head, None));
-                }
-                refuse(&format!(
-                    "is named like {} but does not start like one",
-                    format.described()
-                ))
-            }
-            _ => Ok(Format::of_text(&head, named)),
-        }
-    }
-
-    fn of_text(head: &[u8], named: Option<Format>) -> Format {
-        match libsvm::looks_like(head) {
-            Some(true) => Format::Libsvm,
-            None if named == Some(Format::Libsvm) => Format::Libsvm,
-            _ => Format::Csv,
-        }
-    }
+/// What the reader is told instead of finding it out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format, whatever the file looks like.
+    pub format: Option<Format>,
+    /// Delimited text: what separates cells; a blank stands for any run of blanks and tabs.
+    pub delimiter: Option<u8>,
+    /// Delimited text: whether the first line names the columns; without names they are `c1`,
+    /// `c2`, ….
+    pub header: Option<bool>,
+    /// Delimited text: decimals are written with a comma, `1,5`.
+    pub decimal_comma: bool,
 }
 
 impl fmt::Display for Format {
@@ -152,55 +103,6 @@ pub(crate) fn extension(path: &Path) -> Option<String> {
         "gz" | "zst" | "zstd" => last(Path::new(path.file_stem()?)),
         other => Some(other.to_string()),
     }
-}
-
-/// An IPC stream starts with a message: the continuation marker, then the length of its metadata.
-fn is_arrow_stream(head: &[u8]) -> bool {
-    match *head {
-        [0xff, 0xff, 0xff, 0xff, a, b, c, d, ..] => {
-            (1..1 << 28).contains(&i32::from_le_bytes([a, b, c, d]))
-        }
-        _ => false,
-    }
-}
-
-fn is_text(head: &[u8]) -> bool {
-    let whole = match std::str::from_utf8(head) {
-        Ok(_) => true,
-        // The head may end inside a character.
-        Err(error) => error.error_len().is_none(),
-    };
-    whole && !head.contains(&0)
-}
-
-/// Files that people have and that are not read here, with what to do about it.
-fn foreign(head: &[u8]) -> Option<&'static str> {
-    const KNOWN: [(&[u8], &str); 8] = [
-        (b"BZh", "compressed with bzip2; decompress it first"),
-        (
-            b"\xfd7zXZ\x00",
-            "compressed with xz; decompress it first (xz -d)",
-        ),
-        (
-            b"\x89HDF\r\n",
-            "an HDF5 file; write it as Parquet, NPZ or CSV",
-        ),
-        (
-            b"FEA1",
-            "a Feather file of version 1; write it with version 2",
-        ),
-        (
-            b"\xd0\xcf\x11\xe0",
-            "an old Excel workbook; save it as CSV in UTF-8",
-        ),
-        (b"%PDF-", "a PDF document; give the data as CSV"),
-        (b"\xff\xfe", "UTF-16 text; save it as CSV in UTF-8"),
-        (b"\xfe\xff", "UTF-16 text; save it as CSV in UTF-8"),
-    ];
-    KNOWN
-        .iter()
-        .find(|(magic, _)| head.starts_with(magic))
-        .map(|(_, what)| *what)
 }
 
 #[cfg(test)]

@@ -2,17 +2,9 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::Path;
 
-use flate2::write::GzEncoder;
-
-use crate::atomic::write_atomically;
 use crate::column::Cell;
-use crate::csv::{quoted, write_float};
-use crate::error::DataError;
-use crate::format::{Format, extension};
 use crate::table::Table;
-use crate::{arrow, libsvm, npy, npz};
 
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,59 +101,23 @@ impl<'a> From<&'a Table> for Frame<'a> {
     }
 }
 
-/// Writes the format that the extension names, text compressed when `.gz` or `.zst` follows.
-/// NumPy matrices and LIBSVM files carry no names; there the last column is the target.
-pub fn save(path: impl AsRef<Path>, table: &Table) -> Result<(), DataError> {
-    let path = path.as_ref();
-    let last = path.extension().and_then(|last| last.to_str());
-    match (Format::of_name(path), last) {
-        (Some(Format::Libsvm), _) => write_packed(path, |out| libsvm::write(out, table)),
-        (_, Some("gz" | "zst" | "zstd")) => save_frame(path, &Frame::from(table)),
-        (Some(Format::Npy), _) => npy::write_npy(path, table),
-        (Some(Format::Npz), _) => write_atomically(path, |out| npz::write(out, table)),
-        _ => save_frame(path, &Frame::from(table)),
+/// Both formats of Rust round-trip; `{}` would spell out the 300 zeros of `1e300`.
+pub(crate) fn write_float(out: &mut dyn Write, value: f64) -> io::Result<()> {
+    let size = value.abs();
+    if size == 0.0 || (1e-5..1e16).contains(&size) {
+        write!(out, "{value}")
+    } else {
+        write!(out, "{value:e}")
     }
 }
 
-/// Writes delimited text, Parquet or Arrow, by the extension, text compressed when `.gz` or
-/// `.zst` follows.
-pub fn save_frame(path: impl AsRef<Path>, frame: &Frame<'_>) -> Result<(), DataError> {
-    let path = path.as_ref();
-    let unknown = || DataError::UnknownFormat {
-        path: path.to_path_buf(),
-    };
-    let last = path.extension().and_then(|last| last.to_str());
-    match (Format::of_name(path).ok_or_else(unknown)?, last) {
-        (Format::Csv, _) => {
-            let is_tsv = extension(path).is_some_and(|extension| extension != "csv");
-            let delimiter = if is_tsv { '\t' } else { ',' };
-            write_packed(path, |out| frame.write_text(out, delimiter))
-        }
-        (_, Some("gz" | "zst" | "zstd")) => Err(unknown()),
-        (Format::Parquet, _) => write_atomically(path, |out| arrow::write_parquet(out, frame)),
-        (Format::Arrow, _) => write_atomically(path, |out| arrow::write_ipc(out, frame)),
-        (Format::Npy | Format::Npz | Format::Libsvm, _) => Err(unknown()),
-    }
-}
-
-/// Text, compressed when the name ends in `.gz` or `.zst`.
-fn write_packed(
-    path: &Path,
-    text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), DataError> {
-    match path.extension().and_then(|last| last.to_str()) {
-        Some("gz") => write_atomically(path, |out| {
-            let mut packed = GzEncoder::new(out, flate2::Compression::default());
-            text(&mut packed)?;
-            packed.finish().map(|_| ())
-        }),
-        Some("zst" | "zstd") => write_atomically(path, |out| {
-            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            packed.include_checksum(true)?;
-            text(&mut packed)?;
-            packed.finish().map(|_| ())
-        }),
-        _ => write_atomically(path, |out| text(out)),
+/// Quotes whatever the reader could take for structure.
+pub(crate) fn quoted(name: &str) -> String {
+    let is_number = matches!(Cell::of(name), Cell::Number(_));
+    if is_number || name.contains([',', ';', '\t', '|', '"', '\r', '\n', '\u{feff}']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_string()
     }
 }
 
@@ -201,5 +157,19 @@ mod tests {
             String::from_utf8(out).unwrap(),
             "z,l\n1.5,\"a,b\"\n1e300,c\n"
         );
+    }
+
+    #[test]
+    fn floats_are_short() {
+        let shown = |value: f64| {
+            let mut out = Vec::new();
+            write_float(&mut out, value).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(0.1), "0.1");
+        assert_eq!(shown(-0.0), "-0");
+        assert_eq!(shown(151.0), "151");
+        assert_eq!(shown(1e300), "1e300");
+        assert_eq!(shown(-2.5e-7), "-2.5e-7");
     }
 }

@@ -8,9 +8,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 
 use crate::caps::LONGEST_RECORD;
 use crate::column::RawColumn;
-use crate::csv::write_float;
 use crate::error::DataError;
 use crate::format::Format;
+use crate::frame::write_float;
 use crate::place::clip;
 use crate::raw::{Lines, RawTable};
 use crate::source::Source;

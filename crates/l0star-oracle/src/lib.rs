@@ -4,16 +4,19 @@
 //! minimize  P(x) = Σ p_i l(a_iᵀx + o_i, b_i) + ½ Σ λ_j x_j²   over the columns of a set, l_j ≤ x_j ≤ u_j
 //! ```
 //!
+//! The modules, each importing only from those above it:
+//!
 //! | module | its one job |
 //! |---|---|
 //! | `dyadic` | whole numbers times powers of two: floats, their sums and products |
 //! | `fraction` | quotients of these: [`Exact`] |
 //! | `linear` | linear equations without rounding |
 //! | `series` | exp and log in fixed point, with a proved error |
-//! | `problem` | the data, and what they say at a point |
+//! | `problem` | the data |
 //! | `newton` | Newton's method with a line search, and when it may end |
 //! | `piecewise` | quadratic, Huber and squared hinge: which piece each row is on, and the exact minimum there |
 //! | `smooth` | logistic: an enclosure of the minimum |
+//! | `least` | the least objective of a set of columns; the objective of a model |
 //!
 //! **Piecewise quadratic losses.** Once it is known on which piece of the loss each row is and which coefficients are at a
 //! bound, the minimum is the solution of linear equations: a fraction. It is accepted only if it satisfies the conditions of
@@ -25,6 +28,7 @@
 
 mod dyadic;
 mod fraction;
+mod least;
 mod linear;
 mod newton;
 mod piecewise;

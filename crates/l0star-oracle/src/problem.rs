@@ -1,7 +1,6 @@
-//! The data, and what they say at a point.
+//! The data, in exact numbers.
 
-use crate::newton::Face;
-use crate::{Dyadic, Exact, piecewise, series, smooth};
+use crate::{Dyadic, Exact};
 
 /// How a row's prediction is compared with its response.
 #[derive(Debug, Clone)]
@@ -63,7 +62,7 @@ pub(crate) struct ExactColumn {
     pub ridge: Dyadic,
     pub low: Option<Dyadic>,
     pub high: Option<Dyadic>,
-    power: i64,
+    pub power: i64,
 }
 
 /// Data without an error in them.
@@ -71,7 +70,7 @@ pub(crate) struct ExactColumn {
 pub struct Problem {
     pub(crate) loss: Loss,
     pub(crate) rows: Vec<ExactRow>,
-    columns: Vec<ExactColumn>,
+    pub(crate) columns: Vec<ExactColumn>,
 }
 
 impl Problem {
@@ -99,47 +98,6 @@ impl Problem {
             loss,
             rows: rows.iter().map(row).collect(),
             columns: columns.into_iter().map(column).collect(),
-        }
-    }
-
-    /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
-    pub fn least(&self, set: &[usize]) -> Option<Least> {
-        let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
-        Face::all(self, &columns)
-            .into_iter()
-            .find_map(|face| match self.loss {
-                Loss::Logistic => smooth::least(&face),
-                _ => piecewise::least(&face),
-            })
-    }
-
-    /// The objective of a model, given by its columns and their coefficients.
-    pub fn objective(&self, model: &[(usize, f64)]) -> Least {
-        let x: Vec<(&ExactColumn, Dyadic)> = model
-            .iter()
-            .map(|(j, x)| {
-                let column = &self.columns[*j];
-                (column, Dyadic::of(*x).shifted(column.power))
-            })
-            .collect();
-        let square = |(column, x): &(&ExactColumn, Dyadic)| (&column.ridge * &(x * x)).shifted(-1);
-        let mut sum: Dyadic = x.iter().map(square).sum();
-        let mut error = Dyadic::zero();
-        for (i, row) in self.rows.iter().enumerate() {
-            let terms = x.iter().map(|(column, x)| &column.entries[i] * x);
-            let z = &terms.sum::<Dyadic>() + &row.o;
-            let loss = match self.loss {
-                Loss::Logistic => {
-                    error = &error + &(&row.p * &series::error());
-                    series::logistic(&(&row.b * &z))
-                }
-                _ => piecewise::value(&self.loss, &z, &row.b),
-            };
-            sum = &sum + &(&row.p * &loss);
-        }
-        Least {
-            low: (&sum - &error).into(),
-            high: (&sum + &error).into(),
         }
     }
 }

@@ -6,7 +6,7 @@ use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::problem::refuse;
+use crate::error::refuse;
 
 /// Rows and columns of a tile: both sides of a transposition stay in the first-level cache.
 const TILE: usize = 32;

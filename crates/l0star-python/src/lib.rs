@@ -12,6 +12,7 @@
 //! | `lock` | one process at a time writes a file |
 
 mod design;
+mod error;
 mod lock;
 mod problem;
 mod report;
@@ -27,9 +28,11 @@ use pyo3::pymodule;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use crate::error::CheckpointError;
+    #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]
-    use crate::problem::{CheckpointError, Problem, cross_validate};
+    use crate::problem::{Problem, cross_validate};
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]

@@ -6,34 +6,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use l0star::{Checkpoint, PathCheckpoint, loss};
-use l0star_report::text::printable;
 use l0star_report::{Face, warnings};
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::design;
-use crate::run::{self, Kept, Listeners, guarded, run};
+use crate::error::{guarded, refuse};
+use crate::run::{self, Kept, Listeners, run};
 use crate::solution::{Price, Solution, complete};
-
-create_exception!(
-    l0star._core,
-    CheckpointError,
-    PyValueError,
-    "Bytes that are no checkpoint of this search; whoever knows the file names it."
-);
-
-/// An error of the engine as Python's.
-pub fn refuse(error: l0star::Error) -> PyErr {
-    let text = printable(&error.to_string()).into_owned();
-    match error {
-        l0star::Error::Checkpoint { .. } | l0star::Error::OtherSearch { .. } => {
-            CheckpointError::new_err(text)
-        }
-        _ => PyValueError::new_err(text),
-    }
-}
 
 /// Checked data, to be solved for any k.
 #[pyclass(frozen, module = "l0star._core")]
@@ -363,10 +343,14 @@ pub fn cross_validate(
 ) -> PyResult<()> {
     let (settings, flag) = settings.ready()?;
     let room = l0star::batch::room_for(entries, columns);
+    let begin = move |py: Python<'_>, path: usize| {
+        let problem = begin.bind(py).call1((path,))?;
+        Ok(problem.cast::<Problem>()?.get().shared())
+    };
     let listeners = Listeners {
         k: sizes.iter().copied().min().unwrap_or(0),
         callback,
-        begin: Some(begin),
+        begin: Some(Box::new(begin)),
         scored: Some(scored),
         save: None,
     };

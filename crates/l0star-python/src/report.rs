@@ -9,7 +9,7 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::run::guarded;
+use crate::error::guarded;
 
 /// Scores, targets and weights of the rows.
 type RowArrays<'py> = (

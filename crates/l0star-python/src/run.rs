@@ -3,9 +3,7 @@
 //! The search runs on a thread of its own. The calling thread waits for it without the GIL, and wakes up for events (to
 //! call back, while the search waits for the answer) and for signals (so that Ctrl-C works).
 
-use std::any::Any;
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,11 +17,10 @@ use l0star::{
     Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
     Status,
 };
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::problem::refuse;
+use crate::error::{broken, guarded, refuse};
 use crate::solution::Solution;
 
 /// Signals are looked at, and a callback is called, at least this often.
@@ -46,10 +43,13 @@ pub struct Listeners {
     /// Checkpoints, as bytes.
     pub save: Option<Py<PyAny>>,
     /// Makes the problem of a path of cross-validation.
-    pub begin: Option<Py<PyAny>>,
+    pub begin: Option<Box<Begin>>,
     /// Searches of cross-validation.
     pub scored: Option<Py<PyAny>>,
 }
+
+/// From the number of a path to its problem.
+pub type Begin = dyn Fn(Python<'_>, usize) -> PyResult<Begun> + Send + Sync;
 
 /// The problem of a path, and its columns that are in every model and that k does not count.
 pub struct Begun {
@@ -203,10 +203,9 @@ impl Told {
                     begin: Some(begin), ..
                 },
             ) => {
-                let problem = begin.bind(py).call1((path,))?;
-                let problem = problem.cast::<crate::problem::Problem>()?;
+                let begun = begin(py, path)?;
                 // Whoever has gone away needs no answer.
-                let _ = to.send(problem.get().shared());
+                let _ = to.send(begun);
             }
             (
                 Self::Scored(path, solution),
@@ -512,18 +511,4 @@ fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -
             }
         }
     }
-}
-
-/// Runs what must not panic; if it does, that is a `RuntimeError` and no more.
-pub fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(broken)
-}
-
-fn broken(payload: Box<dyn Any + Send>) -> PyErr {
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    PyRuntimeError::new_err(format!(
-        "l0star failed, which is a bug; please report it with the data: {}",
-        text.unwrap_or("no message")
-    ))
 }

@@ -1,11 +1,11 @@
 //! What the means and deviations of columns warn of.
 
+use l0star::Design;
 use l0star::problem::Moments;
 use l0star_data::generate::rng::Stream;
 
 use crate::face::Face;
 use crate::text::{clip, significant};
-use crate::warnings::Data;
 
 /// Scales further apart than this make the ridge unfair.
 pub const FAR_APART: f64 = 1e3;
@@ -21,6 +21,32 @@ const NEARLY: f64 = 0.9999;
 const MOST_COMPARED: usize = 4000;
 /// Random directions in which near copies have to agree before they are compared.
 const PROBES: usize = 4;
+
+/// The data, and what is asked of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Data<'a> {
+    /// The features, without a column for the intercept, on their own scale.
+    pub design: &'a Design,
+    /// Their names.
+    pub names: &'a [String],
+    /// Weights of the rows.
+    pub weights: Option<&'a [f64]>,
+    /// How many features there are to choose from; a group is one.
+    pub features: usize,
+    /// Whether an intercept is fitted.
+    pub intercept: bool,
+    /// Whether columns are divided by their deviations.
+    pub standardize: bool,
+}
+
+impl Data<'_> {
+    /// The rows that count.
+    pub(crate) fn rows(&self) -> usize {
+        self.weights.map_or(self.design.rows(), |weights| {
+            weights.iter().filter(|weight| **weight > 0.0).count()
+        })
+    }
+}
 
 /// Columns that never change, which an intercept makes useless.
 pub fn constant(moments: &[Moments], data: &Data, face: Face) -> Option<String> {

@@ -1,37 +1,12 @@
 //! What a user should know of the data before they believe a model.
 
-use l0star::Design;
 use l0star::problem::Moments;
 use l0star_data::counted;
 
 use crate::face::Face;
 use crate::moments;
 
-/// The data, and what is asked of them.
-#[derive(Debug, Clone, Copy)]
-pub struct Data<'a> {
-    /// The features, without a column for the intercept, on their own scale.
-    pub design: &'a Design,
-    /// Their names.
-    pub names: &'a [String],
-    /// Weights of the rows.
-    pub weights: Option<&'a [f64]>,
-    /// How many features there are to choose from; a group is one.
-    pub features: usize,
-    /// Whether an intercept is fitted.
-    pub intercept: bool,
-    /// Whether columns are divided by their deviations.
-    pub standardize: bool,
-}
-
-impl Data<'_> {
-    /// The rows that count.
-    fn rows(&self) -> usize {
-        self.weights.map_or(self.design.rows(), |weights| {
-            weights.iter().filter(|weight| **weight > 0.0).count()
-        })
-    }
-}
+pub use crate::moments::Data;
 
 /// What to say before a model with k features is fitted.
 pub fn warnings(data: &Data, k: usize, face: Face) -> Vec<String> {

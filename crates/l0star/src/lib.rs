@@ -7,7 +7,7 @@
 //! exactly, with a certified lower bound. [`solve()`] does it in one call, [`Run`] with events and checkpoints; [`path`] solves
 //! every size in one run, [`prices()`] what each choice of the answer is worth.
 //!
-//! Each module imports from those above it only:
+//! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
 //! |---|---|
@@ -30,6 +30,7 @@
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 //! | `prices` | what it costs to decide otherwise about a feature |
+//! | `internals` | parts for tests and benchmarks of the engine itself |
 
 pub mod batch;
 pub mod bound;

@@ -11,13 +11,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::experiments::{GAPS, PANELS};
-use super::plan::{REAL_K, RIDGE, Source};
+use super::plan::{MIP, REAL_K, RIDGE, Source};
 use super::runner::Conditions;
 use super::store::{Record, Store};
 use crate::failure::Failure;
 
-/// What figures and tables call it.
-pub const NAME: &str = "MIP (Gurobi)";
 /// The peer that stands for the paper's MIP: the formulation of Bertsimas et al. 2016.
 const PEER: &str = "gurobi-bigm";
 /// The exit code with which the driver says that a peer is not set up.
@@ -43,7 +41,7 @@ pub fn run(
     let driver = peers.join("run.py");
     for (panel, _, source) in PANELS {
         for gap in GAPS {
-            if store.has(panel, gap, 1, [NAME].into_iter()) {
+            if store.has(panel, gap, 1, [MIP].into_iter()) {
                 continue;
             }
             if conditions.interrupt.load(Ordering::Relaxed) {
@@ -63,7 +61,7 @@ fn record(panel: &str, gap: f64, answer: &Answer) -> Record {
         panel: panel.to_owned(),
         x: gap,
         seed: 1,
-        method: NAME.to_owned(),
+        method: MIP.to_owned(),
         // A tolerance of a solver in floating point is no certificate: what is optimal is for our own searches to say.
         status: match answer.status {
             Status::Optimal => Status::GapReached,

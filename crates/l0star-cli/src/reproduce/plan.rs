@@ -30,6 +30,9 @@ pub const BASELINES: [Entrant; 3] = [
     Entrant::new("DIHT", Method::Diht),
 ];
 
+/// What figures and tables call the mixed-integer competitor.
+pub const MIP: &str = "MIP (Gurobi)";
+
 impl Entrant {
     /// A method with its default settings.
     pub const fn new(name: &'static str, method: Method) -> Self {

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Message, MessageHeader, RecordBatch, root_as_footer, root_as_message};
 
-use super::read::Fault;
+use super::fault::Fault;
 use crate::caps::{Allowance, DENSEST};
 
 const CONTINUATION: [u8; 4] = [0xff; 4];

@@ -12,6 +12,8 @@ mod absent;
 #[cfg(feature = "parquet")]
 mod columns;
 #[cfg(feature = "parquet")]
+mod fault;
+#[cfg(feature = "parquet")]
 mod messages;
 #[cfg(feature = "parquet")]
 mod pages;

@@ -10,7 +10,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::read::Fault;
+use super::fault::Fault;
 use super::thrift::{At, Walk};
 use crate::caps::{Allowance, DENSEST};
 

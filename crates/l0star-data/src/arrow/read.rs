@@ -13,43 +13,14 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::reader::ChunkReader;
 
 use super::columns::Columns;
+use super::fault::Fault;
 use super::{messages, pages};
-use crate::caps::{Allowance, TooLarge};
+use crate::caps::Allowance;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::raw::RawTable;
 use crate::source::Source;
 use crate::table::check_names;
-
-/// What is wrong with a file.
-pub(super) enum Fault {
-    /// It contradicts its format, or itself.
-    Damaged(String),
-    /// It may be right, and is too much.
-    TooLarge(TooLarge),
-}
-
-impl Fault {
-    /// What a reader says of a file that it cannot read.
-    pub(super) fn damaged(reason: impl ToString) -> Fault {
-        Fault::Damaged(reason.to_string())
-    }
-}
-
-impl From<TooLarge> for Fault {
-    fn from(cap: TooLarge) -> Fault {
-        Fault::TooLarge(cap)
-    }
-}
-
-impl From<io::Error> for Fault {
-    fn from(reason: io::Error) -> Fault {
-        match TooLarge::behind(&reason) {
-            Some(cap) => Fault::TooLarge(cap),
-            None => Fault::damaged(reason),
-        }
-    }
-}
 
 pub(crate) fn read_parquet(source: &Source<'_>) -> Result<RawTable, DataError> {
     fn columns(input: impl ChunkReader + 'static, allowance: Allowance) -> Result<Columns, Fault> {

@@ -14,8 +14,7 @@ use super::dialect::{Dialect, detect_delimiter, is_header, line_breaks, skip_bla
 use crate::caps::{LONGEST_RECORD, MOST_COLUMNS};
 use crate::column::{Dictionary, RawColumn};
 use crate::error::DataError;
-use crate::file::ReadOptions;
-use crate::format::{Format, extension};
+use crate::format::{Format, ReadOptions, extension};
 use crate::place::{Place, Position};
 use crate::raw::{Lines, RawTable};
 use crate::source::Source;

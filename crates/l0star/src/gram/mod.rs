@@ -24,4 +24,5 @@ pub(crate) mod slot;
 pub(crate) mod small;
 pub(crate) mod structured;
 pub(crate) mod swaps;
+pub(crate) mod triangle;
 pub mod working;

@@ -20,11 +20,11 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use self::probe::Probe;
+use crate::gram::triangle::{Triangle, TriangleRow};
 use crate::limits::Limits;
 use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
 use crate::problem::{Design, Stored};
-use crate::search::checkpoint::{Triangle, TriangleRow};
 
 /// Columns of a block: few enough that threads find work, enough that packing and writing blocks out costs little beside
 /// multiplying them …

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::PathCheckpoint;
 use crate::error::Result;
+use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 use crate::search::Checkpoint;
-use crate::search::checkpoint::{State, Triangle};
+use crate::search::checkpoint::State;
 use crate::solve::Run;
 
 /// The checkpoints of one path or of several; `None` for a path that has not begun.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 use crate::search::Checkpoint;
-use crate::search::checkpoint::{Kind, Stamp, State, Triangle, refuse, shared};
+use crate::search::checkpoint::{Kind, Stamp, State, refuse, shared};
 
 /// The state of a path: sizes that are done, sizes at hand, and what they have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

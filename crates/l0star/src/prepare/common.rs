@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::kept::Kept;
 use crate::gram::frame::Frame;
 use crate::gram::root::Root;
+use crate::gram::triangle::Triangle;
 use crate::gram::working::{self, Working};
 use crate::problem::Problem;
 use crate::search::Context;
-use crate::search::checkpoint::Triangle;
 
 /// A Gram matrix of more multiplications is made in bands, by all threads, rather than from the part that is there …
 const MIDDLING_PRODUCT: f64 = 1e9;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::gram::product::{Band, Keep};
+use crate::gram::triangle::Triangle;
 use crate::search::Context;
-use crate::search::checkpoint::Triangle;
 
 /// Hands out the bands that are done when a checkpoint is due, and leaves the matrix in later ones if it took long.
 pub(super) struct Kept<'c, 'p> {

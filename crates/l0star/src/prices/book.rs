@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::bound::Certified;
+use crate::gram::triangle::Triangle;
 use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{
-    Checkpoint, Heuristic, Priced, Settled, Stamp, State, Triangle, narrow, wide,
+    Checkpoint, Heuristic, Priced, Settled, Stamp, State, narrow, wide,
 };
 use crate::search::ledger::Ledger;
 use crate::search::{Interval, Save};

@@ -16,7 +16,7 @@ use crate::gram::local::Local;
 use crate::gram::quadratic::Quadratic;
 use crate::problem::Problem;
 use crate::search::Context;
-use crate::search::models::ModelSearch;
+use crate::search::context::ModelSearch;
 
 /// A start takes one of so many features at each step.
 const CHOICES: usize = 20;

@@ -4,7 +4,7 @@ use super::Random;
 use crate::heuristic::greedy::{self, extensions};
 use crate::problem::{Problem, Structure};
 use crate::search::Context;
-use crate::search::models::ModelSearch;
+use crate::search::context::ModelSearch;
 
 /// A start takes one of so many sets at each step, and tries so many at each exchange.
 const CHOICES: usize = 8;

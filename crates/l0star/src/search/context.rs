@@ -10,7 +10,6 @@ use super::checkpoint::Prepared;
 use super::counters::Counters;
 use super::event::{Event, News, Observer, Phase, Source};
 use super::ledger::Ledger;
-use super::models::{ModelSearch, ModelSearches};
 use super::pool::{Entry, Incumbent, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
@@ -124,6 +123,17 @@ pub struct Context<'p> {
     /// Where the models that are tried come from.
     pub(crate) source: Source,
 }
+
+/// A search for good models that can be gone on with.
+pub(crate) trait ModelSearch<'p>: Send {
+    /// Goes on for this many multiplications, until this many starts have found nothing better, or to a limit. What it finds is
+    /// offered to the context.
+    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>);
+}
+
+/// Makes the search for models of a problem; `None` where there is nothing to choose from.
+pub(crate) type ModelSearches =
+    for<'p> fn(&mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>>;
 
 /// What an observer was told last.
 #[derive(Debug, Clone, Copy, Default)]

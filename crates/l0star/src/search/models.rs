@@ -82,14 +82,3 @@ fn proceed(context: &mut Context, work: u64, patience: u64) {
         context.models = Some(search);
     }
 }
-
-/// A search for good models that can be gone on with.
-pub(crate) trait ModelSearch<'p>: Send {
-    /// Goes on for this many multiplications, until this many starts have found nothing better, or to a limit. What it finds is
-    /// offered to the context.
-    fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>);
-}
-
-/// Makes the search for models of a problem; `None` where there is nothing to choose from.
-pub(crate) type ModelSearches =
-    for<'p> fn(&mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>>;

@@ -2,9 +2,8 @@
 
 use super::{Experiment, statement};
 use crate::reproduce::figure::{CALLS, ERROR, Figure, Panel, SECONDS};
-use crate::reproduce::mip;
 use crate::reproduce::page::{Chapter, Statement, short};
-use crate::reproduce::plan::{BASELINES, BFS, ENGINE, Entrant, Point, Source};
+use crate::reproduce::plan::{BASELINES, BFS, ENGINE, Entrant, MIP, Point, Source};
 use crate::reproduce::results::Results;
 
 pub const REAL: Experiment = Experiment {
@@ -42,8 +41,8 @@ fn points() -> Vec<Point> {
 fn chapter(results: &Results) -> Chapter {
     let mut methods = vec![BFS.name, ENGINE.name];
     methods.extend(BASELINES.map(|entrant| entrant.name));
-    methods.push(mip::NAME);
-    let searches = [BFS.name, ENGINE.name, mip::NAME];
+    methods.push(MIP);
+    let searches = [BFS.name, ENGINE.name, MIP];
     let panels = PANELS.iter().flat_map(|(panel, title, _)| {
         [
             Panel::of(results, panel, title, "Δ", SECONDS, &methods),
@@ -77,7 +76,7 @@ fn statements(results: &Results, panel: &str, title: &str) -> Vec<Statement> {
         Some((marks.first()?.mean, marks.last()?.mean))
     };
     let ratio = |method: &str| {
-        let pairs = marks(mip::NAME).into_iter().zip(marks(method));
+        let pairs = marks(MIP).into_iter().zip(marks(method));
         pairs
             .map(|(mip, own)| mip.mean / own.mean)
             .collect::<Vec<f64>>()

@@ -9,7 +9,6 @@
 //! |---|---|
 //! | `draft` | nodes on their way in |
 //! | `prepared` | what is done before there are nodes |
-//! | `triangle` | the rows of a Gram matrix |
 //! | `priced` | what comes after a search: prices |
 //! | `format` | bytes, and back |
 //! | `origin` | which problem and settings it belongs to |
@@ -22,7 +21,6 @@ mod narrow;
 mod origin;
 mod prepared;
 mod priced;
-mod triangle;
 
 use std::sync::Arc;
 
@@ -45,7 +43,6 @@ pub(crate) use origin::Stamp;
 pub(crate) use prepared::shared;
 pub(crate) use prepared::{Greedy, Heuristic, Prepared, QuadraticRows, Screening};
 pub(crate) use priced::{Priced, Settled};
-pub(crate) use triangle::{Triangle, TriangleRow};
 
 /// The state of a search between two nodes, and of the prices that come after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bit;
 use super::narrow::{narrow, wide};
-use super::triangle::Triangle;
+use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 
 /// What was prepared, each part as far as it had come.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::State;
 use super::narrow::wide;
 use super::prepared::{Heuristic, Prepared, shared};
-use super::triangle::Triangle;
+use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 
 /// What is known of each decision about a feature, and the searches that have begun.

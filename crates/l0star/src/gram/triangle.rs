@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::narrow::narrow;
 use crate::problem::Problem;
 
 /// The lower triangle of a Gram matrix over some columns, as far as it is there.
@@ -28,7 +27,7 @@ impl Triangle {
     /// Without a row yet.
     pub(crate) fn new(columns: &[usize]) -> Self {
         Self {
-            columns: narrow(columns),
+            columns: columns.iter().map(|j| *j as u32).collect(),
             rows: vec![None; columns.len()],
             seconds: 0.0,
         }
@@ -73,14 +72,14 @@ impl Triangle {
             .map(|(i, at)| self.row(*at).map(|row| cut(row, i + 1)))
             .collect();
         rows.iter().any(Option::is_some).then(|| Self {
-            columns: narrow(columns),
+            columns: columns.iter().map(|j| *j as u32).collect(),
             rows,
             seconds: self.seconds,
         })
     }
 
     /// Whether it could be of this problem. Whether its numbers are is seen when the matrix is made.
-    pub(super) fn fits(&self, problem: &Problem) -> bool {
+    pub(crate) fn fits(&self, problem: &Problem) -> bool {
         let is_column = |j: &u32| (*j as usize) < problem.design.columns();
         let is_row = |(i, row): (usize, &Option<TriangleRow>)| {
             row.as_ref().is_none_or(|row| {
