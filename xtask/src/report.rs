@@ -10,8 +10,8 @@ use crate::tools;
 /// Where the pages go, from the root: they show the names of their files.
 const FOLDER: &str = "target/report";
 
-/// The widths that every page has to fit into: a phone, a tablet, a desk.
-const WIDTHS: [u32; 3] = [360, 768, 1280];
+/// The widths that every page has to fit into: two phones, a tablet, a desk.
+const WIDTHS: [u32; 4] = [360, 390, 768, 1280];
 
 /// What a page is made from, which panels it has to show and what it has to say.
 struct Page {

@@ -22,7 +22,7 @@ pub struct CheckpointArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = units::duration)]
     pub checkpoint_every: Option<Duration>,
 
-    /// Go on from a checkpoint of the same data and settings, and write further ones there
+    /// Resume from a checkpoint of the same data and settings, and keep writing to it
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 }

@@ -7,11 +7,11 @@ use crate::failure::Failure;
 /// The choice as typed.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ColumnArgs {
-    /// Only these columns are features: names, patterns, numbers; "a,b" is one name
+    /// Use only these columns as features: names, patterns or numbers; quote a name with a comma, "a,b"
     #[arg(long, value_name = "COLUMNS", value_parser = Selection::parse)]
     pub features: Option<Selection>,
 
-    /// These columns are no features, written likewise
+    /// Do not use these columns as features; written as for --features
     #[arg(long, value_name = "COLUMNS", value_parser = Selection::parse)]
     pub drop: Option<Selection>,
 }

@@ -9,12 +9,12 @@ use l0star_data::{DataError, Format, RawTable, ReadOptions, load_with};
 /// What every command that reads data says about its formats.
 pub const FORMATS: &str = "\
 Formats: CSV and TSV (any delimiter; gzip or zstd), Parquet, Arrow IPC, NPY, NPZ, LIBSVM;
-told apart by their content, whatever their name. '-' reads standard input.";
+detected from the content, not from the name of the file. '-' reads standard input.";
 
 /// What is told about the file instead of found out.
 #[derive(Debug, Clone, clap::Args)]
 pub struct InputArgs {
-    /// Read the file as this, whatever it looks like
+    /// Read the file in this format instead of detecting it
     #[arg(long, value_name = "FORMAT", help_heading = "Input",
           value_parser = PossibleValuesParser::new(Format::WORDS).try_map(|word| word.parse::<Format>()))]
     pub format: Option<Format>,

@@ -36,7 +36,7 @@ pub struct InspectArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// Column to predict: its labels are counted, and it is no feature
+    /// Column to predict: its labels are counted, and it is not listed as a feature
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
 
@@ -393,7 +393,7 @@ impl View<'_> {
 
 /// Four digits; whole numbers, unless they are large, without decimals.
 fn short(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e6 {
+    if value == value.trunc() && value.abs() < 1e7 {
         value.to_string()
     } else {
         significant(value, 4)
@@ -444,6 +444,7 @@ mod tests {
     fn whole_numbers_have_no_decimals() {
         assert_eq!(short(25.0), "25");
         assert_eq!(short(-0.5), "-0.5000");
-        assert_eq!(short(2e6), "2.000e6");
+        assert_eq!(short(2e6), "2000000");
+        assert_eq!(short(2e7), "2.000e7");
     }
 }

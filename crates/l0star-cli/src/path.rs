@@ -80,7 +80,7 @@ pub struct PathArgs {
     #[arg(long)]
     pub quiet: bool,
 
-    /// Print a line for every event of the searches on standard error
+    /// Print a line on standard error for every event of the searches
     #[arg(long)]
     pub log: bool,
 }

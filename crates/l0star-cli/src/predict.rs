@@ -32,11 +32,11 @@ pub struct PredictArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// Where to: .csv, .tsv (.gz, .zst), .parquet or .arrow; - is standard output, as CSV
+    /// Output file: .csv, .tsv (.gz, .zst), .parquet or .arrow; - is standard output, as CSV
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
 
-    /// Also write the target and what the prediction misses of it
+    /// Also write the target and the residual
     #[arg(long)]
     pub residuals: bool,
 

@@ -32,7 +32,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = one_or_more)]
     pub top: Option<NonZeroUsize>,
 
-    /// Show all models whose objective is above the best by at most this: 1% or 0.01; at most M of --top [default: 1000]
+    /// Show all models whose objective is at most this much above the best: 1% or 0.01; --top limits their number [default: 1000]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::share)]
     pub within: Option<f64>,
 
@@ -55,7 +55,7 @@ pub struct FitArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// Write the result as a page to look at: charts, what is proved and how
+    /// Write the result as an HTML page: charts, what is proved and how
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
@@ -63,7 +63,7 @@ pub struct FitArgs {
     #[arg(long)]
     pub quiet: bool,
 
-    /// Print a line for every event of the search on standard error, at most one a second for a bound that rises
+    /// Print a line on standard error for every event of the search; a rising bound at most once a second
     #[arg(long)]
     pub log: bool,
 }

@@ -41,7 +41,7 @@ pub struct SearchArgs {
           value_parser = non_negative)]
     pub gap: f64,
 
-    /// The same as a share of the objective; the larger of the two counts
+    /// Error allowed as a share of the objective; the larger of the two gaps counts
     #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true,
           value_parser = share)]
     pub relative_gap: f64,

@@ -7,34 +7,14 @@ use std::path::Path;
 use l0star_data::generate::rng::Stream;
 use l0star_data::{Format, Model, ReadOptions, Summary, parse};
 
+#[path = "samples/damage.rs"]
+mod damage;
 mod samples;
+
+use damage::mutate;
 
 /// Mutations of every file; there are 22 files.
 const ROUNDS: usize = 1200;
-
-/// Words that mean something to a reader.
-const TOKENS: [&[u8]; 20] = [
-    b"\"",
-    b"\n",
-    b"\r\n",
-    b",",
-    b"\t",
-    b"1e999",
-    b"-inf",
-    b"NaN",
-    b"NA",
-    b":",
-    b"{",
-    b"}",
-    b"[",
-    b"\xff\xff\xff\xff",
-    b"\x00\x00\x00\x00",
-    b"\xff\xfe",
-    b"18446744073709551615",
-    b"-1",
-    b"PAR1",
-    b"\x93NUMPY",
-];
 
 /// A small file of every format, under a name for messages.
 fn corpus() -> Vec<(String, Vec<u8>)> {
@@ -51,37 +31,6 @@ const MODEL: &str = r#"{"format":"l0star-model","version":1,"l0star":"0.1.0","st
 "products":[{"name":"a:b","factors":["x2","x3"]}],"features":["x1","x2"],"settings":{"gap":0.0,
 "relative_gap":0.0,"top":null,"within":null,"time_limit":null,"node_limit":null,"memory_limit":null,
 "threads":1},"data":{"file":"a.csv","rows":9,"columns":2,"rows_dropped":0,"hash":"00"},"command":[]}"#;
-
-/// One to six changes: bits, bytes, words, pieces cut, doubled, or taken from another file.
-fn mutate(random: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    for _ in 0..=random.below(6) {
-        let at = random.below(bytes.len() + 1);
-        let end = (at + random.below(16)).min(bytes.len());
-        match random.below(7) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
-            1 if at < bytes.len() => bytes[at] = random.below(256) as u8,
-            2 => {
-                let token = TOKENS[random.below(TOKENS.len())];
-                bytes.splice(at..end, token.iter().copied());
-            }
-            3 => {
-                bytes.drain(at..end);
-            }
-            4 => {
-                let piece = bytes[at..end].to_vec();
-                bytes.splice(at..at, piece);
-            }
-            5 => bytes.truncate(at),
-            _ => {
-                let from = random.below(other.len() + 1);
-                let to = (from + random.below(64)).min(other.len());
-                bytes.splice(at..end, other[from..to].iter().copied());
-            }
-        }
-    }
-    bytes
-}
 
 /// Peak memory of this process, where the system tells.
 fn peak_megabytes() -> Option<usize> {

@@ -105,14 +105,7 @@ pub fn copies(moments: &[Moments], data: &Data) -> Option<String> {
         .map(|row| random.normal() * f64::from(counts(row)))
         .collect();
     let total: f64 = probe.iter().sum();
-    let frame = |j: usize| {
-        let Moments { mean, sd, .. } = moments[j];
-        if intercept {
-            (mean, sd)
-        } else {
-            (0.0, mean.hypot(sd))
-        }
-    };
+    let frame = |j: usize| moments[j].frame(intercept);
     let mut marks: Vec<(f64, usize)> = (0..names.len())
         .filter(|&j| !moments[j].is_constant)
         .map(|j| {
@@ -195,12 +188,7 @@ pub fn near_copies(moments: &[Moments], data: &Data, face: Face) -> Option<Strin
             .collect()
     });
     let unit = |j: usize| {
-        let Moments { mean, sd, .. } = moments[j];
-        let (centre, size) = if intercept {
-            (mean, sd)
-        } else {
-            (0.0, mean.hypot(sd))
-        };
+        let (centre, size) = moments[j].frame(intercept);
         let mut values = vec![0.0; rows];
         design.column_into(j, &mut values);
         let pairs = values.iter_mut().zip(&shares);
@@ -380,7 +368,7 @@ mod tests {
     fn scales_far_apart_are_named() {
         let design = Design::dense(2, 2, vec![0.0, 1.0, 0.0, 5000.0]).unwrap();
         let warning = far_apart(&Moments::of(&design, None), &names(2), Face::Command).unwrap();
-        assert!(warning.contains("5.00e3"), "{warning}");
+        assert!(warning.contains("a factor of 5000 "), "{warning}");
         assert!(warning.contains("from 'x0' to 'x1'"), "{warning}");
     }
 }

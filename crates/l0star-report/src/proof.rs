@@ -8,7 +8,7 @@ use l0star_data::counted;
 use l0star_data::model::{Fitted, List, Priced};
 
 use crate::face::Face;
-use crate::text::{percent_down, percent_up, significant};
+use crate::text::{at_least, percent_down, percent_up, significant};
 
 /// A bound below this share of the objective is told as a share, not as a distance to the optimum.
 const TELLING: f64 = 0.5;
@@ -178,7 +178,7 @@ impl<'a> Proof<'a> {
         }
         let mut text = format!(
             "{no_model} has an objective below {} (the lower bound)",
-            significant(bound, 12)
+            at_least(bound, 12)
         );
         let gap = (self.objective - bound).max(0.0);
         if gap == 0.0 {
@@ -216,17 +216,22 @@ impl<'a> Proof<'a> {
     /// What the status means.
     fn meaning(&self, face: Face) -> Option<String> {
         let status = self.status?;
-        const HOLDS: &str =
-            "The bound holds; a better model may exist, but not by more than the gap.";
+        // A bound of 0 says nothing.
+        let holds = match self.lower_bound {
+            Some(bound) if bound > 0.0 || self.objective <= 0.0 => {
+                " The bound holds; a better model may exist, but not by more than the gap."
+            }
+            _ => "",
+        };
         let text = match self.standing() {
             Standing::Nothing => return None,
             Standing::Optimal => "the gap is closed to the accuracy that l0star guarantees, a relative 1e-9. Up to that accuracy, no other features and no other coefficients give a lower objective.".to_owned(),
             Standing::Enough => "the search stopped as soon as the gap was within the error allowed. A better model may exist, but not by more than the gap.".to_owned(),
             Standing::Short(_) if status == Status::Precision => {
-                format!("the search is complete, but double precision cannot prove more on these data. {HOLDS}")
+                format!("the search is complete, but double precision cannot prove more on these data.{holds}")
             }
             Standing::Short(stop) => {
-                format!("the search was {stop} before the proof was complete. {HOLDS}")
+                format!("the search was {stop} before the proof was complete.{holds}")
             }
         };
         let advice = advice(status, face).map_or(String::new(), |advice| {
@@ -246,7 +251,7 @@ impl<'a> Proof<'a> {
                 _ => format!("{lists} all {models} that there are."),
             };
         };
-        let rest = significant(rest, 12);
+        let rest = at_least(rest, 12);
         if !self.is_optimal() {
             return format!(
                 "{lists} {models}. It is not proved that no other belongs there; every other model has an objective of at least {rest}."
@@ -263,7 +268,7 @@ impl<'a> Proof<'a> {
     pub fn rest(rest_bound: Option<f64>) -> String {
         match rest_bound {
             None => "there are no other models".to_owned(),
-            Some(bound) => format!("no other model is below {}", significant(bound, 8)),
+            Some(bound) => format!("no other model is below {}", at_least(bound, 8)),
         }
     }
 

@@ -17,6 +17,9 @@ pub fn exponent(value: f64) -> i32 {
         .unwrap_or(0)
 }
 
+/// From this power of ten on a number has an exponent.
+const LARGE: i32 = 7;
+
 /// A number to so many significant digits, scientific when it is very small or very large.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -25,11 +28,23 @@ pub fn significant(value: f64, digits: usize) -> String {
     let precision = digits - 1;
     let rounded = format!("{value:.precision$e}");
     let power = exponent(rounded.parse().unwrap_or(value));
-    if !(-5..digits as i32).contains(&power) {
+    if !(-5..LARGE.max(digits as i32)).contains(&power) {
         return rounded;
     }
-    let decimals = (precision as i32 - power) as usize;
+    let decimals = (precision as i32 - power).max(0) as usize;
     format!("{value:.decimals$}")
+}
+
+/// A lower bound to so many significant digits, rounded down, so that it stays one.
+pub fn at_least(bound: f64, digits: usize) -> String {
+    let text = significant(bound, digits);
+    match text.parse() {
+        Ok::<f64, _>(rounded) if rounded > bound => {
+            let unit = 10f64.powi(exponent(bound) - digits as i32 + 1);
+            significant(bound - 0.5 * unit, digits)
+        }
+        _ => text,
+    }
 }
 
 /// Which share of the whole a part is: 0 for nothing, whatever the whole.
@@ -92,10 +107,32 @@ mod tests {
     fn significant_digits_are_kept() {
         assert_eq!(significant(0.0, 3), "0");
         assert_eq!(significant(1234.5678, 6), "1234.57");
-        assert_eq!(significant(999.9999, 3), "1.00e3");
+        assert_eq!(significant(999.9999, 3), "1000");
+        assert_eq!(significant(1457.7, 3), "1458");
+        assert_eq!(significant(1.46e8, 3), "1.46e8");
         assert_eq!(significant(2.967405555892e-4, 10), "0.0002967405556");
         assert_eq!(significant(1.5e-9, 3), "1.50e-9");
         assert_eq!(significant(-12.0, 3), "-12.0");
+    }
+
+    #[test]
+    fn lower_bounds_are_rounded_down() {
+        let mut bound = 1.234_567_891_234_5e-9;
+        while bound < 1e12 {
+            for digits in [3, 8, 12] {
+                let text = at_least(bound, digits);
+                let value: f64 = text.parse().unwrap();
+                let unit = 10f64.powi(exponent(bound) - digits as i32 + 1);
+                assert!(
+                    value <= bound && value > bound - 1.01 * unit,
+                    "{bound}: {text}"
+                );
+            }
+            bound *= 1.717;
+        }
+        assert_eq!(at_least(1572.99488, 8), "1572.9948");
+        assert_eq!(at_least(0.0, 8), "0");
+        assert_eq!(at_least(0.5, 3), "0.500");
     }
 
     #[test]

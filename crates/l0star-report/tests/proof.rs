@@ -191,6 +191,21 @@ fn a_claim_needs_a_certificate_whatever_the_status_says() {
 }
 
 #[test]
+fn a_bound_of_zero_proves_nothing() {
+    let none = parsed(&model("node_limit", 5, 1457.7, Some(0.0)));
+    let proof = Proof::of(&none.fitted);
+    assert_eq!(
+        proof.headline(),
+        "stopped at the node limit: the lower bound is still 0"
+    );
+    assert_eq!(proof.gap().unwrap(), "1458 (100 % of the objective)");
+    for text in [explained(&none, Face::Command), page(&none, None)] {
+        assert!(text.contains("Nothing is proved yet"), "{text}");
+        assert!(!text.contains(HOLDS), "{text}");
+    }
+}
+
+#[test]
 fn a_small_bound_is_told_as_a_share_of_the_objective() {
     let far = model("time_limit", 1, 0.343, Some(0.0119));
     let far = parsed(&far);

@@ -5,6 +5,7 @@
 //! have bounds, a step is the minimum of the same quadratic within them (`boxed`).
 
 mod boxed;
+mod empty;
 
 use crate::bound::{Certified, leaf_bound};
 use crate::limits::Limits;
@@ -24,9 +25,6 @@ const HOPE: f64 = 4.0;
 const PRECISE: f64 = 1e-11;
 /// Above this many columns Gram columns are not kept: entries are computed for each support.
 const MAX_CACHED_COLUMNS: usize = 4096;
-/// What rounding leaves of the objective of a perfect fit, as a share of that without a model: squares of a few units in the
-/// last place.
-const PERFECT: f64 = 1e-28;
 /// So many supports are fitted without Gram columns.
 const FEW_SUPPORTS: usize = 8;
 
@@ -38,30 +36,6 @@ pub struct Fit {
     pub x: Vec<(usize, f64)>,
     /// P(x).
     pub objective: f64,
-}
-
-impl Problem {
-    /// P(0): the objective of the best model without selectable features, always-in columns and the intercept fitted.
-    ///
-    /// Tolerances are relative to it where the objective itself is far smaller. It is an evaluation, not a bound. Where the
-    /// empty model fits the response up to rounding, the objective without any coefficient takes its place.
-    pub fn empty_objective(&self) -> f64 {
-        let empty = self.empty_value();
-        if empty <= PERFECT * self.null_value {
-            return self.null_value;
-        }
-        empty
-    }
-
-    /// P(0), whatever is left of it.
-    pub(crate) fn empty_value(&self) -> f64 {
-        *self.empty_value.get_or_init(|| {
-            let mut restricted = Restricted::new(self);
-            let plain = restricted.fit(&[]).objective;
-            let precise = restricted.precise_objective();
-            if precise.is_finite() { precise } else { plain }
-        })
-    }
 }
 
 /// Fits supports of one problem, one after the other, and remembers what they share.

@@ -142,8 +142,8 @@ impl<'p> Run<'p> {
     /// The same after runs on problems that differ in k alone, with what they have in common; `known`: the best model of
     /// a smaller k.
     pub(crate) fn solve_next(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
-        let is_plain = self.settings.method == Method::BestFirst && !self.settings.wants_list();
-        match self.problem.leading()?.filter(|_| is_plain) {
+        let is_best_first = self.settings.method == Method::BestFirst;
+        match self.problem.leading()?.filter(|_| is_best_first) {
             Some(leading) => twins::solve(self, &leading, common, known),
             None => self.solve_whole(common, known),
         }

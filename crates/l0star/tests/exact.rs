@@ -1,11 +1,14 @@
 //! Every exact method finds the brute-force optimum, and no bound is ever above it.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 
+use cases::cases;
 use common::{Random, dense_case, random_case};
 use l0star::search::{Event, News};
 use l0star::{
@@ -13,7 +16,6 @@ use l0star::{
     solve_observed,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), TestCaseError> {
     let truth = solve(problem, &Settings::new(Method::Exhaustive)).unwrap();
@@ -68,22 +70,12 @@ fn check(problem: &Problem, settings: &Settings, words: &str) -> Result<(), Test
     Ok(())
 }
 
-/// The same cases in every run: a failure is a change of the code, never luck. `cargo xtask soak` draws new ones.
-fn config(cases: u32, seed: u64) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 fn losses() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(loss::NAMES)
 }
 
 proptest! {
-    #![proptest_config(config(600, 1))]
+    #![proptest_config(cases(600, 1))]
 
     #[test]
     fn best_first_equals_brute_force(seed in any::<u64>(), loss in losses()) {
@@ -123,7 +115,7 @@ fn ideas() -> impl Strategy<Value = Ideas> {
 }
 
 proptest! {
-    #![proptest_config(config(500, 5))]
+    #![proptest_config(cases(500, 5))]
 
     #[test]
     fn no_result_depends_on_the_mechanisms(seed in any::<u64>(), loss in losses(), ideas in ideas()) {
@@ -134,7 +126,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(300, 2))]
+    #![proptest_config(cases(300, 2))]
 
     #[test]
     fn paper_with_any_switch_equals_brute_force(

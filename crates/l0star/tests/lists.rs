@@ -1,19 +1,21 @@
 //! The m best models, and all models near the best: the same as by brute force over every set of at most k features.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use cases::cases;
 use common::{hard, random_case};
 use l0star::internals::Restricted;
 use l0star::{
     Checkpoint, Error, Ideas, Method, Problem, Run, Settings, Solution, Status, loss, solve,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// Every set of at most k selectable features with its least objective, best first.
 fn brute_force(problem: &Problem, selectable: &[usize]) -> Vec<(f64, Vec<usize>)> {
@@ -123,21 +125,12 @@ fn check_list(
     Ok(())
 }
 
-fn config(cases: u32, seed: u64) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 fn losses() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(loss::NAMES)
 }
 
 proptest! {
-    #![proptest_config(config(400, 21))]
+    #![proptest_config(cases(400, 21))]
 
     #[test]
     fn the_best_are_those_of_brute_force(
@@ -174,7 +167,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(150, 22))]
+    #![proptest_config(cases(150, 22))]
 
     #[test]
     fn the_exhaustive_method_makes_the_same_list(

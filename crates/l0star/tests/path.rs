@@ -1,6 +1,8 @@
 //! Every size in one run: the same as each size by itself, with bounds and models that are shared.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::num::NonZeroUsize;
@@ -8,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use cases::cases;
 use common::{hard, random_case, ruled_case};
 use l0star::path::{Criteria, Point};
 use l0star::{Design, Method, PathRun, Problem, Settings, Status, loss, solve};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 fn path(problem: &Problem, settings: &Settings, last: usize) -> Vec<Point> {
     PathRun::new(problem, settings, 0..=last).solve().unwrap()
@@ -35,7 +37,7 @@ fn is_monotone(path: &[Point]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60, 20))]
 
     #[test]
     fn every_size_is_the_optimum_of_its_own(
@@ -61,7 +63,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(21), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(40, 21))]
 
     #[test]
     fn groups_bounds_and_heredity_have_paths(

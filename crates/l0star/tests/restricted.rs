@@ -370,3 +370,36 @@ fn a_quadratic_fit_of_one_column_is_the_textbook_formula() {
     assert!((fit.x[0].1 - x).abs() <= 1e-15 * x, "{:?}, not {x}", fit.x);
     assert!((fit.objective - objective).abs() <= 1e-15 * objective);
 }
+
+/// P(0) is what tolerances are relative to, so it has to be the minimum even where doubles do not find that: always-in columns
+/// a and a + εe whose Gram matrix is singular in doubles, and the response e.
+#[test]
+fn the_empty_model_of_nearly_collinear_columns_is_at_its_minimum() {
+    let (a, e) = ([1.0, 1.0, -1.0, -1.0], [1.0, -1.0, 1.0, -1.0]);
+    let other = [1.0, 0.0, 2.0, 5.0];
+    for (epsilon, ridge) in [
+        (2f64.powi(-27), 2f64.powi(-74)),
+        (2f64.powi(-25), 2f64.powi(-62)),
+    ] {
+        let near: Vec<f64> = a.iter().zip(e).map(|(a, e)| a + epsilon * e).collect();
+        let design = Design::dense(4, 3, [&a[..], &near, &other].concat()).unwrap();
+        let problem = Problem::builder(design, e.to_vec())
+            .standardize(false)
+            .always_in(0, ridge)
+            .always_in(1, ridge)
+            .k(1)
+            .build()
+            .unwrap();
+        // With x₀ + x₁ = p and x₁ = q: p²/2 + (1 − εq)²/2 + ridge ((p − q)² + q²)/2.
+        let weight = ridge * (2.0 - ridge / (1.0 + ridge));
+        let size = epsilon * epsilon + weight;
+        let (q, left) = (epsilon / size, weight / size);
+        let p = ridge * q / (1.0 + ridge);
+        let least = 0.5 * (p * p + left * left + ridge * ((p - q).powi(2) + q * q));
+        let found = problem.empty_objective();
+        assert!(
+            (found - least).abs() <= 1e-6 * least,
+            "{found:e} is not {least:e}"
+        );
+    }
+}

@@ -1,16 +1,18 @@
 //! Sparse matrices and views are the same problems as dense ones, and cost what they store.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::num::NonZeroUsize;
 
+use cases::cases;
 use common::{Form, Random, case_with};
 use l0star::{
     Design, Error, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// The numbers that a design shows, as a dense design.
 fn written_out(design: &Design) -> Design {
@@ -36,12 +38,7 @@ fn exact_methods() -> Vec<Settings> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 250,
-        rng_seed: RngSeed::Fixed(7),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(250, 7))]
 
     #[test]
     fn every_form_has_the_optimum_of_the_dense_matrix(

@@ -1,11 +1,14 @@
 //! `Builder::standardize`: one ridge for columns of every scale, and coefficients that are those of the data.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use cases::cases;
 use common::{Form, Random};
 use l0star::problem::Builder;
 use l0star::{
@@ -13,7 +16,6 @@ use l0star::{
     prices, solve,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// A problem as a user has it, and an account of its objective that shares nothing with the engine's.
 struct Case {
@@ -203,15 +205,6 @@ impl Case {
             0.5 * self.ridge * self.factors[j] * scaled * scaled
         });
         rows.sum::<f64>() + terms.sum::<f64>()
-    }
-}
-
-fn cases(cases: u32, seed: u64) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
     }
 }
 

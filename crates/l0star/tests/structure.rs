@@ -2,12 +2,15 @@
 //! were asked for, told here in other words than the engine's.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use cases::cases;
 use common::{Random, RuledCase, forced_case, hard_draft, ruled_case};
 use l0star::internals::Restricted;
 use l0star::search::{Event, News};
@@ -16,17 +19,6 @@ use l0star::{
     prices, solve, solve_observed,
 };
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
-
-/// The same cases in every run.
-fn config(cases: u32, seed: u64) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
 
 fn losses() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(loss::NAMES)
@@ -115,7 +107,7 @@ fn check(case: &RuledCase, settings: &Settings) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(600, 41))]
+    #![proptest_config(cases(600, 41))]
 
     #[test]
     fn best_first_equals_brute_force(seed in any::<u64>(), loss in losses()) {
@@ -124,7 +116,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(200, 42))]
+    #![proptest_config(cases(200, 42))]
 
     #[test]
     fn the_exhaustive_method_equals_brute_force(seed in any::<u64>(), loss in losses()) {
@@ -139,7 +131,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(200, 44))]
+    #![proptest_config(cases(200, 44))]
 
     #[test]
     fn forced_features_and_ridge_factors_equal_brute_force_by_every_exact_method(
@@ -153,7 +145,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(250, 43))]
+    #![proptest_config(cases(250, 43))]
 
     #[test]
     fn lists_equal_brute_force(
@@ -191,7 +183,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(600, 45))]
+    #![proptest_config(cases(600, 45))]
 
     #[test]
     fn prices_equal_brute_force(

@@ -73,7 +73,7 @@ fn several_threads_keep_the_limits_too() {
         check_stopped(&problem, &found, &truth, Status::TimeLimit);
         let tiny = with_memory(&problem, &with_threads(3), 1);
         check_stopped(&problem, &tiny, &truth, Status::MemoryLimit);
-        let short = with_memory(&problem, &with_threads(2), 60_000);
+        let short = with_memory(&problem, &with_threads(2), 120_000);
         assert_eq!(short.status, Status::Optimal, "{name}");
         assert!((short.objective - truth.objective).abs() <= 1e-9 * truth.objective);
     }

@@ -1,12 +1,17 @@
 //! Columns that say the same: the answer is that of all columns, the search that of the data without the copies.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+
+use cases::cases;
 use common::Random;
 use l0star::{Design, Method, PathRun, Problem, Settings, Solution, Status, loss, solve};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// Columns, a response and what is asked.
 #[derive(Debug, Clone)]
@@ -32,9 +37,15 @@ impl Data {
             .unwrap()
     }
 
-    /// The least objective of the quadratic loss with at most k columns, by enumeration and elimination; nothing of it is
-    /// the engine's.
+    /// The least objective of the quadratic loss with at most k columns.
     fn optimum(&self, k: usize) -> f64 {
+        let all = self.sets(k).into_iter().map(|(value, _)| value);
+        all.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Every set of at most k columns with the least objective of the quadratic loss, by enumeration and elimination;
+    /// nothing of it is the engine's.
+    fn sets(&self, k: usize) -> Vec<(f64, Vec<usize>)> {
         let n = self.response.len() as f64;
         let mean = |v: &[f64]| v.iter().sum::<f64>() / n;
         let centred = |v: &Vec<f64>| -> Vec<f64> {
@@ -53,15 +64,13 @@ impl Data {
             })
             .collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>() / n;
-        let mut least = 0.5 * dot(&y, &y);
+        let mut all = vec![(0.5 * dot(&y, &y), Vec::new())];
         for set in 1u32..1 << columns.len() {
             if set.count_ones() as usize > k {
                 continue;
             }
-            let chosen: Vec<&Vec<f64>> = (0..columns.len())
-                .filter(|j| set >> j & 1 == 1)
-                .map(|j| &columns[j])
-                .collect();
+            let names: Vec<usize> = (0..columns.len()).filter(|j| set >> j & 1 == 1).collect();
+            let chosen: Vec<&Vec<f64>> = names.iter().map(|j| &columns[*j]).collect();
             let size = chosen.len();
             let mut rows: Vec<Vec<f64>> = (0..size)
                 .map(|i| {
@@ -90,9 +99,9 @@ impl Data {
                 .collect();
             let value = 0.5 * dot(&residual, &residual)
                 + 0.5 * self.ridge * x.iter().map(|x| x * x).sum::<f64>();
-            least = least.min(value);
+            all.push((value, names));
         }
-        least
+        all
     }
 }
 
@@ -143,23 +152,14 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 2e-9 * a.abs().max(b.abs())
 }
 
-fn config(cases: u32, seed: u64) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config(400, 81))]
+    #![proptest_config(cases(400, 81))]
 
     #[test]
     fn copies_cost_no_exactness(seed in any::<u64>(), threads in 1usize..3) {
         let (data, k) = draw(seed);
         let truth = data.optimum(k);
-        let settings = Settings { threads: std::num::NonZeroUsize::new(threads), ..Settings::default() };
+        let settings = Settings { threads: NonZeroUsize::new(threads), ..Settings::default() };
         let found = solve(&data.problem("quadratic", k), &settings).unwrap();
         prop_assert_eq!(found.status, Status::Optimal, "{:?}, k {}", data, k);
         prop_assert!(close(found.objective, truth), "{data:?}, k {k}: {} is not {truth}", found.objective);
@@ -191,7 +191,64 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(60, 82))]
+    #![proptest_config(cases(300, 83))]
+
+    /// A list has every set of columns, copies in the place of each other and beside each other.
+    #[test]
+    fn lists_are_exact(
+        seed in any::<u64>(),
+        top in proptest::option::of(1usize..12),
+        within in proptest::option::of(0.0..0.5),
+        limit in proptest::option::weighted(0.2, 0u64..4),
+    ) {
+        let (data, k) = draw(seed);
+        let mut truth = data.sets(k);
+        truth.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let settings = Settings {
+            top: top.and_then(NonZeroUsize::new),
+            within,
+            node_limit: limit,
+            ..Settings::default()
+        };
+        let found = solve(&data.problem("quadratic", k), &settings).unwrap();
+        let words = format!("{data:?}, k {k}, top {top:?}, within {within:?}, limit {limit:?}: {found:?}");
+        let listed: HashSet<&[usize]> = found.solutions.iter().map(|model| &model.support[..]).collect();
+        prop_assert_eq!(listed.len(), found.solutions.len(), "{}", words);
+        for model in &found.solutions {
+            let same = truth.iter().find(|(_, set)| *set == model.support).unwrap();
+            prop_assert!(close(model.objective, same.0), "{words}");
+        }
+        prop_assert!(found.lower_bound.unwrap() <= truth[0].0 * (1.0 + 1e-11), "{words}");
+        let rest = truth.iter().find(|(_, set)| !listed.contains(&set[..]));
+        if settings.top.is_some() || within.is_some() {
+            match (found.rest_bound, rest) {
+                (Some(bound), Some((value, _))) => prop_assert!(bound <= value * (1.0 + 1e-11), "{words}"),
+                (None, rest) => prop_assert!(rest.is_none(), "{words}"),
+                (Some(_), None) => {}
+            }
+        }
+        if limit.is_some() && found.status == Status::NodeLimit {
+            return Ok(());
+        }
+        prop_assert_eq!(found.status, Status::Optimal, "{}", words);
+        for (model, (value, _)) in found.solutions.iter().zip(&truth) {
+            prop_assert!(close(model.objective, *value), "{words}: not the next best, {value}");
+        }
+        let most = top.unwrap_or(if within.is_some() { 1000 } else { 1 });
+        let near = |room: f64| {
+            let high = within.map_or(f64::INFINITY, |within| truth[0].0 * (1.0 + within) * (1.0 + room));
+            truth.iter().filter(|(value, _)| *value <= high).count()
+        };
+        let (low, high) = (near(-4e-9), near(4e-9));
+        prop_assert!((low.min(most)..=high.min(most)).contains(&listed.len()), "{words}");
+        if low > most || high <= most {
+            prop_assert_eq!(found.truncated, within.is_some() && low > most, "{}", words);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(60, 82))]
 
     /// The other losses against the same problem solved as it is.
     #[test]
@@ -202,10 +259,18 @@ proptest! {
             (data.response[0], data.response[1]) = (1.0, -1.0);
         }
         let problem = data.problem(name, k);
-        let truth = solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
-        let found = solve(&problem, &Settings::default()).unwrap();
-        prop_assert_eq!(found.status, Status::Optimal, "{}: {:?}, k {}", name, data, k);
-        prop_assert!(close(found.objective, truth.objective), "{name}: {data:?}, k {k}");
+        for top in [1, 6] {
+            let list = |method| {
+                let top = NonZeroUsize::new(top);
+                solve(&problem, &Settings { top, ..Settings::new(method) }).unwrap()
+            };
+            let (truth, found) = (list(Method::Exhaustive), list(Method::BestFirst));
+            prop_assert_eq!(found.status, Status::Optimal, "{}: {:?}, k {}", name, data, k);
+            prop_assert_eq!(found.solutions.len(), truth.solutions.len());
+            for (found, truth) in found.solutions.iter().zip(&truth.solutions) {
+                prop_assert!(close(found.objective, truth.objective), "{name}: {data:?}, k {k}");
+            }
+        }
     }
 }
 
@@ -269,6 +334,28 @@ fn copies_at_most_double_the_nodes() {
         // Ties go to the first column.
         assert_eq!(with.support, without.support, "{name}");
         assert!(close(with.objective, without.objective), "{name}");
+    }
+}
+
+/// The models of a list with other members of the same classes need no search of their own.
+#[test]
+fn copies_at_most_double_the_nodes_of_a_list() {
+    for name in ["quadratic", "huber", "logistic"] {
+        let (plain, copied) = hard(name);
+        let settings = Settings {
+            top: NonZeroUsize::new(8),
+            ..Settings::default()
+        };
+        let run = |data: &Data| -> Solution { solve(&data.problem(name, 6), &settings).unwrap() };
+        let (without, with) = (run(&plain), run(&copied));
+        assert_eq!(with.status, Status::Optimal, "{name}");
+        assert_eq!(with.solutions.len(), 8, "{name}");
+        assert!(
+            with.nodes <= 2 * without.nodes,
+            "{name}: {} nodes, {} without copies",
+            with.nodes,
+            without.nodes
+        );
     }
 }
 

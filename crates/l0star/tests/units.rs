@@ -1,17 +1,19 @@
 //! The unit of the response does not matter: nothing is compared with an absolute number.
 #![allow(missing_docs)]
 
+#[path = "common/cases.rs"]
+mod cases;
 mod common;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use cases::cases;
 use common::Random;
 use l0star::loss::{Huber, Quadratic};
 use l0star::problem::Builder;
 use l0star::{Design, Error, Problem, Settings, Status, prices, solve};
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// A problem whose response, offset and δ are in another unit.
 struct Drawn {
@@ -104,7 +106,7 @@ fn digits(solution: &l0star::Solution, unit: f64) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(20), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60, 20))]
 
     /// From 2^-600 to 2^400: the same digits, or an error that says why.
     #[test]

@@ -50,14 +50,14 @@ Examples:
   l0star cv large.npy --target x1000 -k 12 --checkpoint large.ckpt
   l0star cv large.npy --target x1000 -k 12 --resume large.ckpt
 
-Rows are shuffled by --seed and split into folds, with as many of each label in every one. Each candidate (k, ridge)
-is fitted on all folds but one and scored on that one. Chosen is the smallest k whose mean score is within one standard
-error of the best (--best: the best); the model with it is fitted to all rows.
+--seed shuffles the rows, which are split into folds with the same share of each label. Each candidate (k, ridge) is \
+fitted to all folds but one and scored on that one. The choice is the smallest k whose mean score is within one standard \
+error of the best (with --best, the best itself); the model is then fitted to all rows.
 
---time-limit is for the whole run; the fit to all rows has as much of it as one fold. Searches that it cuts off have no
-score: the choice is among the sizes that are complete, and nothing is chosen where the score was still rising.
---search-time-limit, --node-limit and --memory-limit are for each search; a search that they stop is scored with the
-best model it has found, and marked.";
+--time-limit applies to the whole run; the fit to all rows gets the time of one fold. Searches that it cuts off have no \
+score: the choice is among the sizes that are complete, and there is none where the score was still rising. \
+--search-time-limit, --node-limit and --memory-limit apply to each search; a search that they stop is scored with the \
+best model it found, and marked.";
 
 #[derive(Debug, clap::Args)]
 pub struct CvArgs {

@@ -50,7 +50,7 @@ Examples:
   l0star reproduce cost --instances 5 --out results
   l0star reproduce real --peers bench/peers
 
-Every finished instance is in NAME.csv at once; a run that was interrupted goes on from there
+Each finished instance is written to NAME.csv at once; an interrupted run resumes from there
 when it is started again. The page is reproduce.md and reproduce.html, with SVG and PNG figures.";
 
 /// The names of the experiments, and `all`.
@@ -74,7 +74,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub instances: u64,
 
-    /// Folder for results, figures and the page; made if it is not there
+    /// Folder for results, figures and the page; created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "reproduced")]
     pub out: PathBuf,
 
@@ -83,7 +83,7 @@ pub struct ReproduceArgs {
     #[arg(long, alias = "time-limit", value_name = "TIME", default_value = "60s", value_parser = units::duration)]
     pub search_time_limit: Duration,
 
-    /// Instances that run side by side, each on one thread [default: one a core]
+    /// Instances that run side by side, each on one thread [default: one per core]
     #[arg(long, value_name = "T")]
     pub threads: Option<NonZeroUsize>,
 
@@ -91,7 +91,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "bench/peers")]
     pub peers: PathBuf,
 
-    /// Throw away results that are there
+    /// Discard existing results
     #[arg(long)]
     pub restart: bool,
 

@@ -11,7 +11,7 @@ use crate::stopped::{
 };
 
 /// Six searches on folds, and one on all rows.
-const CV: &str = "cv s.csv --target b -k 2,3 --folds 3 --ridge 2e-2 --json";
+const CV: &str = "cv s.csv --target b -k 4,5 --folds 3 --ridge 2e-2 --json";
 const ON_FOLDS: usize = 6;
 
 /// Small searches that are stopped in between, with their checkpoint in `c`.
@@ -181,7 +181,7 @@ fn an_interrupt_leaves_a_checkpoint_of_a_cross_validation() {
     let cv = format!("{CV} --threads 1");
     let truth = sandbox.json(&cv);
     for signal in ["INT", "TERM"] {
-        let held = Listened::held(&sandbox, &cv, "hold after 12");
+        let held = Listened::held(&sandbox, &cv, "hold after 40");
         let before = left(&sandbox).nodes();
         let outcome = held.interrupted(signal);
         let json = outcome.json();

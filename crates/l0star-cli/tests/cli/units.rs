@@ -125,3 +125,30 @@ fn what_could_stand_for_a_chosen_feature_is_named() {
     assert_eq!(json["support"], serde_json::json!(["fahrenheit"]));
     assert_eq!(json.get("twins"), None);
 }
+
+#[test]
+fn units_beyond_double_precision_are_refused_by_file_and_column() {
+    for (column, factor, words) in [
+        (
+            "target",
+            1e150,
+            ["d.csv: row 1, column 'target' is", "leave the range"],
+        ),
+        (
+            "target",
+            1e-200,
+            [
+                "d.csv: no number of the target 'target'",
+                "multiply the target",
+            ],
+        ),
+        (
+            "bmi",
+            1e-300,
+            ["d.csv: no number of column 'bmi'", "multiply the column"],
+        ),
+    ] {
+        let sandbox = Sandbox::with("d.csv", &diabetes(column, factor));
+        sandbox.refuses("fit d.csv --target target -k 3", 3, &words);
+    }
+}

@@ -107,8 +107,7 @@ impl Twins {
             .for_each(|(w, p)| *w = (*w - shift) * p);
         let mut probes: Vec<(f64, usize)> = Vec::new();
         for j in selectable.iter().copied().filter(is_alone) {
-            let Moments { mean, sd, .. } = moments[j];
-            let size = if centred { sd } else { sd.hypot(mean) };
+            let (_, size) = moments[j].frame(centred);
             let probe = design.dot(j, &weights) / size;
             // An intercept leaves nothing of a constant.
             if probe.is_finite() && !(centred && moments[j].is_constant) {
@@ -133,10 +132,7 @@ impl Twins {
         let Columns {
             design, p, centred, ..
         } = *columns;
-        let size = |j: usize| {
-            let Moments { mean, sd, .. } = moments[j];
-            if centred { sd } else { sd.hypot(mean) }
-        };
+        let size = |j: usize| moments[j].frame(centred).1;
         let column = |j: usize| {
             let mut values = vec![0.0; p.len()];
             design.column_into(j, &mut values);
@@ -271,6 +267,15 @@ impl Problem {
         let follows = |class: &&Class| class.followers.iter().any(|twin| twin.column == column);
         let class = self.twins.classes.iter().find(follows);
         class.map_or(column, |class| class.leader)
+    }
+
+    /// The class of a leader, itself first; a column without followers is a class of its own.
+    pub(crate) fn class(&self, leader: usize) -> Vec<usize> {
+        let mut classes = self.twins.classes.iter();
+        let class = classes.find(|class| class.leader == leader);
+        let followers = class.map_or(&[][..], |class| &class.followers);
+        let followers = followers.iter().map(|twin| twin.column);
+        std::iter::once(leader).chain(followers).collect()
     }
 
     /// The same problem without followers. `None` where there are none, where all leaders fit into a model, so that

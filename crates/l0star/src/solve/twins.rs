@@ -3,9 +3,12 @@
 //! Copies leave no curvature between them, so that nothing can be lifted, and they double every branch of a tree. Members of
 //! a class are interchangeable, so the search is about their leaders. What is left are models that use a class twice;
 //! another problem bounds all of them ([`Problem::doubling`]). It has one feature less, and its root is mostly enough. Where
-//! its optimum is below the best model found, the problem is searched as it is.
+//! its optimum is below the best model found, the problem is searched as it is. A list of the leaders stands for one of all
+//! columns in the same way ([`lists`]).
 //!
 //! Checkpoints are those of the search of the leaders; the bound of the others is made anew by a resumed run.
+
+mod lists;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,6 +24,7 @@ use crate::search::checkpoint::Stamp;
 use crate::search::context::{PROMISE, WORKING};
 use crate::search::{Event, Observer};
 use crate::settings::{Ideas, Model, Settings, Solution, Status, scale_of};
+use lists::Expanded;
 
 /// What the searches so far have used up.
 struct Spent {
@@ -120,13 +124,34 @@ pub(super) fn solve<'p>(
     }
     .solve_whole(common, known)?;
     spent.count(&found);
+    let list = settings
+        .wants_list()
+        .then(|| Expanded::new(whole, &spent.left(&settings), &found));
+    let conclude = |spent: &Spent, found: Solution, bound: f64| {
+        let stopped = found.status.stopped_early().then_some(found.status);
+        let found = match &list {
+            Some(list) => {
+                let doubled = lowered(bound, whole.twin_loss(), bound.max(found.objective));
+                Solution {
+                    peak_open_nodes: found.peak_open_nodes,
+                    ..list.conclude(&settings, doubled, stopped)
+                }
+            }
+            None => concluded(whole, &settings, found, bound),
+        };
+        spent.total(found)
+    };
     if found.status.stopped_early() {
-        return Ok(concluded(whole, &settings, spent.total(found), bound));
+        return Ok(conclude(&spent, found, bound));
     }
 
-    let scale = scale_of(found.objective, found.empty_objective);
+    // All models that use a class twice have to be above this.
+    let highest = list
+        .as_ref()
+        .map_or(found.objective, |list| list.promise(&settings));
+    let scale = scale_of(highest, found.empty_objective);
     let allowed = narrow.gap.max(narrow.relative_gap * scale);
-    let enough = found.objective - allowed.max(WORKING * scale);
+    let enough = highest - allowed.max(WORKING * scale);
     let mut bound = bound;
     let mut stopped = None;
     if let (Some(problem), Some(root)) = (&doubling, &doubled)
@@ -147,8 +172,16 @@ pub(super) fn solve<'p>(
     }
     if bound >= enough || stopped.is_some() {
         let status = stopped.unwrap_or(found.status);
-        let found = Solution { status, ..found };
-        return Ok(concluded(whole, &settings, spent.total(found), bound));
+        let leaders = Solution {
+            status,
+            ..found.clone()
+        };
+        let all = conclude(&spent, leaders, bound);
+        // A list of very many substitutes leaves some of them out.
+        let is_enough = !all.status.falls_short() || found.status.falls_short();
+        if list.is_none() || stopped.is_some() || is_enough {
+            return Ok(all);
+        }
     }
     // A second member may be worth more than another feature: the whole problem tells.
     let sets = [Some(&found), doubled.as_ref()];
@@ -175,11 +208,13 @@ fn narrowed(whole: &Problem, settings: &Settings) -> Settings {
     }
 }
 
-/// Without an allowed gap, and silent.
+/// Settings for the best model alone, without an allowed gap.
 fn exact(settings: &Settings) -> Settings {
     Settings {
         gap: 0.0,
         relative_gap: 0.0,
+        top: None,
+        within: None,
         ..settings.clone()
     }
 }
@@ -225,7 +260,7 @@ fn below<'o>(observer: &Rc<RefCell<Observer<'o>>>, bound: f64, share: f64) -> Ob
 
 /// A bound of the leaders as one of the whole problem, which may lose a share of the objective of a known model.
 fn lowered(bound: f64, share: f64, objective: f64) -> f64 {
-    if share == 0.0 {
+    if share == 0.0 || bound == f64::INFINITY {
         return bound;
     }
     // Subtracted outwards.

@@ -35,8 +35,7 @@ pub struct Truth<'c> {
     empty: Option<Least>,
 }
 
-/// What a tolerance is relative to: the objective, but no less than 1e-12 of P(0) as it is reported. That is an evaluation, which
-/// can be far above the least of always-in columns that are nearly collinear ([`Truth::empty`] has no more to say of it).
+/// What a tolerance is relative to: the objective, but no less than 1e-12 of P(0) as it is reported ([`Truth::empty`]).
 fn scale(objective: f64, found: &Solution) -> f64 {
     objective.max(1e-12 * found.empty_objective).max(1e-280)
 }
@@ -209,13 +208,17 @@ impl<'c> Truth<'c> {
         })
     }
 
-    /// P(0) as it is reported is an evaluation: of a model, and of one no worse than no model at all.
+    /// P(0) as it is reported is an evaluation close to the minimum; where that is a perfect fit, of no model at all.
     fn empty(&self, found: &Solution) -> Result<(), String> {
         let (own, null) = (found.empty_objective, self.exact.objective(&[]).high);
         let Some(empty) = &self.empty else {
             return Ok(());
         };
-        let holds = empty.low <= above(own)? && Exact::of(own) <= null.times(&above(1.0)?);
+        let highest = empty.high.times(&Exact::of(1.0 + 1e-6));
+        let is_perfect = empty.low <= null.times(&Exact::of(1e-27));
+        let holds = empty.low <= above(own)?
+            && (Exact::of(own) <= highest
+                || is_perfect && Exact::of(own) <= null.times(&above(1.0)?));
         claim(holds, || {
             let (empty, null) = (empty.low.value(), null.value());
             format!("P(0) is {empty:e}, without coefficients {null:e}, reported as {own:e}")

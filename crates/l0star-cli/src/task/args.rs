@@ -1,0 +1,150 @@
+//! The options about data, as typed.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use l0star::loss;
+
+use crate::columns::ColumnArgs;
+use crate::failure::Failure;
+use crate::input::InputArgs;
+use crate::numbers::{count, positive};
+use crate::rules::RuleArgs;
+
+/// The data as typed.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TaskArgs {
+    /// Data file, or - for standard input
+    pub data: PathBuf,
+
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+
+    /// Column to predict; with logistic and squared-hinge any two labels
+    #[arg(long, value_name = "COLUMN")]
+    pub target: String,
+
+    /// How to measure the distance to the target
+    #[arg(long, value_name = "LOSS", default_value = "quadratic",
+          value_parser = PossibleValuesParser::new(loss::NAMES))]
+    pub loss: String,
+
+    /// Where the Huber loss turns from quadratic to linear, in units of the target; auto: 1.345 times a robust scale of
+    /// the residuals of a first robust fit
+    #[arg(long, value_name = "D", default_value = "auto", allow_hyphen_values = true,
+          value_parser = HuberDelta::parse)]
+    pub huber_delta: HuberDelta,
+
+    /// Fit no intercept
+    #[arg(long)]
+    pub no_intercept: bool,
+
+    /// Apply the ridge to the columns as they are; by default it acts on standardised columns, so that units do not
+    /// matter. Coefficients are always those of the data
+    #[arg(long)]
+    pub no_standardize: bool,
+
+    /// The default, spelt out
+    #[arg(long, hide = true, conflicts_with = "no_standardize")]
+    pub standardize: bool,
+
+    /// Add the product of every pair of features (a:b) and their squares (a^2)
+    #[arg(long)]
+    pub interactions: bool,
+
+    /// Features to leave out by name, including products such as a:b, separated by commas
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub exclude: Vec<String>,
+
+    /// Column of sample weights, zero or more
+    #[arg(long, value_name = "COLUMN")]
+    pub weights: Option<String>,
+
+    /// Column to add to every prediction
+    #[arg(long, value_name = "COLUMN")]
+    pub offset: Option<String>,
+
+    /// Fill in missing values: numbers with the mean of their column, text with a level of its own. The model stores these
+    /// for predictions
+    #[arg(long, value_name = "HOW")]
+    pub impute: Option<Impute>,
+
+    /// Drop rows with a missing value in a column that is used
+    #[arg(long)]
+    pub drop_missing: bool,
+
+    /// Merge categories that fewer than N rows have into one level, (other)
+    #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
+    pub rare: usize,
+
+    #[command(flatten)]
+    pub rules: RuleArgs,
+}
+
+/// Where the Huber loss turns linear.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum HuberDelta {
+    /// Chosen from the data.
+    Auto,
+    /// As given.
+    Value(f64),
+}
+
+impl HuberDelta {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => positive(text)
+                .map(Self::Value)
+                .map_err(|reason| format!("{reason}, or auto")),
+        }
+    }
+
+    /// The number that was given.
+    pub(super) fn value(self) -> Option<f64> {
+        match self {
+            Self::Auto => None,
+            Self::Value(delta) => Some(delta),
+        }
+    }
+}
+
+/// What stands in for a missing value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Impute {
+    // The mean of the column; said by the option, as help for a single value would stretch all of it.
+    Mean,
+}
+
+impl TaskArgs {
+    /// The columns that are no features, with what they are.
+    pub(super) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let target = ("--target", self.target.as_str());
+        let weights = self.weights.as_deref().map(|name| ("--weights", name));
+        let offset = self.offset.as_deref().map(|name| ("--offset", name));
+        [Some(target), weights, offset].into_iter().flatten()
+    }
+
+    pub(super) fn check_roles(&self) -> Result<(), Failure> {
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (role, name) in self.roles() {
+            if let Some((other, _)) = seen.iter().find(|(_, taken)| *taken == name) {
+                return Err(Failure::Usage(format!(
+                    "column '{name}' is both {other} and {role}; name two different columns"
+                )));
+            }
+            seen.push((role, name));
+        }
+        Ok(())
+    }
+
+    pub(super) fn excluded(&self) -> HashSet<&str> {
+        let names = self.exclude.iter().map(|name| name.trim());
+        names.filter(|name| !name.is_empty()).collect()
+    }
+}

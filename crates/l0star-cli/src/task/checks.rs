@@ -1,0 +1,60 @@
+//! Targets and weights that no problem can have.
+
+use l0star_data::RawTable;
+use l0star_report::text::clip;
+
+use super::features::is_text;
+use crate::failure::Failure;
+
+pub(super) fn check_weights(raw: &RawTable, column: &str, weights: &[f64]) -> Result<(), Failure> {
+    let Some(row) = weights.iter().position(|weight| *weight < 0.0) else {
+        return Ok(());
+    };
+    let place = raw.place(raw.position(column)?, row);
+    Err(Failure::BadData(format!(
+        "{place}: weight {} is negative; weights must be zero or more",
+        weights[row]
+    )))
+}
+
+/// Refuses a target of two labels, for which there are losses of their own.
+pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<(), Failure> {
+    if !is_text(raw, column) || raw.column(column)?.is_boolean() {
+        return Ok(());
+    }
+    match raw.labels(column) {
+        // A number among the labels is a column of numbers with a mistake, which is told in its place.
+        Ok((_, labels)) if labels.iter().all(|label| label.parse::<f64>().is_err()) => {
+            let [one, other] = labels.each_ref().map(|label| clip(label, 32));
+            Err(Failure::BadData(format!(
+                "{}: the target '{column}' has two labels, '{one}' and '{other}', and the loss '{loss}' needs numbers; use --loss logistic",
+                raw.file().display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Without an offset there is nothing to explain in a target that is the same everywhere.
+pub(super) fn check_varies(
+    raw: &RawTable,
+    column: &str,
+    target: &[f64],
+    weights: Option<&[f64]>,
+) -> Result<(), Failure> {
+    let counts = |row: usize| weights.is_none_or(|weights| weights[row] > 0.0);
+    let mut values = (0..target.len())
+        .filter(|row| counts(*row))
+        .map(|row| target[row]);
+    // No row of positive weight is an error of its own, with a better message.
+    let Some(first) = values.next() else {
+        return Ok(());
+    };
+    if values.any(|value| value != first) {
+        return Ok(());
+    }
+    Err(Failure::BadData(format!(
+        "{}: the target '{column}' is {first} in every row, so there is nothing to explain; choose a column that varies",
+        raw.file().display()
+    )))
+}

@@ -1,0 +1,132 @@
+//! Lists of models with twins.
+//!
+//! Each listed model of the leaders stands for the models that have other members of the same classes: these are fitted and
+//! certified one by one. A model that is not fitted either has leaders that are not in the list, or uses a class twice.
+
+use super::lowered;
+use crate::problem::Problem;
+use crate::search::Context;
+use crate::search::context::PROMISE;
+use crate::settings::{Settings, Solution, Status, scale_of};
+
+/// The most models that are fitted for one list. The bound of the rest pays for those that are left out.
+const MOST: usize = 20_000;
+
+/// The list of the whole problem that a list of its leaders stands for.
+pub(super) struct Expanded {
+    /// With the bounds of the models that were fitted.
+    found: Solution,
+    /// A lower bound of the models that were not fitted and use no class twice.
+    rest: f64,
+}
+
+impl Expanded {
+    pub(super) fn new(whole: &Problem, settings: &Settings, leaders: &Solution) -> Self {
+        let mut context = Context::new(whole, settings);
+        let share = whole.twin_loss();
+        let below = |bound: f64| lowered(bound, share, bound.max(leaders.objective));
+        let mut rest = leaders.rest_bound.map_or(f64::INFINITY, below);
+        let mut room = MOST;
+        for model in &leaders.solutions {
+            let is_feature = |j: &usize| whole.selectable.binary_search(j).is_ok();
+            let features: Vec<usize> = model.support.iter().copied().filter(is_feature).collect();
+            let mut low = 0.0;
+            let mut sets = Substitutes::new(whole, &features);
+            while let Some(set) = sets.next().filter(|_| room > 0) {
+                // The leaders themselves come first, and bound the others.
+                context.try_support(&set);
+                let proved = context.certify_last();
+                if set == features {
+                    low = below(proved.value());
+                }
+                context.settle(&set, proved);
+                room -= 1;
+                if low > context.reference() || context.limits.reached().is_some() {
+                    break;
+                }
+            }
+            if !sets.is_over() {
+                rest = rest.min(low);
+            }
+        }
+        let discarded = context.mark();
+        let found = context.solution(settings, None, discarded);
+        Self { found, rest }
+    }
+
+    /// What has to be proved of all models that are not listed.
+    pub(super) fn promise(&self, settings: &Settings) -> f64 {
+        let last = self.found.solutions.last();
+        let last = last.map_or(f64::INFINITY, |model| model.objective);
+        match settings.within {
+            Some(within) if !self.found.truncated => self.found.objective * (1.0 + within),
+            _ => last,
+        }
+    }
+
+    /// The result; `doubled`: a bound of the models that use a class twice, `stopped`: the limit that was reached.
+    pub(super) fn conclude(
+        &self,
+        settings: &Settings,
+        doubled: f64,
+        stopped: Option<Status>,
+    ) -> Solution {
+        let rest = self.rest.min(doubled);
+        let mut found = self.found.clone();
+        if rest.is_finite() {
+            found.rest_bound = Some(found.rest_bound.map_or(rest, |fitted| fitted.min(rest)));
+        }
+        let bound = found.lower_bound.unwrap_or(0.0).min(rest);
+        found.lower_bound = Some(bound);
+        let room = |objective: f64| PROMISE * scale_of(objective, found.empty_objective);
+        let promise = self.promise(settings);
+        let is_proved = found.objective - bound <= room(found.objective)
+            && found
+                .rest_bound
+                .is_none_or(|rest| rest >= promise - room(promise));
+        if found.status == Status::Optimal && !is_proved {
+            found.status = Status::Precision;
+        }
+        if found.status != Status::Optimal {
+            found.status = stopped.unwrap_or(found.status);
+        }
+        found
+    }
+}
+
+/// The sets that arise when members of classes take the places of their leaders.
+struct Substitutes {
+    /// For each feature the members of its class, the leader first.
+    members: Vec<Vec<usize>>,
+    /// Which of them is next; `None` at the end.
+    at: Option<Vec<usize>>,
+}
+
+impl Substitutes {
+    fn new(whole: &Problem, features: &[usize]) -> Self {
+        Self {
+            members: features.iter().map(|j| whole.class(*j)).collect(),
+            at: Some(vec![0; features.len()]),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.at.is_none()
+    }
+
+    fn next(&mut self) -> Option<Vec<usize>> {
+        let at = self.at.as_mut()?;
+        let chosen = self.members.iter().zip(&*at);
+        let mut set: Vec<usize> = chosen.map(|(members, at)| members[*at]).collect();
+        set.sort_unstable();
+        let next = (0..at.len()).find(|i| at[*i] + 1 < self.members[*i].len());
+        match next {
+            Some(i) => {
+                at[..i].fill(0);
+                at[i] += 1;
+            }
+            None => self.at = None,
+        }
+        Some(set)
+    }
+}
