@@ -14,6 +14,7 @@
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
 //! | [`bound`] | the dual bound of a node, certified against rounding |
+//! | `boxes` | intervals of coefficients, proved |
 //! | [`restricted`] | the minimum of P over a given support |
 //! | [`relaxation`] | what a node is worth: PDAL and SGA of the paper, piecewise Newton |
 //! | [`search`] | the frontier, the trees, incumbents, limits, events |
@@ -26,6 +27,7 @@
 
 pub mod batch;
 pub mod bound;
+mod boxes;
 pub mod error;
 mod gram;
 pub mod heuristic;
@@ -50,7 +52,7 @@ pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};
 pub use robust::{huber_delta, loss_for};
 pub use search::Checkpoint;
-pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
+pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status, Use};
 pub use solve::{Run, solve, solve_observed};
 
 /// The examples of the guide are tests.

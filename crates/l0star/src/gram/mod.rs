@@ -17,6 +17,7 @@
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 //! | [`tree`] | the binary search tree over frames |
 
+pub(crate) mod boxed;
 pub(crate) mod frame;
 pub(crate) mod huber;
 mod kept;

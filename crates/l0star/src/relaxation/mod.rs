@@ -12,6 +12,7 @@ pub mod working;
 use std::sync::Arc;
 
 use crate::bound::{Certified, Children, Subproblem};
+use crate::gram::boxed::Held;
 use crate::gram::structured::Lifted;
 use crate::limits::Limits;
 use crate::linalg::short::Short;
@@ -58,6 +59,8 @@ pub struct WarmStart {
     /// The lifted problem that x solves: in matrix form, or the frame of a problem with groups or bounds.
     pub(crate) lift: Option<Arc<Lift>>,
     pub(crate) frame: Option<Arc<Lifted>>,
+    /// The boxes that were proved.
+    pub(crate) boxes: Option<Arc<Held>>,
     /// From a checkpoint: where its node stood once its problem was made tighter.
     pub(crate) tighter: Vec<(usize, f64)>,
 }
@@ -89,7 +92,9 @@ impl WarmStart {
             let shared = Arc::strong_count(frame) > 2;
             if shared { 0 } else { frame.bytes() }
         });
+        let boxes = self.boxes.as_ref().map_or(0, |boxes| boxes.bytes());
         frame
+            + boxes
             + self.alpha.capacity() * 8
             + (self.x.capacity() + self.tighter.capacity()) * size_of::<(usize, f64)>()
             + size_of_val(&*self.rounded)
