@@ -18,6 +18,7 @@
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
 //! | [`bound`] | the dual bound of a node, certified against rounding |
+//! | `boxes` | intervals of coefficients, proved |
 //! | `restricted` | the minimum of P over a given support |
 //! | `relaxation` | what a node is worth: the trait, Newton's method, PDAL and SGA of the paper, rows, groups and bounds |
 //! | `gram` | the same in Gram form: frames, lifting, enumeration of small budgets, local search in a quadratic |
@@ -34,6 +35,7 @@
 
 pub mod batch;
 pub mod bound;
+mod boxes;
 pub mod error;
 mod gram;
 pub mod heuristic;
@@ -59,7 +61,7 @@ pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};
 pub use robust::{huber_delta, loss_for};
 pub use search::Checkpoint;
-pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status};
+pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status, Use};
 pub use solve::{Run, solve, solve_observed};
 
 /// Parts of the engine for its own tests and benchmarks. They are not part of the interface and may change at any time.

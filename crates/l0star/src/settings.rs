@@ -113,6 +113,17 @@ impl Status {
     }
 }
 
+/// When a mechanism is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Not at all.
+    Never,
+    /// Where it looks worthwhile.
+    Auto,
+    /// Wherever it applies.
+    Always,
+}
+
 /// The mechanisms of `best-first`, each of which can be switched off to see what it is worth
 /// (`cargo xtask bench ablation`). All are on by default; no result depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +140,8 @@ pub struct Ideas {
     pub spreading: bool,
     /// A new, smaller frame with a larger lift when columns have gone.
     pub reframing: bool,
+    /// Coefficients bounded by proved boxes, in Gram form.
+    pub boxes: Use,
     /// Better models held near the relaxed one by the slack of the ridges, too; else by that of the rows alone.
     pub slack: bool,
     /// Features decided by the bound of their other side.
@@ -150,6 +163,7 @@ impl Default for Ideas {
             lifting: true,
             spreading: true,
             reframing: true,
+            boxes: Use::Auto,
             slack: true,
             fixing: true,
             gains: true,

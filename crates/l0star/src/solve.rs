@@ -305,15 +305,14 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     // Sets to start from need not be good ones.
     let given = started.is_none() && context.incumbent().is_some();
     if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), common) {
-        let (tree, is_empty) = gram_tree(prepared);
-        match started {
-            None if is_empty => return enumerated(context, driver),
-            None => return driver.drive(Search::new(context, tree)),
-            Some(state) => {
-                let nodes = tree.restore(problem, &state);
-                return driver.go_on(context, tree, nodes);
-            }
+        if prepared.first.is_none() && started.is_none() {
+            return enumerated(context, driver);
         }
+        let is_plain = context.decision().is_none() && !context.wants_list();
+        if let Some(boxed) = prepared.relaxation.boxed().filter(|_| is_plain) {
+            return binary(context, boxed, started, driver);
+        }
+        return begin(context, gram_tree(prepared), started, driver);
     }
     // For a decision the best model that is known is given, and heuristics know nothing of decisions.
     if context.incumbent().is_none() || (given && context.decision().is_none()) {
@@ -360,15 +359,14 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     binary(context, relaxation, started, driver)
 }
 
-/// The tree in Gram form, and whether there is nothing in it, since all models were enumerated.
-fn gram_tree(prepared: Prepared<'_>) -> (BinaryTree<GramRelaxation<'_>>, bool) {
+/// The tree in Gram form.
+fn gram_tree(prepared: Prepared<'_>) -> BinaryTree<GramRelaxation<'_>> {
     let Prepared { relaxation, first } = prepared;
-    let is_empty = first.is_none();
     let first = first.map(|first| {
         let start = Arc::new(relaxation.start());
         BinaryNode::new(first.low, &first.inside, &first.free, Some(&start))
     });
-    (BinaryTree::new(relaxation).begin_with(first), is_empty)
+    BinaryTree::new(relaxation).begin_with(first)
 }
 
 /// Whether the root of the default method alone proves the incumbent within the allowed gap. Nothing is left behind unless it
@@ -378,7 +376,8 @@ fn closes_root(context: &mut Context) -> bool {
     let problem = context.problem;
     let prepared = Prepared::new(problem, context, None, &mut Common::single());
     let closed = prepared.is_some_and(|prepared| {
-        let (mut tree, is_empty) = gram_tree(prepared);
+        let is_empty = prepared.first.is_none();
+        let mut tree = gram_tree(prepared);
         let (mut root, mut children) = (Vec::new(), Vec::new());
         if !is_empty {
             tree.root(context, &mut root);
@@ -410,7 +409,16 @@ fn binary<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
     started: Option<State>,
     driver: D,
 ) -> D::Outcome {
-    let tree = BinaryTree::new(relaxation);
+    begin(context, BinaryTree::new(relaxation), started, driver)
+}
+
+/// Hands a search to its driver: a new one, or one with the nodes of an earlier run.
+fn begin<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
+    context: Context<'p>,
+    tree: BinaryTree<R>,
+    started: Option<State>,
+    driver: D,
+) -> D::Outcome {
     match started {
         None => driver.drive(Search::new(context, tree)),
         Some(state) => {

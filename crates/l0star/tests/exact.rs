@@ -12,8 +12,8 @@ use cases::cases;
 use common::{Random, dense_case, random_case};
 use l0star::search::{Event, News};
 use l0star::{
-    Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, loss, solve,
-    solve_observed,
+    Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, Use, loss,
+    solve, solve_observed,
 };
 use proptest::prelude::*;
 
@@ -99,7 +99,7 @@ proptest! {
 
 /// Any subset of the mechanisms.
 fn ideas() -> impl Strategy<Value = Ideas> {
-    any::<[bool; 11]>().prop_map(|on| Ideas {
+    any::<[bool; 13]>().prop_map(|on| Ideas {
         gram: on[0],
         lifting: on[1],
         spreading: on[2],
@@ -111,6 +111,11 @@ fn ideas() -> impl Strategy<Value = Ideas> {
         screen_from: if on[8] { 0 } else { u64::MAX },
         primal: on[9],
         enumeration: on[10],
+        boxes: match (on[11], on[12]) {
+            (true, true) => Use::Always,
+            (true, false) => Use::Auto,
+            (false, _) => Use::Never,
+        },
     })
 }
 

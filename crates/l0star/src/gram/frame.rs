@@ -337,17 +337,22 @@ impl Model for FrameModel {
 /// The computed Z solves `(M + Δ)Z = H_SF` with `|Δ| ≤ γ_{3s+1} |R||Rᵀ|`, whose entries are at most `√(M_kk M_ll)`. With
 /// `ζ_i = Σ_k √M_kk |Z_ki|`, `w_i = √H_ii + ζ_i` and `τ = Σ_k √M_kk |t_k|`, all errors (of the solves, and of the
 /// products and differences) are within `γ_{3s+6}` of `w_i w_j` for H', `w_i(√2c0 + τ)` for c', `(√2c0 + τ)²` for c0'.
-struct Condensed<'r> {
-    h: Cow<'r, [f64]>,
-    c: Vec<f64>,
-    c0: f64,
+pub(super) struct Condensed<'r> {
+    pub h: Cow<'r, [f64]>,
+    pub c: Vec<f64>,
+    pub c0: f64,
     /// `w_i`.
-    weights: Vec<f64>,
-    tau: f64,
+    pub weights: Vec<f64>,
+    pub tau: f64,
 }
 
 impl<'r> Condensed<'r> {
-    fn new(root: &'r Root, inside: &[u32], columns: &[u32], limits: &Limits) -> Option<Self> {
+    pub(super) fn new(
+        root: &'r Root,
+        inside: &[u32],
+        columns: &[u32],
+        limits: &Limits,
+    ) -> Option<Self> {
         let (s, d) = (inside.len(), columns.len());
         let size = |k: &u32| root.rounding_size(*k as usize);
         if s == 0 && d == root.size() && columns.iter().copied().eq(0..d as u32) {

@@ -5,6 +5,7 @@
 //! | [`product`] | `Aᵀ diag(p) A` by blocks, dense or sparse, on one thread or many |
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
+//! | [`boxed`] | nodes whose coefficients are bounded by proved boxes |
 //! | [`mixed`] | a frame with the other rows beside it |
 //! | [`relaxation`] | the relaxation of nodes in frames |
 //! | [`slot`] | frames that relatives share, and that come back from checkpoints |
@@ -12,6 +13,7 @@
 //! | [`structured`] | frames for problems with groups and bounds |
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 
+pub(crate) mod boxed;
 pub(crate) mod form;
 pub(crate) mod frame;
 pub(crate) mod local;

@@ -166,6 +166,11 @@ impl<'p> GramRelaxation<'p> {
         self.root.index(feature).map(|i| (i, inside))
     }
 
+    /// The frame at hand.
+    pub(crate) fn frame(&self) -> Option<&Frame> {
+        self.current.as_ref().map(|current| &*current.frame)
+    }
+
     /// Changes over to a frame; x is that of the old one.
     pub(crate) fn enter(&mut self, slot: &Arc<FrameSlot>, frame: Arc<Frame>) {
         let same = |current: &Current| Arc::ptr_eq(&current.frame, &frame);

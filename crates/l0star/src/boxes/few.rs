@@ -1,0 +1,66 @@
+//! Nodes in which one or two more features may come in: all choices, one after the other.
+
+use super::{ProvedBox, Quadratic};
+use crate::bound::Certified;
+use crate::linalg::rounding::U;
+use crate::linalg::select::top_sum;
+
+/// The best choice of at most `budget` (1 or 2) columns, and a bound of all of them.
+///
+/// For x in the boxes the floats are within `½ η (w0 + Σ w_i |x_i|)²` of P, and they are minimised over each choice:
+/// `c0 - ½ c_i²/H_ii` for one column, and with `Δ = H_ii H_jj - H_ij²`
+///
+/// ```text
+/// c0 - ½ (c_i² H_jj - 2 c_i c_j H_ij + c_j² H_ii) / Δ
+/// ```
+///
+/// for two, the numerator rounded up and Δ down. Where Δ is not positive then, nothing is claimed.
+pub(crate) fn enumerate(
+    quadratic: &Quadratic,
+    boxes: &[ProvedBox],
+    budget: usize,
+    ceiling: f64,
+) -> (Vec<usize>, Certified) {
+    debug_assert!((1..=2).contains(&budget));
+    let d = quadratic.size();
+    let c = &quadratic.c;
+    let diagonal: Vec<f64> = (0..d).map(|i| quadratic.row(i)[i]).collect();
+    let mut best = (0.0, Vec::new());
+    for i in 0..d {
+        let gain = c[i] * (c[i] / diagonal[i]);
+        if gain > best.0 || gain.is_nan() {
+            best = (gain, vec![i]);
+        }
+        if budget < 2 {
+            continue;
+        }
+        let (own, own_c) = (diagonal[i], c[i]);
+        let square = own_c * own_c;
+        let others = quadratic.row(i)[..i].iter().zip(&c[..i]).zip(&diagonal);
+        for (j, ((h, c), diagonal)) in others.enumerate() {
+            let cross = 2.0 * own_c * c * h;
+            let (first, second) = (square * diagonal, c * c * own);
+            let size = own * diagonal;
+            let above = first + second - cross + 16.0 * U * (first + second + cross.abs());
+            let below = size - h * h - 16.0 * U * size;
+            let is_better = above > best.0 * below;
+            if is_better || above.is_nan() {
+                let gain = if below > 0.0 {
+                    above / below
+                } else {
+                    f64::INFINITY
+                };
+                best = (gain, vec![j, i]);
+            }
+        }
+    }
+    let (gain, mut chosen) = best;
+    chosen.sort_unstable();
+    let reaches = boxes.iter().zip(&quadratic.sizes);
+    let reaches = reaches.map(|(known, size)| known.reach() * size);
+    let spread = quadratic.response + top_sum(reaches, budget, &mut Vec::new());
+    let error = 0.5 * quadratic.share * spread * spread + 8.0 * U * (quadratic.c0 + gain);
+    let value = quadratic.c0 - 0.5 * gain;
+    let bound = Certified::from_frame(value, ceiling, error * (1.0 + 1e-6));
+    (chosen, bound)
+}

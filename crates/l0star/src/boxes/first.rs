@@ -1,0 +1,98 @@
+//! The first boxes: those of the ridge are far too wide for a point of their own on every side.
+//!
+//! For any direction g, `a = Ag` and `h = Hg`, every x with `P(x) ≤ ceiling` has
+//!
+//! ```text
+//! h_j x_j = aᵀAx - Σ_{i≠j} h_i x_i,   |aᵀAx - cᵀg| = |aᵀρ(x)| ≤ |a| √(2 ceiling)
+//! ```
+//!
+//! where a lasso of column j on the others makes `h_i` small beside `h_j`. Unlike the points of [`side`](super::side), a direction
+//! serves both sides, and it does so again whenever other boxes have shrunk: one sum each.
+
+use super::point::Point;
+use super::side::{Room, Sides};
+use super::{ProvedBox, Quadratic, Side};
+use crate::linalg::rounding::U;
+use crate::linalg::select::top_sum;
+
+/// The sum of the m - 1 largest `|h_i|` times their boxes is to be about this share of `h_j` times its own.
+const SHARE: f64 = 0.4;
+/// The weight of a lasso, as a share of the column's square, is in this range.
+const WEIGHTS: (f64, f64) = (0.02, 0.1);
+/// Passes of a lasso, and how often they are made.
+const PASSES: usize = 6;
+const ROUNDS: usize = 3;
+
+/// A direction for one feature.
+#[derive(Debug)]
+pub(super) struct Direction {
+    /// `-h`, with its error as a share of the sizes of the columns.
+    v: Vec<f64>,
+    error: f64,
+    /// `cᵀg`, and a bound of its error.
+    against_b: (f64, f64),
+    /// At least `|a|`.
+    length: f64,
+}
+
+impl Direction {
+    /// A lasso of column j on the others; also the weight and the non-zeros of the others in it, for the points to come.
+    pub(super) fn new(sides: &Sides, j: usize, room: &mut Room) -> (Self, f64) {
+        let quadratic = sides.quadratic;
+        let end = sides.boxes[j].reach();
+        let others = sides.budget.saturating_sub(1).max(1) as f64;
+        let share = (SHARE / others).clamp(WEIGHTS.0, WEIGHTS.1);
+        let weight = share * quadratic.row(j)[j] * end * end;
+        room.begin(quadratic, Point::reset_to_direction);
+        room.point.go(quadratic, j, end);
+        for _ in 0..ROUNDS {
+            sides.descend(j, weight, PASSES, room);
+        }
+        let point = &room.point;
+        let (error, omega) = point.error(quadratic);
+        let (mut linear, mut product) = (0.0, 0.0);
+        for ((x, c), v) in point.x.iter().zip(&quadratic.c).zip(&point.v) {
+            linear += c * x;
+            product -= v * x;
+        }
+        let square = f64::max(product, 0.0) + 4.0 * error * omega;
+        let direction = Self {
+            v: point.v.clone(),
+            error,
+            against_b: (linear, 2.0 * error * quadratic.response),
+            length: square.sqrt() * (1.0 + 4.0 * U),
+        };
+        (direction, weight)
+    }
+
+    /// The end of a side that it proves, where that is better than the one that is known.
+    pub(super) fn end(
+        &self,
+        quadratic: &Quadratic,
+        boxes: &[ProvedBox],
+        (j, side): (usize, Side),
+        (budget, radius): (usize, f64),
+        scratch: &mut Vec<f64>,
+    ) -> Option<f64> {
+        let sign = side.sign();
+        let least = (-self.v[j] - self.error * quadratic.sizes[j]) * (1.0 - 4.0 * U);
+        if least.is_nan() || least <= 0.0 {
+            return None;
+        }
+        let each = self.v.iter().zip(boxes).zip(&quadratic.sizes).enumerate();
+        let support = each.map(|(i, ((v, known), size))| {
+            let v = sign * v;
+            let end = if v > 0.0 { known.high } else { known.low };
+            let most = v * end + self.error * size * known.reach();
+            if i == j { 0.0 } else { most }
+        });
+        let others = top_sum(support, budget - 1, scratch);
+        let reached = radius * self.length;
+        let (along, error) = self.against_b;
+        let margin = error + 4.0 * (budget + 8) as f64 * U * (along.abs() + reached + others);
+        let most = sign * along + reached + others + margin;
+        let end = (most / least * (1.0 + 8.0 * U)).max(0.0);
+        // A NaN is never less. (`max` above makes zero of it only where `most` is NaN, which is asked first.)
+        (!most.is_nan() && end < boxes[j].end(side)).then_some(end)
+    }
+}

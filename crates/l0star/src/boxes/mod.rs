@@ -1,0 +1,105 @@
+//! Boxes that are proved: intervals that hold every coefficient of a model better than a reference.
+//!
+//! Where the Gram matrix is singular and the ridge small, nothing can be lifted and the perspective bound says little.
+//! Bounds on the coefficients repair that, and they need not be guessed. A node in Gram form is
+//!
+//! ```text
+//! P(x) = c0 - cᵀx + ½ xᵀHx = ½|ρ(x)|²,   ρ(x) = b - Ax   (the ridge as rows of A),   at most m non-zeros
+//! ```
+//!
+//! For any point y, `ρ = ρ(y)`, `v = Aᵀρ = c - Hy`, and any x with `P(x) ≤ ceiling`, Cauchy–Schwarz on `ρᵀρ(x)` says
+//!
+//! ```text
+//! -v_j x_j ≤ -ρᵀb + Σ_{i≠j} v_i x_i + |ρ| √(2 ceiling)
+//! ```
+//!
+//! At most m - 1 of the x_i are non-zero beside x_j and each is in its box, so that the sum is at most that of the m - 1
+//! largest `max over l_i ≤ x ≤ r_i of v_i x`. On the side s of j, where `s v_j < 0`, this bounds `s x_j`. Everything is in terms
+//! of H, c and c0, so that it works in a condensed node as it does at the root, and any y will do: [`side`] finds good
+//! ones by coordinate descent, [`first`] cheap ones to begin with, [`sweep`] goes round the features while boxes shrink, [`ascent`] maximises the bound of the node
+//! itself with atoms that know the boxes. `docs/numerics.md`, section 15, derives the margins.
+
+pub(crate) mod ascent;
+pub(crate) mod few;
+mod first;
+mod point;
+mod quadratic;
+mod side;
+pub(crate) mod sweep;
+
+pub(crate) use quadratic::Quadratic;
+pub(crate) use sweep::Boxes;
+
+/// An interval `l ≤ 0 ≤ r` of a coefficient: every model of a node with `P(x) ≤ ceiling` and a non-zero `x_j` has `x_j` in it.
+///
+/// Only this module makes one, and none is ever widened.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ProvedBox {
+    low: f64,
+    high: f64,
+}
+
+impl ProvedBox {
+    /// What the ridge alone proves: `½ λ x² ≤ P(x) ≤ ceiling`.
+    fn by_ridge(ridge: f64, ceiling: f64) -> Self {
+        // The sum is for a quotient that underflows.
+        let end = (2.0 * ceiling / ridge).sqrt() * (1.0 + 1e-12) + 1e-150;
+        // Not `f64::min`, which would turn a NaN into a proof.
+        let end = if end < f64::MAX { end } else { f64::MAX };
+        Self {
+            low: -end,
+            high: end,
+        }
+    }
+
+    /// Its ends.
+    pub(crate) fn bounds(self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// Whether no model with this feature is left.
+    pub(crate) fn is_zero(self) -> bool {
+        self.low == 0.0 && self.high == 0.0
+    }
+
+    /// The largest absolute value in it.
+    pub(crate) fn reach(self) -> f64 {
+        self.high.max(-self.low)
+    }
+
+    /// Its end on one side, as a distance from zero.
+    fn end(self, side: Side) -> f64 {
+        match side {
+            Side::Up => self.high,
+            Side::Down => -self.low,
+        }
+    }
+
+    /// Moves an end inwards.
+    fn shrink(&mut self, side: Side, end: f64) {
+        debug_assert!(end >= 0.0 && end <= self.end(side));
+        match side {
+            Side::Up => self.high = end,
+            Side::Down => self.low = -end,
+        }
+    }
+}
+
+/// A side of a coefficient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Up,
+    Down,
+}
+
+impl Side {
+    fn sign(self) -> f64 {
+        match self {
+            Self::Up => 1.0,
+            Self::Down => -1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

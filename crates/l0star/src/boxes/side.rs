@@ -1,0 +1,305 @@
+//! One side of one feature: how far out a model that is good enough can have it.
+
+use super::point::Point;
+use super::{ProvedBox, Quadratic, Side};
+use crate::linalg::kernels;
+use crate::linalg::rounding::U;
+use crate::linalg::select::top_sum;
+
+/// How much work goes into one side.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// Rounds of descent and certificate.
+    pub rounds: usize,
+    /// Passes over the coordinates in each.
+    pub passes: usize,
+    /// Where the coefficient is held, as a share of its end.
+    pub hold: f64,
+    /// Rounds without progress that end it.
+    pub stalls: usize,
+}
+
+/// What is kept of a side between visits.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Start {
+    /// The weight of the budget.
+    pub weight: f64,
+    /// The non-zeros of the point, the feature itself left out.
+    pub x: Vec<(u32, f64)>,
+}
+
+/// What a visit proved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shrunk {
+    /// The end of the box.
+    pub end: f64,
+    /// No model that is good enough lacks the feature.
+    pub is_needed: bool,
+}
+
+/// The node as the sides see it.
+pub(super) struct Sides<'a> {
+    pub quadratic: &'a Quadratic<'a>,
+    pub boxes: &'a [ProvedBox],
+    pub budget: usize,
+    /// `√(2 ceiling)`, rounded up.
+    pub radius: f64,
+}
+
+/// A change below this share of the radius ends the passes of a round.
+const SETTLED: f64 = 1e-3;
+
+/// Room to work in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Room {
+    pub(super) point: Point,
+    support: Vec<f64>,
+    scratch: Vec<f64>,
+    /// The coordinates that move, in the order in which they were found.
+    active: Vec<u32>,
+    is_active: Vec<bool>,
+    part: Part,
+}
+
+impl Room {
+    /// Begins at x = 0, with no coordinate listed.
+    pub(super) fn begin(&mut self, quadratic: &Quadratic, reset: impl Fn(&mut Point, &Quadratic)) {
+        reset(&mut self.point, quadratic);
+        self.active.clear();
+        self.is_active.clear();
+        self.is_active.resize(quadratic.size(), false);
+    }
+}
+
+/// The part of H between the coordinates that move.
+#[derive(Debug, Clone, Default)]
+struct Part {
+    h: Vec<f64>,
+    x: Vec<f64>,
+    v: Vec<f64>,
+}
+
+impl Part {
+    fn gather(&mut self, quadratic: &Quadratic, active: &[u32]) {
+        self.h.clear();
+        for i in active {
+            let row = quadratic.row(*i as usize);
+            self.h.extend(active.iter().map(|j| row[*j as usize]));
+        }
+    }
+}
+
+impl Sides<'_> {
+    /// Shrinks one side: holds `x_j` near its end, minimises
+    ///
+    /// ```text
+    /// ½ xᵀHx - cᵀx + μ Σ_{i≠j} x_i / (the end of the box that x_i points to)   within the boxes
+    /// ```
+    ///
+    /// over the others by coordinate descent, certifies, and follows the end inwards. μ is steered to where the sum is m - 1.
+    pub(super) fn shrink(
+        &self,
+        j: usize,
+        side: Side,
+        start: &mut Start,
+        effort: &Effort,
+        room: &mut Room,
+    ) -> Shrunk {
+        let quadratic = self.quadratic;
+        let sign = side.sign();
+        let mut end = self.boxes[j].end(side);
+        let mut held = effort.hold * end;
+        let mut is_needed = false;
+        room.begin(quadratic, Point::reset);
+        for (i, x) in &start.x {
+            let i = *i as usize;
+            let (low, high) = self.boxes[i].bounds();
+            room.point.go(quadratic, i, x.clamp(low, high));
+        }
+        room.point.go(quadratic, j, sign * held);
+        let mut stalls = 0;
+        for _ in 0..effort.rounds {
+            if self.budget > 1 {
+                self.descend(j, start.weight, effort.passes, room);
+            }
+            match self.certify(j, side, room) {
+                Some((proved, needed)) if proved < end => {
+                    stalls = if proved < 0.995 * end { 0 } else { stalls + 1 };
+                    end = proved;
+                    is_needed |= needed;
+                }
+                _ => stalls += 1,
+            }
+            if end == 0.0 || stalls >= effort.stalls {
+                break;
+            }
+            if effort.hold * end < held {
+                held = effort.hold * end;
+                room.point.go(quadratic, j, sign * held);
+            }
+            let used = self.used(j, &room.point.x) / (self.budget - 1).max(1) as f64;
+            start.weight *= used.clamp(0.4, 2.5).powf(0.7);
+        }
+        let x = room.point.x.iter().enumerate();
+        let active = x.filter(|(i, x)| **x != 0.0 && *i != j);
+        start.x.clear();
+        start.x.extend(active.map(|(i, x)| (i as u32, *x)));
+        Shrunk { end, is_needed }
+    }
+
+    /// Passes over the coordinates that are not zero or should not be, in the few rows and columns of H that these have; then
+    /// the slopes of all others follow.
+    pub(super) fn descend(&self, j: usize, weight: f64, passes: usize, room: &mut Room) {
+        let listed = self.list(j, weight, room);
+        let d = self.quadratic.size();
+        if 2 * room.active.len() > d {
+            self.descend_in_place(weight, passes, room);
+            return;
+        }
+        let Room {
+            point,
+            active,
+            part,
+            ..
+        } = room;
+        if listed {
+            part.gather(self.quadratic, active);
+        }
+        let size = active.len();
+        part.x.clear();
+        part.x.extend(active.iter().map(|i| point.x[*i as usize]));
+        part.v.clear();
+        part.v.extend(active.iter().map(|i| point.v[*i as usize]));
+        for _ in 0..passes {
+            let mut largest: f64 = 0.0;
+            for (at, i) in active.iter().enumerate() {
+                let row = &part.h[at * size..(at + 1) * size];
+                let (x, curvature) = (part.x[at], row[at]);
+                let best = self.least(*i as usize, part.v[at], x, curvature, weight);
+                if best != x {
+                    part.x[at] = best;
+                    kernels::axpy(x - best, row, &mut part.v);
+                    largest = largest.max((best - x).abs() * curvature.sqrt());
+                }
+            }
+            if largest < SETTLED * self.radius {
+                break;
+            }
+        }
+        for (i, x) in active.iter().zip(&part.x) {
+            point.go(self.quadratic, *i as usize, *x);
+        }
+    }
+
+    /// Lists the coordinates other than j that are not zero or should not be, beside those that are listed; whether there are
+    /// new ones.
+    fn list(&self, j: usize, weight: f64, room: &mut Room) -> bool {
+        let before = room.active.len();
+        let all = room.point.x.iter().zip(&room.point.v).zip(self.boxes);
+        for (i, ((x, v), known)) in all.enumerate() {
+            // At zero a coordinate stays where it is if this holds.
+            let stays = *x == 0.0 && v * known.high <= weight && v * known.low <= weight;
+            if !stays && !room.is_active[i] && i != j {
+                room.is_active[i] = true;
+                room.active.push(i as u32);
+            }
+        }
+        room.active.len() > before
+    }
+
+    fn descend_in_place(&self, weight: f64, passes: usize, room: &mut Room) {
+        for _ in 0..passes {
+            let mut largest: f64 = 0.0;
+            for i in &room.active {
+                let i = *i as usize;
+                let curvature = self.quadratic.row(i)[i];
+                let x = room.point.x[i];
+                let best = self.least(i, room.point.v[i], x, curvature, weight);
+                if best != x {
+                    room.point.go(self.quadratic, i, best);
+                    largest = largest.max((best - x).abs() * curvature.sqrt());
+                }
+            }
+            if largest < SETTLED * self.radius {
+                break;
+            }
+        }
+    }
+
+    /// The best value of one coordinate.
+    #[inline]
+    fn least(&self, i: usize, v: f64, x: f64, curvature: f64, weight: f64) -> f64 {
+        let slope = v + curvature * x;
+        let (low, high) = self.boxes[i].bounds();
+        if slope > 0.0 {
+            if slope * high > weight {
+                return ((slope - weight / high) / curvature).min(high);
+            }
+        } else if slope * low > weight {
+            return ((slope - weight / low) / curvature).max(low);
+        }
+        0.0
+    }
+
+    /// How much of the budget a point uses beside j.
+    fn used(&self, j: usize, x: &[f64]) -> f64 {
+        let share = |(i, x): (usize, &f64)| {
+            let (low, high) = self.boxes[i].bounds();
+            match *x {
+                x if i == j || x == 0.0 => 0.0,
+                x if x > 0.0 => x / high,
+                x => x / low,
+            }
+        };
+        x.iter().enumerate().map(share).sum()
+    }
+
+    /// The end that the point proves, and whether the feature is needed; `None` where it proves nothing. All of it is
+    /// rounded outwards.
+    fn certify(&self, j: usize, side: Side, room: &mut Room) -> Option<(f64, bool)> {
+        let quadratic = self.quadratic;
+        let Room {
+            point,
+            support,
+            scratch,
+            ..
+        } = room;
+        let (error, omega) = point.error(quadratic);
+        let own = -side.sign() * point.v[j];
+        let own_error = error * quadratic.sizes[j];
+        let least = (own - own_error) * (1.0 - 4.0 * U);
+        if least.is_nan() || least <= 0.0 {
+            return None;
+        }
+        let (mut linear, mut product) = (0.0, 0.0);
+        for ((x, c), v) in point.x.iter().zip(&quadratic.c).zip(&point.v) {
+            linear += c * x;
+            product += v * x;
+        }
+        let against_b = 2.0 * quadratic.c0 - linear;
+        let square = (against_b - product).max(0.0) + 4.0 * error * omega;
+        let length = square.sqrt() * (1.0 + 4.0 * U);
+        support.clear();
+        let each = point.v.iter().zip(self.boxes).zip(&quadratic.sizes);
+        support.extend(each.map(|((v, known), size)| {
+            let slack = error * size * known.reach();
+            (v * if *v > 0.0 { known.high } else { known.low }) + slack
+        }));
+        support[j] = 0.0;
+        let others = top_sum(support.iter().copied(), self.budget - 1, scratch);
+        let reached = self.radius * length;
+        let margin = 4.0 * error * omega
+            + 4.0 * (self.budget + 8) as f64 * U * (against_b.abs() + reached + others);
+        let most = reached + others - against_b + margin;
+        if most.is_nan() {
+            return None;
+        }
+        if most > 0.0 {
+            return Some((most / least * (1.0 + 8.0 * U), false));
+        }
+        // With j at zero, one more of the others may be there.
+        let without = top_sum(support.iter().copied(), self.budget, scratch);
+        let needed = reached + without - against_b + 2.0 * margin;
+        Some((0.0, needed < 0.0))
+    }
+}

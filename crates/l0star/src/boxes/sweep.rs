@@ -1,0 +1,274 @@
+//! Round after round over the features of a node, as long as boxes shrink.
+
+use super::first::Direction;
+pub(crate) use super::side::Room;
+use super::side::{Effort, Sides, Start};
+use super::{ProvedBox, Quadratic, Side};
+use crate::limits::Limits;
+use crate::linalg::rounding::U;
+
+const SIDES: [Side; 2] = [Side::Up, Side::Down];
+
+const USUAL: Effort = Effort {
+    rounds: 12,
+    passes: 4,
+    hold: 0.95,
+    stalls: 3,
+};
+/// Where the usual effort does next to nothing.
+const RAISED: Effort = Effort {
+    rounds: 40,
+    passes: 6,
+    hold: 0.98,
+    stalls: 12,
+};
+/// A round that leaves this share of the boxes, or more, asks for more effort if it is the first.
+const LITTLE: f64 = 0.97;
+/// A side that a visit leaves at this share of its length, or more, is left alone for a round, then for two, and so on.
+const STALLED: f64 = 0.99;
+/// The weight of the budget to begin with, as a share of `H_jj` times the square of the end.
+const WEIGHT: f64 = 0.05;
+
+/// The boxes of a node, and where the work on them stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Boxes {
+    boxes: Vec<ProvedBox>,
+    /// They hold for models with P up to this.
+    ceiling: f64,
+    needed: Vec<bool>,
+    sides: Vec<[Visits; 2]>,
+    /// Rounds made in this node.
+    rounds: usize,
+    is_raised: bool,
+}
+
+/// One side between visits.
+#[derive(Debug, Clone, Default)]
+struct Visits {
+    start: Start,
+    /// Rounds to sit out, and how many that were the last time.
+    rest: (u32, u32),
+}
+
+/// How a round went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Round {
+    /// The mean share of the boxes, of those that were not zero, that is left.
+    Done(f64),
+    /// A limit was reached; what was proved is proved.
+    Stopped,
+}
+
+impl Boxes {
+    /// What the ridges prove of models with `P(x) ≤ ceiling`.
+    pub(crate) fn new(quadratic: &Quadratic, ceiling: f64) -> Self {
+        let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, ceiling);
+        Self {
+            boxes: quadratic.ridge.iter().map(by_ridge).collect(),
+            ceiling,
+            needed: vec![false; quadratic.size()],
+            sides: vec![Default::default(); quadratic.size()],
+            rounds: 0,
+            is_raised: false,
+        }
+    }
+
+    /// The boxes of some of the columns, in another order perhaps: of a node below. `place` says where a column of these is in
+    /// that node, if it is.
+    pub(crate) fn restricted(&self, kept: &[usize], place: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut sides = Vec::with_capacity(kept.len());
+        for i in kept {
+            let mut side = self.sides[*i].clone();
+            for visits in &mut side {
+                visits.rest = (0, 0);
+                visits.start.x.retain_mut(|(i, _)| match place(*i) {
+                    Some(at) => {
+                        *i = at;
+                        true
+                    }
+                    None => false,
+                });
+            }
+            sides.push(side);
+        }
+        Self {
+            boxes: kept.iter().map(|i| self.boxes[*i]).collect(),
+            ceiling: self.ceiling,
+            needed: kept.iter().map(|i| self.needed[*i]).collect(),
+            sides,
+            rounds: 0,
+            is_raised: false,
+        }
+    }
+
+    pub(crate) fn boxes(&self) -> &[ProvedBox] {
+        &self.boxes
+    }
+
+    /// The boxes hold for models with P up to this.
+    pub(crate) fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
+
+    /// Whether no model up to the ceiling lacks the feature.
+    pub(crate) fn is_needed(&self, i: usize) -> bool {
+        self.needed[i]
+    }
+
+    /// Whether the first round did so little that more effort goes into the next.
+    pub(crate) fn is_trying_harder(&self) -> bool {
+        self.is_raised && self.rounds == 1
+    }
+
+    /// Only models up to a lower ceiling are wanted from here on.
+    pub(crate) fn lower(&mut self, ceiling: f64) {
+        if ceiling < self.ceiling {
+            self.ceiling = ceiling;
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        let starts = self.sides.iter().flatten();
+        let points: usize = starts.map(|side| side.start.x.capacity() * 16).sum();
+        points + self.boxes.len() * (size_of::<ProvedBox>() + 2 * size_of::<Visits>() + 1)
+    }
+
+    /// Shrinks the boxes of the ridges, by one direction for each feature; false at a limit.
+    pub(crate) fn begin(
+        &mut self,
+        quadratic: &Quadratic,
+        budget: usize,
+        room: &mut Room,
+        limits: &Limits,
+    ) -> bool {
+        let radius = self.radius();
+        let mut directions = Vec::with_capacity(quadratic.size());
+        for j in 0..quadratic.size() {
+            if limits.stop() {
+                return false;
+            }
+            let sides = Sides {
+                quadratic,
+                boxes: &self.boxes,
+                budget,
+                radius,
+            };
+            let (direction, weight) = Direction::new(&sides, j, room);
+            let end = self.boxes[j].reach();
+            let x = room.point.x.iter().enumerate();
+            let x = x.filter(|(i, x)| **x != 0.0 && *i != j);
+            for (at, side) in SIDES.into_iter().enumerate() {
+                let start = &mut self.sides[j][at].start;
+                // As shares of the end that it is held at, for now.
+                let x = x.clone().map(|(i, x)| (i as u32, side.sign() * x / end));
+                start.x = x.collect();
+                start.weight = weight / (end * end);
+            }
+            directions.push(direction);
+        }
+        let mut scratch = Vec::new();
+        loop {
+            let mut shares = 0.0;
+            for (j, direction) in directions.iter().enumerate() {
+                let before = self.boxes[j].reach();
+                for side in SIDES {
+                    let (boxes, at) = (&self.boxes, (j, side));
+                    let found = direction.end(quadratic, boxes, at, (budget, radius), &mut scratch);
+                    if let Some(end) = found {
+                        self.boxes[j].shrink(side, end);
+                    }
+                }
+                let is_zero = before == 0.0;
+                shares += if is_zero {
+                    1.0
+                } else {
+                    self.boxes[j].reach() / before
+                };
+            }
+            if limits.stop() {
+                return false;
+            }
+            if shares > LITTLE * directions.len() as f64 {
+                break;
+            }
+        }
+        for (sides, known) in self.sides.iter_mut().zip(&self.boxes) {
+            for (visits, side) in sides.iter_mut().zip(SIDES) {
+                let (end, start) = (known.end(side), &mut visits.start);
+                start.x.iter_mut().for_each(|(_, x)| *x *= end);
+                start.weight *= end * end;
+            }
+        }
+        true
+    }
+
+    /// `√(2 ceiling)`, rounded up.
+    fn radius(&self) -> f64 {
+        (2.0 * self.ceiling).sqrt() * (1.0 + 4.0 * U)
+    }
+
+    /// Visits every side that is worth it, each with what the ones before it proved.
+    pub(crate) fn round(
+        &mut self,
+        quadratic: &Quadratic,
+        budget: usize,
+        room: &mut Room,
+        limits: &Limits,
+    ) -> Round {
+        let effort = if self.is_raised { &RAISED } else { &USUAL };
+        let radius = self.radius();
+        let (mut shares, mut count) = (0.0, 0_usize);
+        for j in 0..quadratic.size() {
+            let before = self.boxes[j];
+            if before.is_zero() {
+                continue;
+            }
+            for (at, side) in SIDES.into_iter().enumerate() {
+                let end = self.boxes[j].end(side);
+                if end == 0.0 {
+                    continue;
+                }
+                if limits.stop() {
+                    return Round::Stopped;
+                }
+                let mut visits = std::mem::take(&mut self.sides[j][at]);
+                if visits.rest.0 > 0 {
+                    visits.rest.0 -= 1;
+                    self.sides[j][at] = visits;
+                    continue;
+                }
+                if visits.start.weight == 0.0 {
+                    visits.start.weight = WEIGHT * quadratic.row(j)[j] * end * end;
+                }
+                let sides = Sides {
+                    quadratic,
+                    boxes: &self.boxes,
+                    budget,
+                    radius,
+                };
+                let shrunk = sides.shrink(j, side, &mut visits.start, effort, room);
+                let is_stalled = shrunk.end > STALLED * end;
+                let rest = if is_stalled { visits.rest.1 + 1 } else { 0 };
+                visits.rest = (rest, rest);
+                self.sides[j][at] = visits;
+                self.boxes[j].shrink(side, shrunk.end);
+                self.needed[j] |= shrunk.is_needed;
+            }
+            shares += self.boxes[j].reach() / before.reach();
+            count += 1;
+        }
+        let share = if count == 0 {
+            1.0
+        } else {
+            shares / count as f64
+        };
+        self.rounds += 1;
+        if share > LITTLE && self.rounds == 1 {
+            self.is_raised = true;
+            let visits = self.sides.iter_mut().flatten();
+            visits.for_each(|visits| visits.rest = (0, 0));
+        }
+        Round::Done(share)
+    }
+}

@@ -1,0 +1,481 @@
+//! Nodes with proved boxes: condensed, boxes shrunk anew in every one of them, the bound with the ridge as it is.
+//!
+//! For Gram matrices that are singular, or nearly so, beside a small ridge.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::frame::Condensed;
+use super::relaxation::GramRelaxation;
+use super::root::Root;
+use crate::bound::{Certified, Children, OtherSide, Subproblem};
+use crate::boxes::ascent::{Ascent, Bounded};
+use crate::boxes::sweep::{Room, Round};
+use crate::boxes::{Boxes, Quadratic, few};
+use crate::limits::Limits;
+use crate::linalg::rounding::{U, gamma};
+use crate::problem::Problem;
+use crate::relaxation::{
+    Exit, Relaxation, ShortModel, Start, Task, largest, largest_one, lengthen, shorten,
+};
+use crate::settings::Use;
+
+/// Rounds over the features of the root, at most; one that leaves this share of the boxes is the last.
+const ROOT_ROUNDS: (usize, f64) = (30, 0.98);
+/// Likewise in other nodes.
+const NODE_ROUNDS: (usize, f64) = (8, 0.95);
+/// A node is made smaller when at most this share of its columns is left.
+const SMALLER: f64 = 0.9;
+/// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
+const AGAIN: f64 = 0.7;
+
+/// A ridge, lifted, below this share of the curvature is small.
+const HARDLY: f64 = 0.02;
+
+/// The boxes of a node, for those below it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    columns: Vec<usize>,
+    boxes: Boxes,
+}
+
+/// Where the ascent of a node ended, and the boxes that were proved there.
+#[derive(Debug)]
+pub(crate) struct BoxedStart {
+    x: ShortModel,
+    held: Option<Arc<Held>>,
+}
+
+impl Start for BoxedStart {
+    fn model(&self) -> Vec<(usize, f64)> {
+        lengthen(&self.x)
+    }
+
+    fn bytes(&self) -> usize {
+        let held = self.held.as_ref();
+        let held = held.map_or(0, |held| held.boxes.bytes() + held.columns.len() * 8);
+        size_of::<Self>() + size_of_val(&*self.x) + held
+    }
+}
+
+/// The node at hand.
+#[derive(Debug, Clone)]
+struct Current {
+    included: Vec<usize>,
+    /// The columns of the quadratic.
+    columns: Vec<usize>,
+    budget: usize,
+    quadratic: Quadratic<'static>,
+    boxes: Boxes,
+    /// Columns whose box was found to be zero.
+    gone: Vec<usize>,
+    /// With a small budget: the best choice, by column.
+    best: Option<(Vec<usize>, Certified)>,
+}
+
+impl Current {
+    fn bounded(&self) -> Bounded<'_> {
+        Bounded {
+            quadratic: &self.quadratic,
+            boxes: self.boxes.boxes(),
+            budget: self.budget,
+            ceiling: self.boxes.ceiling(),
+        }
+    }
+
+    /// What is proved of models outside the boxes.
+    fn outside(&self) -> Certified {
+        let ceiling = self.boxes.ceiling();
+        Certified::from_frame(ceiling, ceiling, 0.0)
+    }
+
+    /// Keeps these columns alone.
+    fn keep(&mut self, kept: &[usize]) {
+        let mut places = vec![None; self.columns.len()];
+        for (at, i) in kept.iter().enumerate() {
+            places[*i] = Some(at as u32);
+        }
+        self.quadratic = self.quadratic.restricted(kept);
+        self.boxes = self.boxes.restricted(kept, |i| places[i as usize]);
+        self.columns = kept.iter().map(|i| self.columns[*i]).collect();
+    }
+
+    /// Drops columns whose box is zero, if that makes a difference.
+    fn drop_zeros(&mut self) {
+        let boxes = self.boxes.boxes();
+        let (kept, zeros): (Vec<usize>, Vec<usize>) =
+            (0..boxes.len()).partition(|i| !boxes[*i].is_zero());
+        if kept.len() as f64 <= SMALLER * boxes.len() as f64 {
+            self.gone.extend(zeros.iter().map(|i| self.columns[*i]));
+            self.keep(&kept);
+        }
+    }
+}
+
+/// The relaxation of nodes with proved boxes.
+#[derive(Debug, Clone)]
+pub(crate) struct Boxed {
+    root: Arc<Root>,
+    /// The index of each column of the problem in the root.
+    indices: Arc<Vec<Option<u32>>>,
+    held: Option<Arc<Held>>,
+    /// Where the ascent begins, by column.
+    x: Vec<(usize, f64)>,
+    current: Option<Current>,
+    ascent: Ascent,
+    room: Room,
+}
+
+impl Boxed {
+    /// Columns of the problem that are not in the root have been ruled out.
+    pub(crate) fn new(problem: &Problem, root: &Arc<Root>) -> Self {
+        let mut indices = vec![None; problem.design.columns()];
+        for (i, j) in root.columns.iter().enumerate() {
+            indices[*j] = Some(i as u32);
+        }
+        Self {
+            root: Arc::clone(root),
+            indices: Arc::new(indices),
+            held: None,
+            x: Vec::new(),
+            current: None,
+            ascent: Ascent::default(),
+            room: Room::default(),
+        }
+    }
+
+    /// The quadratic of a node. `None` when rounding defeats it, and at a limit.
+    fn condense(
+        &self,
+        included: &[usize],
+        columns: &[usize],
+        limits: &Limits,
+    ) -> Option<Quadratic<'static>> {
+        let index = |j: &usize| self.indices[*j];
+        let inside: Vec<u32> = included.iter().map(index).collect::<Option<_>>()?;
+        let columns: Vec<u32> = columns.iter().map(index).collect::<Option<_>>()?;
+        let root = &*self.root;
+        // Section 15 of `docs/numerics.md`: condensing errs by at most four times what its parts do if this holds.
+        let share = root.share() + gamma(3 * inside.len() + 16);
+        let sizes = inside.iter().map(|i| root.rounding_size(*i as usize));
+        let ridges = inside.iter().map(|i| root.ridge[*i as usize]);
+        let least = ridges.fold(f64::INFINITY, f64::min);
+        if !inside.is_empty() && share * sizes.sum::<f64>() > 0.5 * least {
+            return None;
+        }
+        let made = Condensed::new(root, &inside, &columns, limits)?;
+        Some(Quadratic {
+            h: Cow::Owned(made.h.into_owned()),
+            c: made.c,
+            c0: made.c0,
+            ridge: columns.iter().map(|i| root.ridge[*i as usize]).collect(),
+            sizes: made.weights,
+            response: (2.0 * root.c0).sqrt() * (1.0 + 1e-9) + made.tau,
+            share: 4.0 * share,
+        })
+    }
+
+    /// Makes a node the one at hand.
+    fn enter(&mut self, task: &Task) -> bool {
+        let Subproblem {
+            included,
+            free,
+            budget,
+        } = task.node;
+        let spare = (0.01 * (task.reference - task.cut)).max(16.0 * U * task.cut.abs());
+        let ceiling = task.cut + spare;
+        let is_below = |current: &Current| current.included == included;
+        if let Some(current) = self.current.as_mut().filter(|node| is_below(node)) {
+            let place = |j: &usize| current.columns.binary_search(j).ok();
+            let kept: Vec<usize> = free.iter().filter_map(place).collect();
+            if kept.len() < current.columns.len() {
+                current.keep(&kept);
+            }
+            current.gone.clear();
+            current.boxes.lower(ceiling);
+            return true;
+        }
+        let here = self.current.take();
+        let here = here.map(|current| (current.columns, current.boxes));
+        let known = here.as_ref().map(|(columns, boxes)| (&columns[..], boxes));
+        let held = self.held.as_ref();
+        let known = known.or(held.map(|held| (&held.columns[..], &held.boxes)));
+        // What is neither here nor in the root has been ruled out.
+        let is_left = |j: &usize| match &known {
+            Some((columns, _)) => columns.binary_search(j).is_ok(),
+            None => self.indices[*j].is_some(),
+        };
+        let mut columns: Vec<usize> = free.iter().copied().filter(is_left).collect();
+        columns.sort_unstable();
+        let gone = free.iter().copied().filter(|j| !is_left(j)).collect();
+        let Some(quadratic) = self.condense(included, &columns, task.limits) else {
+            return false;
+        };
+        let boxes = match known {
+            Some((known, boxes)) => {
+                let kept: Vec<usize> = columns
+                    .iter()
+                    .filter_map(|j| known.binary_search(j).ok())
+                    .collect();
+                let place = |i: u32| {
+                    let found = columns.binary_search(&known[i as usize]).ok();
+                    found.map(|at| at as u32)
+                };
+                let mut boxes = boxes.restricted(&kept, place);
+                boxes.lower(ceiling);
+                boxes
+            }
+            None => Boxes::new(&quadratic, ceiling),
+        };
+        self.current = Some(Current {
+            included: included.to_vec(),
+            columns,
+            budget,
+            quadratic,
+            boxes,
+            gone,
+            best: None,
+        });
+        true
+    }
+
+    /// One bound with the boxes as they are.
+    fn bound(&mut self, task: &Task) -> Certified {
+        let Self {
+            current, x, ascent, ..
+        } = self;
+        let Some(current) = current else {
+            return Certified::TRIVIAL;
+        };
+        let start = x.iter().filter_map(|(j, x)| {
+            let place = current.columns.binary_search(j).ok()?;
+            Some((place, *x))
+        });
+        let start: Vec<(usize, f64)> = start.collect();
+        let bound = ascent.maximise(&current.bounded(), &start, task.cut, task.limits);
+        let y = current.columns.iter().zip(ascent.y());
+        *x = y
+            .filter(|(_, y)| **y != 0.0)
+            .map(|(j, y)| (*j, *y))
+            .collect();
+        bound
+    }
+}
+
+impl Relaxation for Boxed {
+    type Start = BoxedStart;
+
+    fn prepare(&mut self, _: &Problem, _: &Task, start: Option<&BoxedStart>) {
+        self.current = None;
+        self.held = start.and_then(|start| start.held.clone());
+        self.x = start.map(BoxedStart::model).unwrap_or_default();
+    }
+
+    fn initial_bound(&mut self, _problem: &Problem, _node: &Subproblem) -> Certified {
+        Certified::TRIVIAL
+    }
+
+    fn solve(&mut self, _problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let is_root = self.held.is_none() && self.current.is_none();
+        let stopped = |bound| (bound, Exit::Stopped);
+        if !self.enter(task) {
+            self.current = None;
+            if task.limits.stop() {
+                return stopped(Certified::TRIVIAL);
+            }
+            return (Certified::TRIVIAL, Exit::Converged);
+        }
+        if let Some(current) = self.current.as_mut().filter(|_| is_root)
+            && current.budget > 2
+        {
+            let (quadratic, budget) = (&current.quadratic, current.budget);
+            let room = &mut self.room;
+            if !current.boxes.begin(quadratic, budget, room, task.limits) {
+                return stopped(Certified::TRIVIAL);
+            }
+        }
+        let mut best = Certified::TRIVIAL;
+        let (most, enough) = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
+        for round in 0..=most {
+            let Some(current) = &mut self.current else {
+                break;
+            };
+            current.drop_zeros();
+            if current.budget <= 2 {
+                let boxes = current.boxes.boxes();
+                let ceiling = current.boxes.ceiling();
+                let (chosen, bound) =
+                    few::enumerate(&current.quadratic, boxes, current.budget, ceiling);
+                let chosen = chosen.iter().map(|i| current.columns[*i]).collect();
+                current.best = Some((chosen, bound));
+                best = best.or(bound);
+                break;
+            }
+            let needed = (0..current.columns.len()).filter(|i| current.boxes.is_needed(*i));
+            if needed.count() > current.budget {
+                best = best.or(current.outside());
+                break;
+            }
+            best = best.or(self.bound(task));
+            if best.value() >= task.cut || round == most {
+                break;
+            }
+            let Some(current) = &mut self.current else {
+                break;
+            };
+            let Current {
+                boxes,
+                quadratic,
+                budget,
+                ..
+            } = current;
+            match boxes.round(quadratic, *budget, &mut self.room, task.limits) {
+                Round::Stopped => return stopped(best),
+                Round::Done(share) if share > enough && !boxes.is_trying_harder() => {
+                    current.drop_zeros();
+                    best = best.or(self.bound(task));
+                    break;
+                }
+                Round::Done(_) => {}
+            }
+        }
+        if best.value() >= task.cut {
+            return (best, Exit::Quit);
+        }
+        if task.limits.stop() {
+            return stopped(best);
+        }
+        (best, Exit::Converged)
+    }
+
+    /// What fixing left is worth another look if a feature came in, or many went.
+    fn tighten(&mut self, _problem: &Problem, task: &Task) -> bool {
+        let Some(current) = &self.current else {
+            return false;
+        };
+        let (before, left) = (current.columns.len(), task.node.free.len());
+        task.node.included.len() > current.included.len() || left as f64 <= AGAIN * before as f64
+    }
+
+    fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
+        let k = node.included.len() - problem.penalised.len() + node.budget;
+        let Some(current) = &self.current else {
+            return Vec::new();
+        };
+        let is_selectable = |j: &usize| problem.selectable.binary_search(j).is_ok();
+        let mut support: Vec<usize> = current.included.clone();
+        support.retain(is_selectable);
+        match &current.best {
+            Some((chosen, _)) => support.extend(chosen),
+            None => {
+                let shares = current.columns.iter().copied();
+                let shares = shares.zip(self.ascent.shares.iter().copied());
+                let left = k.saturating_sub(support.len());
+                support.extend(largest(shares, left));
+            }
+        }
+        support.sort_unstable();
+        support.truncate(k);
+        support
+    }
+
+    fn children(&self, _problem: &Problem, _node: &Subproblem) -> Children {
+        let Some(current) = &self.current else {
+            return Children {
+                low: Certified::TRIVIAL,
+                other_sides: Vec::new(),
+            };
+        };
+        let mut children = match &current.best {
+            Some((_, bound)) => Children {
+                low: *bound,
+                other_sides: Vec::new(),
+            },
+            None => {
+                let column = |i: usize| current.columns[i];
+                self.ascent.children(&current.bounded(), column)
+            }
+        };
+        let outside = current.outside();
+        let gone = current.gone.iter();
+        children.other_sides.extend(gone.map(|j| OtherSide {
+            feature: *j,
+            is_out: false,
+            bound: outside,
+        }));
+        for other in &mut children.other_sides {
+            let Ok(i) = current.columns.binary_search(&other.feature) else {
+                continue;
+            };
+            if current.boxes.is_needed(i) {
+                (other.is_out, other.bound) = (true, outside);
+            } else if current.boxes.boxes()[i].is_zero() {
+                (other.is_out, other.bound) = (false, outside);
+            }
+        }
+        children
+    }
+
+    fn branch(&mut self, _: &Problem, node: &Subproblem, _gap: f64, _: &Limits) -> usize {
+        let Some(current) = &self.current else {
+            return node.free[0];
+        };
+        let score = |j: usize| {
+            let Ok(i) = current.columns.binary_search(&j) else {
+                return 0.0;
+            };
+            match &current.best {
+                Some((chosen, _)) => f64::from(u8::from(chosen.contains(&j))),
+                None => {
+                    let z = self.ascent.shares[i];
+                    z * (1.0 - z) + 0.5 * z
+                }
+            }
+        };
+        largest_one(node.free, score)
+    }
+
+    fn start(&self) -> BoxedStart {
+        let held = self.current.as_ref().map(|current| {
+            Arc::new(Held {
+                columns: current.columns.clone(),
+                boxes: current.boxes.clone(),
+            })
+        });
+        BoxedStart {
+            x: shorten(self.x.iter().copied()),
+            held,
+        }
+    }
+
+    fn restored(&self, x: Vec<(usize, f64)>) -> Option<BoxedStart> {
+        let x = shorten(x.into_iter());
+        Some(BoxedStart { x, held: None })
+    }
+}
+
+impl GramRelaxation<'_> {
+    /// The relaxation with boxes, where a search for the best model should rather have it.
+    pub(crate) fn boxed(&self) -> Option<Boxed> {
+        if self.explicit.is_some() || !self.ideas.fixing {
+            return None;
+        }
+        let is_wanted = match self.ideas.boxes {
+            Use::Never => false,
+            Use::Auto => self.is_hardly_lifted(),
+            Use::Always => true,
+        };
+        is_wanted.then(|| Boxed::new(self.problem, &self.root))
+    }
+
+    /// Whether the lifted ridge is small beside the curvature in most columns of the frame at hand.
+    fn is_hardly_lifted(&self) -> bool {
+        let Some(frame) = self.frame() else {
+            return false;
+        };
+        // In the coordinates of a frame the ridge is 1.
+        let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / HARDLY;
+        let small = (0..frame.size()).filter(is_small).count();
+        2 * small > frame.size()
+    }
+}
