@@ -127,6 +127,30 @@ fn no_column_is_in_a_model_twice() {
     );
 }
 
+/// The entries among a few indices are those of the rows, kept or not.
+#[test]
+fn squares_are_parts_of_rows() {
+    let problem = problem(5, "quadratic", 4);
+    let mut quadratic = Quadratic::of_problem(&problem);
+    let size = quadratic.size();
+    let places = [7, 2, 19, size - 1];
+    let before = quadratic.square(&places);
+    let mut row = vec![0.0; size];
+    for (at, i) in places.iter().enumerate() {
+        quadratic.row_into(*i, &mut row);
+        for (to, j) in places.iter().enumerate() {
+            let entry = before[at * places.len() + to];
+            assert!((entry - row[*j]).abs() <= 1e-14 * row[*i].abs(), "{i} {j}");
+        }
+    }
+    let after = quadratic.square(&places);
+    let close = before
+        .iter()
+        .zip(&after)
+        .all(|(a, b)| (a - b).abs() <= 1e-14);
+    assert!(close, "{before:?} {after:?}");
+}
+
 #[test]
 fn there_has_to_be_a_choice() {
     for k in [0, 24] {
