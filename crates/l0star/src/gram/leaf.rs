@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::frame::Frame;
+use super::small;
 use super::tree::{GramNode, GramTree};
 use crate::bound::Certified;
 use crate::relaxation::newton::Sets;
@@ -19,6 +20,25 @@ impl GramTree<'_> {
         } else {
             free.iter().for_each(|i| self.newton.x[*i] = 0.0);
         }
+    }
+
+    /// Closes a node in which few features can still be chosen by looking at all its models, where that is worth it.
+    pub(super) fn enumerate(&self, frame: &Frame, sets: &Sets, context: &mut Context) -> bool {
+        if self.mixed.is_some() || sets.budget > small::LARGEST {
+            return false;
+        }
+        let wide = |i: u32| i as usize;
+        let inside: Vec<usize> = Self::decided(frame, sets).into_iter().map(wide).collect();
+        let free: Vec<usize> = sets.free.iter().map(|i| wide(frame.columns[*i])).collect();
+        small::close_node(
+            &self.root,
+            &inside,
+            &free,
+            sets.budget,
+            self.expanded,
+            self.ceiling,
+            context,
+        )
     }
 
     /// A settled node that the frame's bound does not close: its own optimum, in doubled precision, does; or, when a list

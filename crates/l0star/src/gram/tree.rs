@@ -104,6 +104,8 @@ pub(crate) struct GramTree<'p> {
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
     pub(super) ceiling: f64,
     pub(super) last_candidate: Vec<usize>,
+    /// Nodes expanded by this thread.
+    pub(super) expanded: u64,
     pub(super) factor: Cholesky,
     /// Bytes of all frames that are alive.
     pub(super) frames: Arc<AtomicU64>,
@@ -145,6 +147,7 @@ impl<'p> GramTree<'p> {
             root_error: 0.0,
             ceiling: f64::INFINITY,
             last_candidate: Vec::new(),
+            expanded: 0,
             factor: Cholesky::new(),
             frames: Arc::default(),
         }
@@ -437,7 +440,11 @@ impl Tree for GramTree<'_> {
         let mut frame = Arc::clone(&node.frame);
         let mut model = self.model(&frame);
         let mut low = node.low;
+        self.expanded += 1;
         for round in 0..MAX_FRAMES {
+            if self.enumerate(&frame, &sets, context) {
+                return Expansion::Split;
+            }
             let leaf = sets.budget == 0 || sets.free.len() <= sets.budget;
             if leaf && context.survey().is_some() {
                 break;

@@ -17,8 +17,12 @@
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
 //! | [`settle`] | a whole problem, for the search |
+//! | [`node`] | a node of the Gram tree |
+//! | [`pairs`] | pairs of features under any other loss |
 
 mod entries;
+mod node;
+mod pairs;
 mod scan;
 mod settle;
 mod test;
@@ -33,14 +37,15 @@ use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 
 pub(crate) use self::entries::Entries;
-pub(crate) use self::settle::{settle, settle_wide};
+pub(crate) use self::node::close_node;
+pub(crate) use self::settle::{settle, settle_first};
 
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;
 
 /// A pass ends when it has found more sets than this, in the hope of a better target …
 const FEW: usize = 1000;
-/// … and where there is no better target, with more than this all is given up.
+/// … and where there is no better target, with more than this a whole problem is given up.
 const MOST: usize = 20_000;
 
 /// What an enumeration came to.
@@ -67,35 +72,62 @@ impl Proof {
     }
 }
 
-/// Proves that every set of the columns `inside` and at most `m` of the columns `free` has `P ≥ target`, but for the sets that are
-/// handed out.
+/// Who is told of an enumeration.
+pub(crate) trait Watch {
+    /// A set that is not proved, by its columns in order: it is fitted and certified. Returns the present target, which can only
+    /// fall.
+    fn hit(&mut self, set: &[usize]) -> f64;
+
+    /// So much of a pass is done, as a share.
+    fn progress(&mut self, _share: f64) {}
+}
+
+impl<F: FnMut(&[usize]) -> f64> Watch for F {
+    fn hit(&mut self, set: &[usize]) -> f64 {
+        self(set)
+    }
+}
+
+/// Sets of columns: all of `inside`, and at most `m` of `free`.
+#[derive(Clone, Copy)]
+pub(crate) struct Space<'a> {
+    pub(crate) entries: &'a Entries<'a>,
+    pub(crate) inside: &'a [usize],
+    pub(crate) free: &'a [usize],
+    pub(crate) m: usize,
+}
+
+/// Proves that every set of a space has `P ≥ target`, but for the sets that are handed out, at most `most` of them.
 ///
-/// `hit` is given some of the free columns, in order, fits and certifies them together with `inside`, and returns the present
-/// target, which can only fall: all other sets are proved for the last one. A set that is handed out stands for its subsets.
-#[allow(clippy::too_many_arguments)]
+/// [`Watch::hit`] is given some of the free columns, to be fitted together with `inside`. All other sets are proved for the last
+/// target that it returns. A set that is handed out stands for its subsets.
 pub(crate) fn enumerate(
-    entries: &Entries,
-    inside: &[usize],
-    free: &[usize],
-    m: usize,
+    space: Space,
     target: f64,
+    most: usize,
     limits: &Limits,
     threads: usize,
-    hit: &mut dyn FnMut(&[usize]) -> f64,
+    watch: &mut dyn Watch,
 ) -> Verdict {
-    let m = m.min(free.len());
+    let Space {
+        entries,
+        inside,
+        free,
+        ..
+    } = space;
+    let m = space.m.min(free.len());
     if m > LARGEST {
         return Verdict::Open;
     }
     let columns = |set: &[usize]| set.iter().map(|i| free[*i]).collect::<Vec<_>>();
     let mut handed: HashSet<Vec<usize>> = HashSet::new();
-    let (mut target, mut most) = (target, FEW);
+    let (mut target, last, mut most) = (target, most, most.min(FEW));
     let mut factor = Cholesky::new();
     loop {
         let Some(mut test) = Test::new(entries, inside, free, m, target) else {
             return Verdict::Open;
         };
-        let found = match pass(&test, inside, m, most, target, limits, threads) {
+        let found = match pass(&test, inside, m, most, target, limits, threads, watch) {
             Ok(found) => found,
             Err(Failure::Stopped) => return Verdict::Stopped,
             Err(Failure::Void) => return Verdict::Open,
@@ -117,10 +149,10 @@ pub(crate) fn enumerate(
             if handed.contains(&set) || test.proves(&set) {
                 continue;
             }
-            if handed.len() >= MOST {
+            if handed.len() >= last {
                 return Verdict::Open;
             }
-            let next = hit(&columns(&set));
+            let next = watch.hit(&columns(&set));
             handed.insert(set);
             if next < target {
                 target = next;
@@ -140,15 +172,16 @@ pub(crate) fn enumerate(
             return Verdict::Proved(Proof { target });
         }
         if target >= before {
-            if most == MOST {
+            if most == last {
                 return Verdict::Open;
             }
-            most = MOST;
+            most = last;
         }
     }
 }
 
 /// One pass with one target. Smaller sets come first: one that beats the target makes all that contain it hits.
+#[allow(clippy::too_many_arguments)]
 fn pass(
     test: &Test,
     inside: &[usize],
@@ -157,6 +190,7 @@ fn pass(
     target: f64,
     limits: &Limits,
     threads: usize,
+    watch: &mut dyn Watch,
 ) -> Result<Hits, Failure> {
     if m == 0 {
         return Ok(Hits {
@@ -170,7 +204,7 @@ fn pass(
             is_complete: m == 1,
         });
     }
-    let (hits, square) = scan::pairs(test, m == 3, most, limits, threads)?;
+    let (hits, square) = scan::pairs(test, m == 3, most, limits, threads, watch)?;
     if m == 2 {
         return Ok(hits);
     }
@@ -187,5 +221,5 @@ fn pass(
         });
     }
     // A pair that is only too close to the target is part of the triples that are.
-    square.triples(test, most, limits, threads)
+    square.triples(test, most, limits, threads, watch)
 }

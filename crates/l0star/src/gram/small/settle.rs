@@ -1,7 +1,8 @@
 //! Whole problems with a small budget, settled before there is a search.
 
 use super::entries::Entries;
-use super::{LARGEST, Verdict, enumerate};
+use super::pairs::settle_pairs;
+use super::{LARGEST, MOST, Space, Verdict, Watch, enumerate};
 use crate::bound::Certified;
 use crate::gram::root::MAX_COLUMNS;
 use crate::heuristic;
@@ -11,23 +12,27 @@ use crate::search::{Context, Phase};
 /// With larger ridges, as shares of the curvatures, columns of wide data are screened sooner than triples are enumerated.
 const LARGE_RIDGE: f64 = 0.5;
 
-/// Whether a search is about the best model alone, of a quadratic problem with few features and without structure, and may look
-/// at a node.
-fn applies(context: &Context) -> bool {
-    let problem = context.problem;
-    let is_plain = problem.loss.is_quadratic() && problem.structure.is_none();
-    let is_single = context.decision().is_none() && context.survey().is_none();
-    context.ideas.gram
-        && context.ideas.enumeration
-        && is_plain
-        && is_single
+/// Whether a search is about the best model alone, of a problem without structure, and may look at a node.
+pub(super) fn is_about_the_best(context: &Context) -> bool {
+    context.ideas.enumeration
+        && context.problem.structure.is_none()
+        && context.decision().is_none()
+        && context.survey().is_none()
         && !context.wants_list()
-        && (1..=LARGEST).contains(&problem.support_size())
         && context.limits.reached_between(0, 0).is_none()
 }
 
+/// Whether all models of a problem in Gram form may be enumerated.
+fn applies(context: &Context) -> bool {
+    let problem = context.problem;
+    context.ideas.gram
+        && problem.loss.is_quadratic()
+        && (1..=LARGEST).contains(&problem.support_size())
+        && is_about_the_best(context)
+}
+
 /// Bytes of the correlations of so many columns, which triples are told from.
-fn square_bytes(columns: usize) -> u64 {
+pub(super) fn square_bytes(columns: usize) -> u64 {
     4 * (columns as u64).pow(2)
 }
 
@@ -49,34 +54,44 @@ pub(crate) fn settle(
     {
         return false;
     }
-    let mark = context.mark();
     let free: Vec<usize> = (0..selectable).collect();
     let inside: Vec<usize> = (selectable..columns.len()).collect();
-    let (limits, threads) = (context.limits.clone(), context.threads);
-    let (m, target) = (context.problem.support_size(), context.cut());
-    context.counters.calls += 1;
-    let verdict = enumerate(
+    let space = Space {
         entries,
-        &inside,
-        &free,
-        m,
-        target,
-        &limits,
-        threads,
-        &mut |set| {
-            let mut support: Vec<usize> = set.iter().map(|i| columns[*i]).collect();
-            support.sort_unstable();
-            context.counters.calls += 1;
-            context.try_support(&support);
-            let evidence = context.certify_last().or(Certified::TRIVIAL);
-            context.discard(evidence);
-            context.cut()
-        },
-    );
+        inside: &inside,
+        free: &free,
+        m: context.problem.support_size(),
+    };
+    context.counters.calls += 1;
+    let threads = context.threads;
+    let is_settled = close(space, columns, &[], f64::INFINITY, MOST, threads, context);
+    context.counters.nodes += u64::from(is_settled);
+    is_settled
+}
+
+/// Enumerates the models of a space whose columns of the data are `columns`, with the features `chosen` among those that are in;
+/// true when nothing of it is left, and all evidence is in the context. Nothing above `ceiling` is claimed.
+pub(super) fn close(
+    space: Space,
+    columns: &[usize],
+    chosen: &[usize],
+    ceiling: f64,
+    most: usize,
+    threads: usize,
+    context: &mut Context,
+) -> bool {
+    let mark = context.mark();
+    let limits = context.limits.clone();
+    let target = context.cut();
+    let mut watch = Fits {
+        columns,
+        chosen,
+        context,
+    };
+    let verdict = enumerate(space, target, most, &limits, threads, &mut watch);
     match verdict {
         Verdict::Proved(proof) => {
-            context.discard(Certified::enumerated(&proof));
-            context.counters.nodes += 1;
+            context.discard(Certified::enumerated(&proof).at_most(ceiling));
             true
         }
         Verdict::Stopped | Verdict::Open => {
@@ -86,8 +101,38 @@ pub(crate) fn settle(
     }
 }
 
-/// The same for a wide problem, from its columns, if that is thought to be sooner done than screening them.
-pub(crate) fn settle_wide(context: &mut Context) -> bool {
+/// Fits what an enumeration hands out.
+struct Fits<'c, 'p> {
+    columns: &'c [usize],
+    chosen: &'c [usize],
+    context: &'c mut Context<'p>,
+}
+
+impl Watch for Fits<'_, '_> {
+    fn hit(&mut self, set: &[usize]) -> f64 {
+        let features = self.chosen.iter().chain(set);
+        let mut support: Vec<usize> = features.map(|i| self.columns[*i]).collect();
+        support.sort_unstable();
+        self.context.counters.calls += 1;
+        self.context.try_support(&support);
+        let evidence = self.context.certify_last().or(Certified::TRIVIAL);
+        self.context.discard(evidence);
+        self.context.cut()
+    }
+
+    fn progress(&mut self, share: f64) {
+        self.context.announce_enumeration(share);
+    }
+}
+
+/// Enumerates all models of a problem before anything else is prepared, where that is thought to be sooner done than a search;
+/// true when nothing is left to be searched.
+pub(crate) fn settle_first(context: &mut Context) -> bool {
+    settle_wide(context) || settle_pairs(context)
+}
+
+/// [`settle`] for a wide problem, from its columns, if that is thought to be sooner done than screening them.
+fn settle_wide(context: &mut Context) -> bool {
     let problem = context.problem;
     let count = problem.selectable.len() + problem.penalised.len();
     if !applies(context) || count <= MAX_COLUMNS || problem.rows() >= count {
