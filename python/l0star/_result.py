@@ -115,6 +115,11 @@ class Result(Model):
         Relaxations and restricted problems solved; nodes looked at; most nodes open at any time.
     seconds : float
         Wall-clock time of the search.
+    found_by : {"given", "greedy", "local-search", "search"}
+        What found the model: it was given (by the caller, a smaller size of a path, or a checkpoint), or greedy steps
+        and swaps, the local search for models, or the search itself found it.
+    found_after : float
+        Seconds from the start of the search until the model was found.
     trace : ndarray of shape (n_points, 4)
         How the search went: seconds, objective, lower bound, nodes.
     fit_intercept : bool
@@ -150,6 +155,8 @@ class Result(Model):
     nodes: int
     peak_open_nodes: int
     seconds: float
+    found_by: str
+    found_after: float
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
     priced: Prices | None = None
@@ -196,6 +203,8 @@ class Result(Model):
             "nodes": self.nodes,
             "peak_open_nodes": self.peak_open_nodes,
             "seconds": self.seconds,
+            "found_by": self.found_by,
+            "found_after": self.found_after,
             "method": self.method,
             "warnings": list(self.warnings),
         }

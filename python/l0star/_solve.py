@@ -320,6 +320,8 @@ class Job:
             nodes=solution.nodes,
             peak_open_nodes=solution.peak_open_nodes,
             seconds=solution.seconds,
+            found_by=solution.found_by,
+            found_after=solution.found_after,
             trace=solution.trace,
             fit_intercept=bool(options.fit_intercept),
             priced=None if priced is None else Prices(Price.of(price, names) for price in priced),

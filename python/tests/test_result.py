@@ -46,6 +46,8 @@ def test_fields_are_those_of_the_command():
         "nodes",
         "peak_open_nodes",
         "seconds",
+        "found_by",
+        "found_after",
         "method",
         "warnings",
     ]
@@ -53,6 +55,8 @@ def test_fields_are_those_of_the_command():
     assert fields["support"] == ["sex", "bmi", "bp", "s3", "s5"]
     assert fields["objective"] == pytest.approx(1457.718228, abs=1e-5)
     assert fields["relative_gap"] <= 1e-9
+    assert fields["found_by"] in {"greedy", "local-search", "search"}
+    assert 0 <= fields["found_after"] <= fields["seconds"]
 
 
 def test_labels_are_named(diabetes):

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use l0star::search::Event;
+use l0star::search::{Event, News, Source};
 use l0star::{Checkpoint, Run, Solution, Status};
 use l0star_report::Face;
 use l0star_report::page::{self, Page, Trace};
@@ -44,9 +44,15 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let mut trace = Trace::default();
     let watched = args.report.is_some().then_some(&mut trace);
     let started = Instant::now();
-    let (solution, last) = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
+    let Solved {
+        solution,
+        last,
+        found: (source, seconds),
+    } = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
     let mut fitted = saved::of_job(&job, &solution);
+    fitted.found_by = Some(source.as_str().to_owned());
+    fitted.found_after = Some(seconds);
     let mut statuses = vec![solution.status];
     // An interrupted run ends without prices.
     if args.prices && solution.status != Status::Interrupted {
@@ -88,16 +94,26 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(failure::code(statuses)))
 }
 
-/// The solution, and the last checkpoint of its search if prices come `after` it.
+/// What a search leaves.
+struct Solved {
+    solution: Solution,
+    /// The last checkpoint, if prices come after it.
+    last: Option<Checkpoint>,
+    /// What found the model, and when; one that the search did not have to look for was given.
+    found: (Source, f64),
+}
+
+/// Runs the search, with checkpoints for prices that come `after` it.
 fn solve(
     job: &Job,
     after: bool,
     checkpoints: &mut Checkpoints<Checkpoint>,
     mut listener: Listener,
     mut trace: Option<&mut Trace>,
-) -> Result<(Solution, Option<Checkpoint>), Failure> {
+) -> Result<Solved, Failure> {
     let source = checkpoints.source.take();
     let mut last = None;
+    let mut found = (Source::Given, 0.0);
     let mut run = Run::new(&job.problem, &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
         run = run.resume(checkpoint);
@@ -112,14 +128,15 @@ fn solve(
         });
         run = run.save(every, sink);
     }
-    if listener.listens() || trace.is_some() {
-        run = run.observe(Box::new(|event: &Event| {
-            listener.hear(event);
-            if let Some(trace) = &mut trace {
-                trace.hear(event);
-            }
-        }));
-    }
+    run = run.observe(Box::new(|event: &Event| {
+        if let News::Incumbent { source, .. } = event.news {
+            found = (source, event.seconds);
+        }
+        listener.hear(event);
+        if let Some(trace) = &mut trace {
+            trace.hear(event);
+        }
+    }));
     let solution = run.solve();
     listener.finish();
     let solution = solution.map_err(|error| checkpoint::explain(source, error))?;
@@ -133,5 +150,9 @@ fn solve(
         } = solution;
         trace.end(seconds, objective, lower_bound, nodes);
     }
-    Ok((solution, last))
+    Ok(Solved {
+        solution,
+        last,
+        found,
+    })
 }

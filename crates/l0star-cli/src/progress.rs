@@ -42,11 +42,6 @@ impl Listener {
         Self::Live(bar)
     }
 
-    /// Whether there is anything to tell it.
-    pub fn listens(&self) -> bool {
-        !matches!(self, Self::None)
-    }
-
     pub fn hear(&mut self, event: &Event) {
         match self {
             Self::None => {}
@@ -73,6 +68,9 @@ fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
     match event.news {
         News::Phase => Some(event.phase.as_str()),
         News::Incumbent { .. } => Some("incumbent"),
+        News::Enumeration { .. } => {
+            (event.seconds >= last + QUIET_SECONDS).then_some("enumeration")
+        }
         News::Bound | News::Tick => (event.seconds >= last + QUIET_SECONDS).then_some("bound"),
     }
 }
@@ -130,6 +128,7 @@ fn columns(event: &Event, what: &str) -> [String; 9] {
         what.to_owned(),
         match event.news {
             News::Incumbent { source, .. } => source.as_str().into(),
+            News::Enumeration { percent } => format!("{percent} %"),
             _ => "-".into(),
         },
     ]
@@ -150,12 +149,15 @@ fn write_line(columns: &[String; 9]) {
     // A log that cannot be written must not end the search.
     let _ = writeln!(
         io::stderr(),
-        "{seconds:>9} {nodes:>10} {open:>9} {bound:>15} {incumbent:>15} {gap:>9} {features:>9}  {event:<9}  {from}"
+        "{seconds:>9} {nodes:>10} {open:>9} {bound:>15} {incumbent:>15} {gap:>9} {features:>9}  {event:<11}  {from}"
     );
 }
 
 fn message(event: &Event) -> String {
     let mut text = event.phase.as_str().to_owned();
+    if let News::Enumeration { percent } = event.news {
+        text += &format!("  {percent} % of the models enumerated");
+    }
     if event.nodes > 0 {
         text += &format!(
             "  {} ({:.0}/s), {} open",
@@ -195,6 +197,7 @@ mod tests {
             (2.5, News::Tick),
             (2.75, incumbent),
             (3.5, News::Bound),
+            (3.75, News::Enumeration { percent: 12 }),
         ] {
             let event = Event {
                 news,
@@ -220,8 +223,11 @@ mod tests {
             "bound",
             "bound",
             "incumbent",
+            "enumeration",
         ];
         assert_eq!(words, expected);
+        let share = "3.75 1 2 5.00000000e-1 1.00000000e0 50.0 4 enumeration 12 %";
+        assert_eq!(lines[6].1.join(" "), share);
         let bound = "1.50 1 2 5.00000000e-1 1.00000000e0 50.0 4 bound -";
         assert_eq!(lines[3].1.join(" "), bound);
         let model = "0.20 1 2 5.00000000e-1 1.00000000e0 50.0 4 incumbent local-search";

@@ -59,6 +59,8 @@ pub fn fitted(
         nodes: solution.nodes,
         peak_open_nodes: solution.peak_open_nodes,
         seconds: solution.seconds,
+        found_by: None,
+        found_after: None,
         method: solution.method.to_string(),
         positive_label: task.labels.as_ref().map(|[_, positive]| positive.clone()),
         warnings: warnings.to_vec(),

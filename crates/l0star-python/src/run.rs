@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::{broken, guarded, refuse};
-use crate::solution::Solution;
+use crate::solution::{History, Solution};
 
 /// Signals are looked at, and a callback is called, at least this often.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -124,7 +124,7 @@ struct Follower {
     /// Of the search for this k, for the trace.
     start: Instant,
     state: State,
-    trace: Vec<[f64; 4]>,
+    history: History,
     last_gap: f64,
 }
 
@@ -134,7 +134,7 @@ impl Follower {
             origin,
             start: Instant::now(),
             state: State::new(k),
-            trace: Vec::new(),
+            history: History::default(),
             last_gap: f64::INFINITY,
         }
     }
@@ -143,12 +143,14 @@ impl Follower {
         let state = &mut self.state;
         state.seconds = self.origin.elapsed().as_secs_f64();
         state.kind = match event.news {
-            News::Incumbent { support, .. } => {
+            News::Incumbent { support, source } => {
                 state.support = Some(support.to_vec());
+                let seconds = self.start.elapsed().as_secs_f64();
+                self.history.found = Some((source.as_str(), seconds));
                 "incumbent"
             }
             News::Bound => "bound",
-            News::Phase | News::Tick => "tick",
+            News::Phase | News::Enumeration { .. } | News::Tick => "tick",
         };
         // The engine says +∞ and 0 where there is nothing yet.
         state.objective = event.objective.is_finite().then_some(event.objective);
@@ -157,7 +159,7 @@ impl Follower {
         let gap = state.gap();
         if state.kind == "incumbent" || gap < WORTH_A_POINT * self.last_gap {
             let seconds = self.start.elapsed().as_secs_f64();
-            self.trace.push(state.point(seconds));
+            self.history.trace.push(state.point(seconds));
             self.last_gap = gap;
         }
     }
@@ -311,7 +313,7 @@ pub fn solve(
         problem.k(),
         solution,
         criteria,
-        follower.trace,
+        follower.history,
     ))
 }
 
@@ -370,8 +372,9 @@ pub fn path(
     let mut followers = followers.into_iter().peekable();
     let solution = |point: Point| {
         let follower = followers.next_if(|follower| follower.state.k == point.k);
-        let trace = follower.map(|follower| follower.trace).unwrap_or_default();
-        Solution::new(point.k, point.solution, point.criteria, trace)
+        let history = follower.map(|follower| follower.history);
+        let history = history.unwrap_or_default();
+        Solution::new(point.k, point.solution, point.criteria, history)
     };
     Ok(points.into_iter().map(solution).collect())
 }
@@ -402,8 +405,8 @@ pub fn in_turns(
         *lock(&free) = begun.free;
         batch.path(path, &begun.problem, settings, sizes.iter().copied())
     };
-    let tell = |path: usize, point: Point, trace: Vec<[f64; 4]>| {
-        let mut solution = Solution::new(point.k, point.solution, point.criteria, trace);
+    let tell = |path: usize, point: Point, history: History| {
+        let mut solution = Solution::new(point.k, point.solution, point.criteria, history);
         solution.complete(&lock(&free));
         events.tell(Told::Scored(path, Box::new(solution)));
     };
@@ -436,13 +439,13 @@ pub fn in_turns(
         if point.solution.status.falls_short() {
             lock(&unproved).insert((path, point.k));
         }
-        tell(path, point, follower.trace);
+        tell(path, point, follower.history);
         if state.is_done() {
             // What is proved of a size may be enough for a smaller one.
             for point in state.finish(&settings) {
                 let is_proved = !point.solution.status.falls_short();
                 if is_proved && lock(&unproved).remove(&(path, point.k)) {
-                    tell(path, point, Vec::new());
+                    tell(path, point, History::default());
                 }
             }
         }

@@ -17,7 +17,16 @@ pub struct Solution {
     per_sd: Vec<f64>,
     twins: Vec<(usize, Vec<usize>)>,
     criteria: Option<Criteria>,
-    trace: Vec<[f64; 4]>,
+    history: History,
+}
+
+/// How a search went.
+#[derive(Default)]
+pub struct History {
+    /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
+    pub trace: Vec<[f64; 4]>,
+    /// Where the last model came from, and after how many seconds.
+    pub found: Option<(&'static str, f64)>,
 }
 
 /// Objective, coefficients, intercept, support.
@@ -132,10 +141,21 @@ impl Solution {
         self.found.seconds
     }
 
+    /// Where the model comes from; one that the search did not have to look for was given.
+    #[getter]
+    fn found_by(&self) -> &'static str {
+        self.history.found.map_or("given", |(source, _)| source)
+    }
+
+    #[getter]
+    fn found_after(&self) -> f64 {
+        self.history.found.map_or(0.0, |(_, seconds)| seconds)
+    }
+
     /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
     #[getter]
     fn trace<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
-        let rows: Vec<Vec<f64>> = self.trace.iter().map(|row| row.to_vec()).collect();
+        let rows: Vec<Vec<f64>> = self.history.trace.iter().map(|row| row.to_vec()).collect();
         PyArray2::from_vec2(py, &rows).unwrap_or_else(|_| PyArray2::zeros(py, [0, 4], false))
     }
 }
@@ -146,8 +166,9 @@ impl Solution {
         k: usize,
         solution: l0star::Solution,
         criteria: Option<Criteria>,
-        mut trace: Vec<[f64; 4]>,
+        mut history: History,
     ) -> Self {
+        let trace = &mut history.trace;
         let last = trace.last().map_or(0.0, |point| point[0]);
         trace.push([
             solution.seconds.max(last),
@@ -161,7 +182,7 @@ impl Solution {
             found: solution,
             twins: Vec::new(),
             criteria,
-            trace,
+            history,
         }
     }
 

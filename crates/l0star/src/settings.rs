@@ -132,7 +132,7 @@ pub struct Ideas {
     pub gram: bool,
     /// Columns that one dual point rules out dropped before a Gram matrix of at least so many multiplications is made.
     pub screen_from: u64,
-    /// Quadratic problems with at most three features by enumeration.
+    /// Small budgets by enumeration: quadratic problems, and nodes, with at most three features, pairs under other losses.
     pub enumeration: bool,
     /// A larger ridge where the curvature of the loss allows it.
     pub lifting: bool,

@@ -298,7 +298,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.prepared = Default::default();
         return driver.ended(context, started.unwrap_or_default(), None, bound);
     }
-    if started.is_none() && enumeration::settle_wide(&mut context) {
+    if started.is_none() && enumeration::settle_first(&mut context) {
         return enumerated(context, driver);
     }
     let alive = started.as_ref().map(State::alive);

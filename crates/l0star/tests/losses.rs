@@ -571,3 +571,36 @@ fn the_row_wise_prox_solves_the_weighted_problem() {
         );
     });
 }
+
+/// `l*(α + wt) ≤ l*(α) + z wt + ½wt²` wherever the parabola reaches, its ends included, and the slope stays in the domain.
+#[test]
+fn parabolas_are_above_the_conjugate() {
+    let mut steep = 0;
+    each(|words, loss, b, random| {
+        let z = prediction(random, b);
+        let alpha = loss.slope(z, b);
+        let (w, low, high) = loss.parabola(alpha, b);
+        assert!(
+            w >= 0.0 && low <= 0.0 && high >= 0.0,
+            "{words}: {w} {low} {high}"
+        );
+        if w == 0.0 {
+            return;
+        }
+        steep += 1;
+        assert!(w <= loss.smoothness(), "{words}: {w}");
+        let ends = [low, high].map(|end| end.clamp(-1e3, 1e3));
+        let inner = (0..8).map(|_| ends[0] + (ends[1] - ends[0]) * random.uniform());
+        for t in inner.chain(ends) {
+            let there = loss.conjugate(alpha + w * t, b);
+            let parabola = loss.conjugate(alpha, b) + z * w * t + 0.5 * w * t * t;
+            let sizes = there.abs() + (z * w * t).abs() + 0.5 * w * t * t;
+            let rounding = 1e-13 * (sizes + loss.conjugate(alpha, b).abs());
+            assert!(
+                there <= parabola + rounding,
+                "{words}: {t}: {there} {parabola}"
+            );
+        }
+    });
+    assert!(steep > 1000, "{steep}");
+}

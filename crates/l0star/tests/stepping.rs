@@ -210,7 +210,7 @@ fn announced_incumbents_fall_and_announced_bounds_rise() {
                 assert!(event.open >= 1, "{name}: a bound of nothing");
                 bounds.borrow_mut().push((event.lower_bound, event.nodes));
             }
-            News::Phase | News::Tick => {}
+            News::Phase | News::Enumeration { .. } | News::Tick => {}
         });
         let found = solve_observed(&problem, &settings, observer).unwrap();
         let (incumbents, bounds) = (incumbents.into_inner(), bounds.into_inner());

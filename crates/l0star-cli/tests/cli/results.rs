@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
-const FIELDS: [&str; 19] = [
+const FIELDS: [&str; 21] = [
     "status",
     "objective",
     "lower_bound",
@@ -22,6 +22,8 @@ const FIELDS: [&str; 19] = [
     "nodes",
     "peak_open_nodes",
     "seconds",
+    "found_by",
+    "found_after",
     "method",
     "warnings",
 ];

@@ -371,6 +371,8 @@ mod tests {
                 nodes: 1,
                 peak_open_nodes: 1,
                 seconds: 0.5,
+                found_by: Some("local-search".into()),
+                found_after: Some(0.25),
                 method: "best-first".into(),
                 warnings: vec!["a \"quoted\" one".into()],
                 positive_label: Some("1".into()),

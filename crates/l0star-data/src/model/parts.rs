@@ -93,6 +93,12 @@ pub struct Fitted {
     pub peak_open_nodes: u64,
     /// How long it took.
     pub seconds: f64,
+    /// What found the model: `given`, `greedy`, `local-search` or `search`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<String>,
+    /// Seconds from the start of the search until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_after: Option<f64>,
     /// How the model was searched for.
     pub method: String,
     /// What the user should know of the data or the options.

@@ -186,10 +186,13 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         charts.notes.insert(panel, text);
     };
     if let Some(trace) = trace {
-        let words = match trace.flat(is_proved) {
+        let mut words = match trace.flat(is_proved) {
             Some(_) => format!("The search examined {}.", counted(trace.nodes(), "node")),
             None => proof.trace(trace.nodes()),
         };
+        if let Some(found) = found(&model.fitted) {
+            let _ = write!(words, " {found}");
+        }
         note("trace", words);
     }
     if let Some(path) = path {
@@ -282,6 +285,20 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
         },
         text,
     )
+}
+
+/// What found the model, and when.
+fn found(fitted: &Fitted) -> Option<String> {
+    let who = match fitted.found_by.as_deref()? {
+        "given" => return Some("The model was known before the search began.".to_owned()),
+        "greedy" => "greedy steps and swaps",
+        "local-search" => "the local search for models",
+        _ => "the search itself",
+    };
+    let seconds = significant(fitted.found_after?, 2);
+    Some(format!(
+        "The model was found by {who}, {seconds} s after the start."
+    ))
 }
 
 fn render(model: &Model, charts: &Charts, face: Face) -> String {

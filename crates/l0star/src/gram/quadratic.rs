@@ -134,6 +134,38 @@ impl<'p> Quadratic<'p> {
         self.columns.len()
     }
 
+    /// The entries of H among a few indices, row by row.
+    pub(crate) fn square(&mut self, places: &[usize]) -> Vec<f64> {
+        let (size, count) = (self.size(), places.len());
+        let mut out = vec![0.0; count * count];
+        let columns: Vec<usize> = places.iter().map(|i| self.columns[*i]).collect();
+        for (at, (i, out)) in places.iter().zip(out.chunks_exact_mut(count)).enumerate() {
+            let row = match &mut self.rows {
+                Rows::Whole(root) => root.row(*i),
+                Rows::Form(h) => &h[i * size..][..size],
+                Rows::Made {
+                    problem,
+                    weights,
+                    kept,
+                    weighted,
+                } => match kept.get(i) {
+                    Some(row) => row,
+                    None => {
+                        problem.design.weigh_column(columns[at], weights, weighted);
+                        problem.design.dots(&columns, weighted, out);
+                        out[at] = self.diagonal[*i];
+                        self.work += (problem.rows() * count) as u64;
+                        continue;
+                    }
+                },
+            };
+            out.iter_mut()
+                .zip(places)
+                .for_each(|(out, j)| *out = row[*j]);
+        }
+        out
+    }
+
     /// Writes row `i` of H out.
     pub(crate) fn row_into(&mut self, i: usize, out: &mut [f64]) {
         let size = self.size();

@@ -11,6 +11,7 @@ use super::frame::{Frame, FrameModel, Spread};
 use super::mixed::MixedModel;
 use super::root::Root;
 use super::slot::{FrameSlot, GramStart};
+use super::small::{self, Entries, FEW, LARGEST, Space, square_bytes};
 use super::swaps::{self, Pinned};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
@@ -18,7 +19,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::problem::{Decision, Problem};
 use crate::relaxation::newton::{Goal, Model, Newton, Sets};
 use crate::relaxation::{
-    Exit, Known, Relaxation, SavedStarts, Task, branching, largest_model, lengthen, shorten,
+    Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, largest_model, lengthen, shorten,
 };
 use crate::settings::Ideas;
 
@@ -38,6 +39,10 @@ const MOST_FRAMES: usize = 4;
 const BETTER: f64 = -1e-10;
 /// … or, with rows beyond ±δ, which the quadratic puts above P, at most this far above it.
 const NEARLY: f64 = 0.02;
+/// With this many free features the triples of a node take about as long as its relaxation.
+const MANY: usize = 1000;
+/// Nodes that a tree has to have expanded before those of a problem that looks easy are enumerated.
+const EASY: u64 = 200;
 /// The place of a column that is not in the frame.
 const NOWHERE: u32 = u32::MAX;
 
@@ -70,6 +75,8 @@ pub(crate) struct GramRelaxation<'p> {
     current: Option<Current<'p>>,
     /// How often the node at hand was re-framed.
     reframed: usize,
+    /// Nodes that this thread has looked at.
+    expanded: u64,
 }
 
 /// The frame at hand.
@@ -142,6 +149,7 @@ impl<'p> GramRelaxation<'p> {
             last_candidate: Vec::new(),
             current: None,
             reframed: 0,
+            expanded: 0,
         }
     }
 
@@ -371,6 +379,7 @@ impl Relaxation for GramRelaxation<'_> {
 
     fn prepare(&mut self, _: &Problem, task: &Task, start: Option<&GramStart>) {
         self.reframed = 0;
+        self.expanded += 1;
         let own = start.and_then(|start| {
             let frame = self.frame_of(&start.slot, task)?;
             Some((Arc::clone(&start.slot), frame))
@@ -418,6 +427,47 @@ impl Relaxation for GramRelaxation<'_> {
             budget: 0,
         };
         Some(self.run(&settled, &goal(task), task.limits))
+    }
+
+    fn enumerate(
+        &mut self,
+        problem: &Problem,
+        task: &Task,
+        watch: &mut dyn Watch,
+    ) -> Option<Certified> {
+        let Subproblem { free, budget, .. } = task.node;
+        let is_short = budget < LARGEST || free.len() <= MANY;
+        let is_worthwhile = problem.has_weak_bounds() || (self.expanded > EASY && is_short);
+        let bytes = square_bytes(free.len());
+        if self.explicit.is_some()
+            || !self.ideas.enumeration
+            || !is_worthwhile
+            || (budget == LARGEST && task.limits.is_too_much(bytes))
+        {
+            return None;
+        }
+        let root = &*self.root;
+        let index = |j: &usize| root.index(*j);
+        let chosen: Vec<usize> = task.node.included.iter().filter_map(index).collect();
+        let free: Vec<usize> = free.iter().filter_map(index).collect();
+        let inside: Vec<usize> = chosen
+            .iter()
+            .copied()
+            .chain(root.selectable..root.size())
+            .collect();
+        let space = Space {
+            entries: &Entries::of_root(root),
+            inside: &inside,
+            free: &free,
+            m: budget,
+        };
+        let mut named = Named {
+            root,
+            chosen: &chosen,
+            watch,
+        };
+        let verdict = small::enumerate(space, task.cut, FEW, task.limits, 1, &mut named);
+        verdict.proof().map(|bound| bound.at_most(self.ceiling))
     }
 
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
@@ -520,6 +570,26 @@ impl Relaxation for GramRelaxation<'_> {
 
     fn shared_bytes(&self) -> u64 {
         self.frames.load(Ordering::Relaxed)
+    }
+}
+
+/// Hands sets of root indices out by their features, with those that are in.
+struct Named<'a> {
+    root: &'a Root,
+    chosen: &'a [usize],
+    watch: &'a mut dyn Watch,
+}
+
+impl Watch for Named<'_> {
+    fn hit(&mut self, set: &[usize]) -> f64 {
+        let indices = self.chosen.iter().chain(set);
+        let mut support: Vec<usize> = indices.map(|i| self.root.columns[*i]).collect();
+        support.sort_unstable();
+        self.watch.hit(&support)
+    }
+
+    fn progress(&mut self, share: f64) {
+        self.watch.progress(share);
     }
 }
 

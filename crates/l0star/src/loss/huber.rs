@@ -134,4 +134,16 @@ impl Loss for Huber {
         }
         (way * radius - 0.5 * way * way) / (radius * radius) * (1.0 - 1e-12)
     }
+
+    /// The conjugate is a parabola of curvature 1 within ±δ. Next to an end a flatter step leaves room for half of δ.
+    #[inline]
+    fn parabola(&self, alpha: f64, _b: f64) -> (f64, f64, f64) {
+        const SAFE: f64 = 1.0 - 1e-9;
+        let way = self.delta * SAFE - alpha.abs();
+        if way <= 0.0 {
+            return (0.0, f64::NEG_INFINITY, f64::INFINITY);
+        }
+        let w = (2.0 * way / self.delta).min(1.0);
+        (w * SAFE, -way / w, way / w)
+    }
 }

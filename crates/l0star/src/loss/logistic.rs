@@ -166,4 +166,20 @@ impl Loss for Logistic {
     fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
         (self.secant(z, b, radius) * (1.0 - error)).max(0.0)
     }
+
+    /// With `t = -bα` the divergence `l*(α') - l*(α) - z(α' - α)` is that of two coins, at most `(t' - t)²/(t(1 - t))`: half of the
+    /// curvature serves for every slope of the domain.
+    #[inline]
+    fn parabola(&self, alpha: f64, b: f64) -> (f64, f64, f64) {
+        const SAFE: f64 = 1.0 - 1e-9;
+        let t = -b * alpha;
+        // Slopes next to the end 1 do not tell how far away it is.
+        if !(t > 1e-300 && t < 1.0 - 1e-4) {
+            return (0.0, f64::NEG_INFINITY, f64::INFINITY);
+        }
+        // From t to 0 as the margin grows, to 1 as it falls.
+        let (down, up) = (2.0 / (1.0 - t) * SAFE, 2.0 / t * SAFE);
+        let (low, high) = if b > 0.0 { (-up, down) } else { (-down, up) };
+        (0.5 * t * (1.0 - t) * SAFE, low, high)
+    }
 }

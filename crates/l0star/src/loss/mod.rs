@@ -95,6 +95,26 @@ pub trait Loss: Debug + Send + Sync {
         0.5 * self.least_curvature(z - way, z + way, b)
     }
 
+    /// A parabola above the conjugate: `(w, low, high)` with `w ≥ 0`, `low ≤ 0 ≤ high`, such that for the z with `l'(z, b) = α`
+    /// and every t from `low` to `high`
+    ///
+    /// ```text
+    /// l*(α + wt, b) ≤ l*(α, b) + z wt + ½ w t²
+    /// ```
+    ///
+    /// with α + wt in the domain; all of it for every slope within 1e-14 of α, relatively. `w = 0` says nothing.
+    fn parabola(&self, _alpha: f64, _b: f64) -> (f64, f64, f64) {
+        (0.0, f64::NEG_INFINITY, f64::INFINITY)
+    }
+
+    /// [`Loss::parabola`] of each row, its curvature times p.
+    fn parabolas(&self, p: &[f64], alpha: &[f64], b: &[f64], out: &mut [[f64; 3]]) {
+        for (((out, p), alpha), b) in out.iter_mut().zip(p).zip(alpha).zip(b) {
+            let (w, low, high) = self.parabola(*alpha, *b);
+            *out = [p * w, low, high];
+        }
+    }
+
     /// How far from a point predictions may lie before next to nothing of the curvature there is sure: no lift is tried beyond.
     fn span(&self) -> f64 {
         3.0

@@ -84,4 +84,20 @@ impl Loss for SquaredHinge {
         let furthest = (b * low).max(b * high);
         f64::from(u8::from(furthest * (1.0 + 1e-15) < 1.0))
     }
+
+    /// The conjugate is a parabola of curvature 1 on one side of 0. Next to it a flatter step leaves room for a margin of 1.
+    #[inline]
+    fn parabola(&self, alpha: f64, b: f64) -> (f64, f64, f64) {
+        const SAFE: f64 = 1.0 - 1e-9;
+        let miss = -b * alpha * SAFE;
+        if miss <= 0.0 {
+            return (0.0, f64::NEG_INFINITY, f64::INFINITY);
+        }
+        let w = miss.min(1.0);
+        let way = miss / w;
+        match b > 0.0 {
+            true => (w * SAFE, f64::NEG_INFINITY, way),
+            false => (w * SAFE, -way, f64::INFINITY),
+        }
+    }
 }

@@ -1,32 +1,39 @@
 //! Whole problems with a small budget, settled before there is a search.
 
-use crate::bound::Certified;
 use crate::gram::root::MAX_COLUMNS;
-use crate::gram::small::{Entries, LARGEST, Verdict, enumerate};
+use crate::gram::small::{
+    Data, Entries, LARGEST, MOST, Space, enumerate, enumerate_pairs, square_bytes,
+};
 use crate::heuristic;
+use crate::problem::Problem;
+use crate::search::handout::close;
 use crate::search::{Context, Phase, models};
+
+/// With larger ridges, as shares of the curvatures, pairs under other losses than the quadratic one are searched sooner …
+const LARGE_RIDGE_OF_PAIRS: f64 = 5e-3;
+/// … and with more features than these, already with smaller ones.
+const MANY: usize = 3000;
+const LARGE_RIDGE_OF_MANY: f64 = 5e-4;
 
 /// With larger ridges, as shares of the curvatures, columns of wide data are screened sooner than triples are enumerated.
 const LARGE_RIDGE: f64 = 0.5;
 
-/// Whether a search is about the best model alone, of a quadratic problem with few features and without structure, and may look
-/// at a node.
-fn applies(context: &Context) -> bool {
-    let problem = context.problem;
-    let is_plain = problem.loss.is_quadratic() && problem.structure.is_none();
-    let is_single = context.decision().is_none();
-    context.ideas.gram
-        && context.ideas.enumeration
-        && is_plain
-        && is_single
+/// Whether a search is about the best model alone, of a problem without structure, and may look at a node.
+fn is_about_the_best(context: &Context) -> bool {
+    context.ideas.enumeration
+        && context.problem.structure.is_none()
+        && context.decision().is_none()
         && !context.wants_list()
-        && (1..=LARGEST).contains(&problem.support_size())
         && context.limits.reached_between(0, 0).is_none()
 }
 
-/// Bytes of the correlations of so many columns, which triples are told from.
-fn square_bytes(columns: usize) -> u64 {
-    4 * (columns as u64).pow(2)
+/// Whether all models of a problem in Gram form may be enumerated.
+fn applies(context: &Context) -> bool {
+    let problem = context.problem;
+    context.ideas.gram
+        && problem.loss.is_quadratic()
+        && (1..=LARGEST).contains(&problem.support_size())
+        && is_about_the_best(context)
 }
 
 /// Enumerates all models of a problem; true when nothing is left to be searched, and all evidence is in the context.
@@ -47,45 +54,35 @@ pub(crate) fn settle(
     {
         return false;
     }
-    let mark = context.mark();
     let free: Vec<usize> = (0..selectable).collect();
     let inside: Vec<usize> = (selectable..columns.len()).collect();
-    let (limits, threads) = (context.limits.clone(), context.threads);
-    let (m, target) = (context.problem.support_size(), context.cut());
-    context.counters.calls += 1;
-    let verdict = enumerate(
+    let space = Space {
         entries,
-        &inside,
-        &free,
-        m,
-        target,
-        &limits,
-        threads,
-        &mut |set| {
-            let mut support: Vec<usize> = set.iter().map(|i| columns[*i]).collect();
-            support.sort_unstable();
-            context.counters.calls += 1;
-            context.try_support(&support);
-            let evidence = context.certify_last().or(Certified::TRIVIAL);
-            context.discard(evidence);
-            context.cut()
-        },
+        inside: &inside,
+        free: &free,
+        m: context.problem.support_size(),
+    };
+    context.counters.calls += 1;
+    let threads = context.threads;
+    let limits = context.limits.clone();
+    let is_settled = close(
+        context,
+        f64::INFINITY,
+        |set| set.iter().map(|i| columns[*i]).collect(),
+        |target, watch| enumerate(space, target, MOST, &limits, threads, watch).proof(),
     );
-    match verdict {
-        Verdict::Proved(proof) => {
-            context.discard(Certified::enumerated(&proof));
-            context.counters.nodes += 1;
-            true
-        }
-        Verdict::Stopped | Verdict::Open => {
-            context.rewind(mark);
-            false
-        }
-    }
+    context.counters.nodes += u64::from(is_settled);
+    is_settled
 }
 
-/// The same for a wide problem, from its columns, if that is thought to be sooner done than screening them.
-pub(crate) fn settle_wide(context: &mut Context) -> bool {
+/// Enumerates all models of a problem before anything else is prepared, where that is thought to be sooner done than a search;
+/// true when nothing is left to be searched.
+pub(crate) fn settle_first(context: &mut Context) -> bool {
+    settle_wide(context) || settle_pairs(context)
+}
+
+/// [`settle`] for a wide problem, from its columns, if that is thought to be sooner done than screening them.
+fn settle_wide(context: &mut Context) -> bool {
     let problem = context.problem;
     let count = problem.selectable.len() + problem.penalised.len();
     if !applies(context) || count <= MAX_COLUMNS || problem.rows() >= count {
@@ -104,4 +101,54 @@ pub(crate) fn settle_wide(context: &mut Context) -> bool {
     models::first(context);
     context.enter(Phase::Root);
     settle(&entries, &columns, problem.selectable.len(), context)
+}
+
+/// Enumerates all models of one or two features of a problem with another loss than the quadratic one whose bounds will not get
+/// far; true when nothing is left to be searched, and all evidence is in the context.
+fn settle_pairs(context: &mut Context) -> bool {
+    let problem = context.problem;
+    let m = problem.support_size();
+    if problem.loss.is_quadratic()
+        || !is_about_the_best(context)
+        || !(1..=2).contains(&m)
+        || !are_pairs_worthwhile(problem)
+    {
+        return false;
+    }
+    let Some(mut data) = Data::new(problem) else {
+        return false;
+    };
+    if context.limits.is_too_much(data.bytes()) {
+        return false;
+    }
+    if context.incumbent().is_none() {
+        heuristic::first_incumbent(context);
+    }
+    models::first(context);
+    context.enter(Phase::Root);
+    // The box of the intercept holds for models that are no worse than none.
+    let target = context.cut();
+    if target.is_nan() || target > problem.null_value {
+        return false;
+    }
+    context.counters.calls += 1;
+    let (limits, threads) = (context.limits.clone(), context.threads);
+    let is_settled = close(
+        context,
+        f64::INFINITY,
+        <[usize]>::to_vec,
+        |target, watch| enumerate_pairs(&mut data, m, target, &limits, threads, watch).proof(),
+    );
+    context.counters.nodes += u64::from(is_settled);
+    is_settled
+}
+
+/// Whether pairs are thought to be enumerated sooner than they are searched.
+fn are_pairs_worthwhile(problem: &Problem) -> bool {
+    let large = if problem.selectable.len() > MANY {
+        LARGE_RIDGE_OF_MANY
+    } else {
+        LARGE_RIDGE_OF_PAIRS
+    };
+    problem.has_weak_bounds() && problem.ridge_share() < large
 }

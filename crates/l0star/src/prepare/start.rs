@@ -17,9 +17,9 @@ use crate::gram::swaps::{self, Pinned};
 use crate::heuristic;
 use crate::linalg::cholesky::Cholesky;
 use crate::primal;
-use crate::problem::Problem;
+use crate::problem::{Problem, SMALL_RIDGE};
 use crate::search::checkpoint::{Heuristic, wide};
-use crate::search::models::{self, SMALL_RIDGE};
+use crate::search::models;
 use crate::search::{Context, Incumbent, Phase};
 
 /// A Gram matrix of so many multiplications takes long.

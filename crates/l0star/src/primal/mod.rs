@@ -1,17 +1,21 @@
 //! The primal side: good models, found by local search, whatever the bounds are.
 //!
-//! Starts are greedy, with one of the best few features chosen at random at each step, or crossovers: the union of two good
-//! models, cut down to k again. From each the best exchange of one feature is made until none helps, among all columns
+//! Starts are greedy, with one of the best few features chosen at random at each step, or any features, or crossovers: the union
+//! of two good models, cut down to k again. From each the best exchange of one feature is made until none helps, among all columns
 //! ([`crate::gram::local`]). For the quadratic loss that is all there is to it. For others starts are made in a model of P at the empty support,
 //! and exchanges are chosen in models at each support on the way, and fitted ([`crate::gram::quadratic`]). A pool keeps the best of what was
-//! found. With groups, bounds or heredity starts are greedy with chance, and all is fitted ([`structured`]). Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
+//! found ([`pool`]). With groups, bounds or heredity starts are greedy with chance or crossovers too, and all is fitted
+//! ([`structured`]). Random numbers are always the same, and work is counted, not timed: a run on one thread can be repeated.
 
+mod pool;
 mod structured;
 #[cfg(test)]
 mod tests;
 
+use pool::Pool;
 use structured::Structured;
 
+use crate::gram::form::Form;
 use crate::gram::local::Local;
 use crate::gram::quadratic::Quadratic;
 use crate::problem::Problem;
@@ -20,13 +24,8 @@ use crate::search::context::ModelSearch;
 
 /// A start takes one of so many features at each step.
 const CHOICES: usize = 20;
-/// Models in the pool; crossovers begin with so many of them.
-const POOL: usize = 64;
-const LEAST_POOL: usize = 6;
 /// Smaller supports are found by starts alone.
 const CROSSED: usize = 4;
-/// The pool is given up after so many starts without anything better.
-const STALE: u32 = 4000;
 /// An exchange has to gain this share of c0 …
 const WORTHWHILE: f64 = 1e-11;
 /// … and a refit this share of P.
@@ -67,11 +66,10 @@ pub(crate) struct Exchanges<'p> {
     /// What is always in, alone.
     base: Local,
     local: Local,
-    /// Values and chosen indices of the best local optima.
-    pool: Vec<(f64, Vec<usize>)>,
+    /// The best local optima, by chosen indices.
+    pool: Pool,
     random: Random,
     starts: u64,
-    stale: u32,
     /// Multiplications that it may make in all, and those that it has made with what is gone.
     allowed: u64,
     before: u64,
@@ -92,10 +90,9 @@ impl<'p> Exchanges<'p> {
             quadratic,
             is_model: false,
             k,
-            pool: Vec::new(),
+            pool: Pool::default(),
             random: Random::new(),
             starts: 0,
-            stale: 0,
             allowed: 0,
             before: 0,
         })
@@ -134,6 +131,18 @@ impl<'p> Exchanges<'p> {
         self.fill(choices);
     }
 
+    /// From any features: greedy starts alone come to the same optima again and again.
+    fn scatter(&mut self) {
+        self.local.reset_to(&self.base);
+        for _ in 0..2 * self.k {
+            if self.local.size() < self.k {
+                let j = self.random.below(self.quadratic.selectable);
+                self.local.add(j, &mut self.quadratic);
+            }
+        }
+        self.fill(CHOICES);
+    }
+
     /// Adds features up to k, each one of the best few.
     fn fill(&mut self, choices: usize) {
         while self.local.size() < self.k {
@@ -151,11 +160,8 @@ impl<'p> Exchanges<'p> {
 
     /// From the union of two models of the pool, less what costs least, or now and then anything.
     fn cross(&mut self) {
-        let a = self.random.below(self.pool.len());
-        let mut b = self.random.below(self.pool.len() - 1);
-        b += usize::from(b >= a);
-        let mut union = self.pool[a].1.clone();
-        union.extend(&self.pool[b].1);
+        let (a, b) = self.pool.pair(&mut self.random);
+        let mut union = [a, b].concat();
         union.sort_unstable();
         union.dedup();
         while union.len() < (self.k + 2).min(self.quadratic.selectable) {
@@ -164,24 +170,47 @@ impl<'p> Exchanges<'p> {
                 union.push(j);
             }
         }
+        let kept = self.cut_down(&union);
         self.local.reset_to(&self.base);
-        for j in union {
+        for j in kept {
             self.local.add(j, &mut self.quadratic);
         }
-        while self.local.size() > self.k {
-            let places = self.local.places();
+        self.fill(1);
+    }
+
+    /// What is left of some indices when those go, down to k, that cost least, or now and then any. Only the products of these
+    /// indices are looked at.
+    fn cut_down(&mut self, union: &[usize]) -> Vec<usize> {
+        let quadratic = &mut self.quadratic;
+        let always = quadratic.selectable..quadratic.size();
+        let places: Vec<usize> = union.iter().copied().chain(always).collect();
+        let h = quadratic.square(&places);
+        let c: Vec<f64> = places.iter().map(|i| quadratic.c[*i]).collect();
+        let mut small = Quadratic::of_form(Form {
+            h: &h,
+            c: &c,
+            c0: quadratic.c0,
+            selectable: union.len(),
+        });
+        let mut local = Local::new(&mut small);
+        for i in 0..union.len() {
+            local.add(i, &mut small);
+        }
+        while local.size() > self.k {
+            let places = local.places();
             let first = places.start;
             let p = match self.random.below(4) {
                 0 => first + self.random.below(places.len()),
                 _ => {
-                    let cost = |p: &usize| self.local.cost(*p);
+                    let cost = |p: &usize| local.cost(*p);
                     let least = places.min_by(|a, b| cost(a).total_cmp(&cost(b)));
                     least.unwrap_or(first)
                 }
             };
-            self.local.remove(p);
+            local.remove(p);
         }
-        self.fill(1);
+        self.before += local.work;
+        local.chosen().iter().map(|i| union[*i]).collect()
     }
 
     /// The indices that were chosen, in order.
@@ -265,27 +294,6 @@ impl<'p> Exchanges<'p> {
         }
         (chosen, value)
     }
-
-    /// Keeps a local optimum when it is among the best.
-    fn keep(&mut self, chosen: Vec<usize>, value: f64) {
-        self.stale += 1;
-        if self.stale > STALE {
-            self.pool.clear();
-            self.stale = 0;
-        }
-        if self.pool.iter().any(|(_, known)| *known == chosen) {
-            return;
-        }
-        if self.pool.len() < POOL {
-            self.pool.push((value, chosen));
-            return;
-        }
-        let order = |a: &usize, b: &usize| self.pool[*a].0.total_cmp(&self.pool[*b].0);
-        let worst = (0..self.pool.len()).max_by(order).unwrap_or(0);
-        if value < self.pool[worst].0 {
-            self.pool[worst] = (value, chosen);
-        }
-    }
 }
 
 impl<'p> ModelSearch<'p> for Exchanges<'p> {
@@ -303,18 +311,18 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
             match self.starts {
                 0 => self.known(context),
                 1 => self.greedy(1),
-                _ if self.k < CROSSED || self.pool.len() < LEAST_POOL => self.greedy(CHOICES),
-                _ if self.random.below(4) == 0 => self.greedy(CHOICES),
-                _ => self.cross(),
+                _ if self.k < CROSSED => self.greedy(CHOICES),
+                _ if self.pool.is_ready() && self.random.below(4) > 0 => self.cross(),
+                _ if self.random.below(2) == 0 => self.greedy(CHOICES),
+                _ => self.scatter(),
             }
             self.starts += 1;
-            let (chosen, value) = if self.is_model {
-                self.refine(context)
-            } else {
-                self.descend(context)
+            let (chosen, value) = match self.is_model {
+                false => self.descend(context),
+                true => self.refine(context),
             };
             if !context.limits.stop() {
-                self.keep(chosen, value);
+                self.pool.keep(chosen, value);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Starts for problems with groups, bounds or heredity, whose models are compared by fitting them.
 
 use super::Random;
+use super::pool::Pool;
 use crate::heuristic::greedy::{self, extensions};
 use crate::problem::{Problem, Structure};
 use crate::search::Context;
@@ -12,9 +13,10 @@ const TRIES: usize = 3;
 /// Rounds of exchanges.
 const MOST_ROUNDS: usize = 10;
 
-/// Randomised starts, one after the other.
+/// Randomised starts and crossovers, one after the other.
 pub(crate) struct Structured {
     curvature: Vec<f64>,
+    pool: Pool,
     random: Random,
     starts: u64,
     /// Multiplications that may be made in all, and those that were, about.
@@ -26,6 +28,7 @@ impl Structured {
     pub(super) fn new(problem: &Problem) -> Self {
         Self {
             curvature: greedy::curvatures(problem),
+            pool: Pool::default(),
             random: Random::new(),
             starts: 0,
             allowed: 0,
@@ -33,8 +36,8 @@ impl Structured {
         }
     }
 
-    /// Greedy steps with chance, then exchanges while they help.
-    fn start(&mut self, structure: &Structure, context: &mut Context) {
+    /// Greedy steps with chance.
+    fn greedy(&mut self, structure: &Structure, context: &mut Context) -> Vec<usize> {
         let limits = context.limits.clone();
         let mut support = Vec::new();
         while !limits.stop() {
@@ -44,12 +47,34 @@ impl Structured {
             }
             support = larger.swap_remove(self.random.below(larger.len()));
         }
+        support
+    }
+
+    /// From the union of two models of the pool, what they share first, as much as there is room for.
+    fn cross(&mut self, structure: &Structure, room: usize) -> Vec<usize> {
+        let (a, b) = self.pool.pair(&mut self.random);
+        let (shared, mut rest): (Vec<usize>, Vec<usize>) = a.iter().partition(|j| b.contains(j));
+        rest.extend(b.iter().filter(|j| !a.contains(j)));
+        for at in (1..rest.len()).rev() {
+            rest.swap(at, self.random.below(at + 1));
+        }
+        structure.close(&[], shared.into_iter().chain(rest), |_| true, room)
+    }
+
+    /// Exchanges while they help; the support and its objective.
+    fn descend(
+        &mut self,
+        mut support: Vec<usize>,
+        structure: &Structure,
+        context: &mut Context,
+    ) -> (Vec<usize>, f64) {
+        let limits = context.limits.clone();
         let mut value = context.try_support(&support);
         for _ in 0..MOST_ROUNDS {
             let mut improved = false;
             for j in support.clone() {
                 if limits.stop() {
-                    return;
+                    return (support, value);
                 }
                 let mut next = support.clone();
                 next.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
@@ -70,9 +95,10 @@ impl Structured {
                 }
             }
             if !improved {
-                return;
+                break;
             }
         }
+        (support, value)
     }
 
     /// The most promising sets with one feature more.
@@ -105,7 +131,14 @@ impl<'p> ModelSearch<'p> for Structured {
                 return;
             }
             self.starts += 1;
-            self.start(structure, context);
+            let support = match self.pool.is_ready() && self.random.below(2) == 0 {
+                true => self.cross(structure, context.problem.support_size()),
+                false => self.greedy(structure, context),
+            };
+            let (support, value) = self.descend(support, structure, context);
+            if !context.limits.stop() {
+                self.pool.keep(support, value);
+            }
         }
     }
 }

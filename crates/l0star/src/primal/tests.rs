@@ -1,7 +1,6 @@
 //! Models that are found, against brute force.
 
 use super::*;
-use crate::search::models::is_hard;
 use crate::{Design, Method, Settings};
 
 /// More features than rows, and hardly a ridge.
@@ -41,7 +40,7 @@ fn the_best_model_is_found_without_a_proof() {
     for loss in ["quadratic", "huber", "logistic", "squared-hinge"] {
         for seed in 1..=4 {
             let problem = problem(seed, loss, 3);
-            assert!(is_hard(&problem));
+            assert!(problem.has_weak_bounds());
             let share = above_the_best(&problem);
             assert!(share <= 1e-9, "{loss} {seed}: {share}");
         }
@@ -117,7 +116,7 @@ fn no_column_is_in_a_model_twice() {
         .ridge_factor(0, factors[0])
         .ridge_factor(1, factors[1]);
     let problem = builder.build().unwrap();
-    assert!(is_hard(&problem));
+    assert!(problem.has_weak_bounds());
     let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
     let found = crate::solve(&problem, &Settings::default()).unwrap();
     assert!(found.objective >= best.lower_bound.unwrap());
@@ -126,6 +125,30 @@ fn no_column_is_in_a_model_twice() {
         "{:?}",
         found.support
     );
+}
+
+/// The entries among a few indices are those of the rows, kept or not.
+#[test]
+fn squares_are_parts_of_rows() {
+    let problem = problem(5, "quadratic", 4);
+    let mut quadratic = Quadratic::of_problem(&problem);
+    let size = quadratic.size();
+    let places = [7, 2, 19, size - 1];
+    let before = quadratic.square(&places);
+    let mut row = vec![0.0; size];
+    for (at, i) in places.iter().enumerate() {
+        quadratic.row_into(*i, &mut row);
+        for (to, j) in places.iter().enumerate() {
+            let entry = before[at * places.len() + to];
+            assert!((entry - row[*j]).abs() <= 1e-14 * row[*i].abs(), "{i} {j}");
+        }
+    }
+    let after = quadratic.square(&places);
+    let close = before
+        .iter()
+        .zip(&after)
+        .all(|(a, b)| (a - b).abs() <= 1e-14);
+    assert!(close, "{before:?} {after:?}");
 }
 
 #[test]

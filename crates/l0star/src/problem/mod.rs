@@ -32,6 +32,9 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::loss::Loss;
 
+/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
+pub(crate) const SMALL_RIDGE: f64 = 0.02;
+
 /// A problem that exists is solvable: finite data, shapes that agree, settings in range.
 ///
 /// Columns are numbered as in the data; the intercept, when on, is one more column of ones behind them. Every column
@@ -123,6 +126,12 @@ impl Problem {
     /// `min(k - included, selectable features)`, the size of the supports that need to be looked at.
     pub fn support_size(&self) -> usize {
         (self.k - self.included.len()).min(self.selectable.len())
+    }
+
+    /// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
+    /// are worth a longer search for models before anything is proved.
+    pub(crate) fn has_weak_bounds(&self) -> bool {
+        self.rows() < self.selectable.len() && self.ridge_share() < SMALL_RIDGE
     }
 
     /// The ridges of the selectable features as a share of their curvatures, on average.

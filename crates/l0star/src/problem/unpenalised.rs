@@ -86,6 +86,11 @@ impl Unpenalised {
         &self.columns
     }
 
+    /// The box of the intercept, where that is all there is.
+    pub(crate) fn limit(&self) -> Option<f64> {
+        self.ones.then(|| self.boxes[0])
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }

@@ -152,6 +152,22 @@ pub struct Known<'a> {
     pub limits: &'a Limits,
 }
 
+/// Takes the sets that an enumeration cannot prove, and is told of its progress.
+pub trait Watch {
+    /// A set that is not proved, by its columns in order: it is fitted and certified. Returns the present target, which can only
+    /// fall.
+    fn hit(&mut self, set: &[usize]) -> f64;
+
+    /// This share of a pass is done.
+    fn progress(&mut self, _share: f64) {}
+}
+
+impl<F: FnMut(&[usize]) -> f64> Watch for F {
+    fn hit(&mut self, set: &[usize]) -> f64 {
+        self(set)
+    }
+}
+
 /// A method that maximises the dual bound of nodes, one after the other.
 pub trait Relaxation {
     /// The starting point that a node hands to its children.
@@ -179,6 +195,17 @@ pub trait Relaxation {
 
     /// A bound of a node in which one support is left, where there is one that is cheaper than the fit of that support.
     fn leaf_bound(&mut self, _problem: &Problem, _task: &Task) -> Option<Certified> {
+        None
+    }
+
+    /// Looks at every model of a node with a small budget, where that is sooner done than a search. Returns a bound of all
+    /// supports but those that are handed out to `watch`, by their features in order.
+    fn enumerate(
+        &mut self,
+        _problem: &Problem,
+        _task: &Task,
+        _watch: &mut dyn Watch,
+    ) -> Option<Certified> {
         None
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::bits::Bits;
 use super::checkpoint::{Draft, SavedNode, State, bits};
-use super::{Context, Expansion, Node, Restrict, Tree};
+use super::{Context, Expansion, Node, Restrict, Tree, handout};
 use crate::bound::{Certified, Subproblem};
 use crate::limits::Limits;
 use crate::problem::{Decision, Problem};
@@ -16,6 +16,8 @@ use crate::settings::Status;
 
 /// Columns are listed anew when at most this share of the last list is left.
 const RELIST: f64 = 0.8;
+/// Nodes in which at most this many features can still be chosen may be enumerated.
+const SMALL_BUDGET: usize = 3;
 /// The relaxation of a node is tightened at most this often; two or three times are usual.
 const MOST_ROUNDS: usize = 32;
 
@@ -262,6 +264,17 @@ impl<R: Relaxation> BinaryTree<R> {
         Expansion::Split
     }
 
+    /// Closes a node with a small budget by looking at all its models, where that is worth it.
+    fn enumerate(&mut self, task: &Task, context: &mut Context) -> bool {
+        if context.wants_list() {
+            return false;
+        }
+        let (problem, relaxation) = (context.problem, &mut self.relaxation);
+        handout::close(context, f64::INFINITY, <[usize]>::to_vec, |_, watch| {
+            relaxation.enumerate(problem, task, watch)
+        })
+    }
+
     /// Tries the model that the relaxed point suggests.
     fn try_candidate(&mut self, left: &Left, context: &mut Context) {
         let problem = context.problem;
@@ -375,6 +388,9 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             let now = task(node, &left, low, context, &limits);
             if left.is_leaf() {
                 return self.close_leaf(node, &left, &now, context, children);
+            }
+            if left.budget <= SMALL_BUDGET && self.enumerate(&now, context) {
+                return Expansion::Split;
             }
             context.counters.calls += 1;
             let (bound, exit) = self.relaxation.solve(problem, &now);

@@ -464,6 +464,14 @@ impl<'p> Context<'p> {
         self.observer.is_some()
     }
 
+    /// Tells of the progress of an enumeration, now and then.
+    pub(crate) fn announce_enumeration(&mut self, share: f64) {
+        if self.observer.is_some() && self.limits.seconds() >= self.next_tick {
+            let percent = (100.0 * share) as u8;
+            self.announce(News::Enumeration { percent });
+        }
+    }
+
     /// Tells of a bound that rose, and otherwise that time has passed.
     pub(super) fn announce_progress(&mut self, open: usize, nodes: u64, bound: Option<Certified>) {
         self.announced.open = open;

@@ -64,6 +64,11 @@ pub enum News<'a> {
     },
     /// The lower bound rose.
     Bound,
+    /// Models with few features are looked at one by one.
+    Enumeration {
+        /// How much of that is done.
+        percent: u8,
+    },
     /// Time has passed.
     Tick,
 }

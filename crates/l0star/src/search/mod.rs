@@ -12,6 +12,7 @@ mod counters;
 mod event;
 pub mod exhaustive;
 mod frontier;
+pub(crate) mod handout;
 pub(crate) mod ledger;
 pub(crate) mod models;
 pub mod paper;

@@ -1,10 +1,9 @@
 //! The search for models beside that for bounds: when it begins, and how much of the work it gets.
 
 use super::{Context, Source};
-use crate::problem::Problem;
 
 /// Multiplications before anything is proved, of a problem whose bounds will not get far …
-const FIRST: u64 = 4_000_000_000;
+const FIRST: u64 = 8_000_000_000;
 /// … unless so many starts for each feature of a model have found nothing better.
 const PATIENCE: u64 = 100;
 /// Multiplications of a while on a thread of its own.
@@ -12,18 +11,9 @@ const A_WHILE: u64 = 10_000_000;
 /// Other problems are not searched here until so many nodes have shown that they are not easy.
 const EASY: u64 = 50;
 
-/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
-pub(crate) const SMALL_RIDGE: f64 = 0.02;
-
-/// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
-/// are worth a longer search for models before anything is proved.
-pub(crate) fn is_hard(problem: &Problem) -> bool {
-    problem.rows() < problem.selectable.len() && problem.ridge_share() < SMALL_RIDGE
-}
-
 /// Looks for models before anything is proved, where that is worth it.
 pub(crate) fn first(context: &mut Context) {
-    if is_hard(context.problem) {
+    if context.problem.has_weak_bounds() {
         begin(context);
         proceed(
             context,
@@ -36,7 +26,7 @@ pub(crate) fn first(context: &mut Context) {
 /// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
 /// large, little when there is only something to prove.
 pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
-    if work == 0 || (nodes < EASY && !is_hard(context.problem)) {
+    if work == 0 || (nodes < EASY && !context.problem.has_weak_bounds()) {
         return;
     }
     begin(context);

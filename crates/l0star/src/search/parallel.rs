@@ -151,7 +151,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
 
 /// While there is much to find, one thread does nothing else.
 fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
-    if !models::is_hard(context.problem) {
+    if !context.problem.has_weak_bounds() {
         return;
     }
     loop {

@@ -16,8 +16,10 @@
 //! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
+//! | [`pairs`] | pairs of features under any other loss |
 
 mod entries;
+mod pairs;
 mod scan;
 mod test;
 #[cfg(test)]
@@ -27,19 +29,26 @@ use std::collections::HashSet;
 
 use self::scan::{Failure, Hits};
 use self::test::Test;
-use crate::bound::Enumeration;
+use crate::bound::{Certified, Enumeration};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
+use crate::relaxation::Watch;
 
 pub(crate) use self::entries::Entries;
+pub(crate) use self::pairs::{Data, enumerate_pairs};
 
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;
 
 /// A pass ends when it has found more sets than this, in the hope of a better target …
-const FEW: usize = 1000;
-/// … and where there is no better target, with more than this all is given up.
-const MOST: usize = 20_000;
+pub(crate) const FEW: usize = 1000;
+/// … and where there is no better target, with more than this a whole problem is given up.
+pub(crate) const MOST: usize = 20_000;
+
+/// Bytes of the correlations of this many columns, which triples are told from.
+pub(crate) fn square_bytes(columns: usize) -> u64 {
+    4 * (columns as u64).pow(2)
+}
 
 /// What an enumeration came to.
 #[derive(Debug)]
@@ -50,6 +59,16 @@ pub(crate) enum Verdict {
     Stopped,
     /// The test does not apply, or too many sets are too close to the target.
     Open,
+}
+
+impl Verdict {
+    /// The bound of every set that was not handed out, if it was proved.
+    pub(crate) fn proof(&self) -> Option<Certified> {
+        match self {
+            Self::Proved(proof) => Some(Certified::enumerated(proof)),
+            Self::Stopped | Self::Open => None,
+        }
+    }
 }
 
 /// The target that an enumeration proved. Only this module makes one.
@@ -64,35 +83,46 @@ impl Enumeration for Proof {
     }
 }
 
-/// Proves that every set of the columns `inside` and at most `m` of the columns `free` has `P ≥ target`, but for the sets that are
-/// handed out.
+/// Sets of columns: all of `inside`, and at most `m` of `free`.
+#[derive(Clone, Copy)]
+pub(crate) struct Space<'a> {
+    pub(crate) entries: &'a Entries<'a>,
+    pub(crate) inside: &'a [usize],
+    pub(crate) free: &'a [usize],
+    pub(crate) m: usize,
+}
+
+/// Proves that every set of a space has `P ≥ target`, but for the sets that are handed out, at most `most` of them.
 ///
-/// `hit` is given some of the free columns, in order, fits and certifies them together with `inside`, and returns the present
-/// target, which can only fall: all other sets are proved for the last one. A set that is handed out stands for its subsets.
-#[allow(clippy::too_many_arguments)]
+/// [`Watch::hit`] is given some of the free columns, to be fitted together with `inside`. All other sets are proved for the last
+/// target that it returns. A set that is handed out stands for its subsets.
 pub(crate) fn enumerate(
-    entries: &Entries,
-    inside: &[usize],
-    free: &[usize],
-    m: usize,
+    space: Space,
     target: f64,
+    most: usize,
     limits: &Limits,
     threads: usize,
-    hit: &mut dyn FnMut(&[usize]) -> f64,
+    watch: &mut dyn Watch,
 ) -> Verdict {
-    let m = m.min(free.len());
+    let Space {
+        entries,
+        inside,
+        free,
+        ..
+    } = space;
+    let m = space.m.min(free.len());
     if m > LARGEST {
         return Verdict::Open;
     }
     let columns = |set: &[usize]| set.iter().map(|i| free[*i]).collect::<Vec<_>>();
     let mut handed: HashSet<Vec<usize>> = HashSet::new();
-    let (mut target, mut most) = (target, FEW);
+    let (mut target, last, mut most) = (target, most, most.min(FEW));
     let mut factor = Cholesky::new();
     loop {
         let Some(mut test) = Test::new(entries, inside, free, m, target) else {
             return Verdict::Open;
         };
-        let found = match pass(&test, inside, m, most, target, limits, threads) {
+        let found = match pass(&test, inside, m, most, target, limits, threads, watch) {
             Ok(found) => found,
             Err(Failure::Stopped) => return Verdict::Stopped,
             Err(Failure::Void) => return Verdict::Open,
@@ -114,10 +144,10 @@ pub(crate) fn enumerate(
             if handed.contains(&set) || test.proves(&set) {
                 continue;
             }
-            if handed.len() >= MOST {
+            if handed.len() >= last {
                 return Verdict::Open;
             }
-            let next = hit(&columns(&set));
+            let next = watch.hit(&columns(&set));
             handed.insert(set);
             if next < target {
                 target = next;
@@ -137,15 +167,16 @@ pub(crate) fn enumerate(
             return Verdict::Proved(Proof { target });
         }
         if target >= before {
-            if most == MOST {
+            if most == last {
                 return Verdict::Open;
             }
-            most = MOST;
+            most = last;
         }
     }
 }
 
 /// One pass with one target. Smaller sets come first: one that beats the target makes all that contain it hits.
+#[allow(clippy::too_many_arguments)]
 fn pass(
     test: &Test,
     inside: &[usize],
@@ -154,6 +185,7 @@ fn pass(
     target: f64,
     limits: &Limits,
     threads: usize,
+    watch: &mut dyn Watch,
 ) -> Result<Hits, Failure> {
     if m == 0 {
         return Ok(Hits {
@@ -167,7 +199,7 @@ fn pass(
             is_complete: m == 1,
         });
     }
-    let (hits, square) = scan::pairs(test, m == 3, most, limits, threads)?;
+    let (hits, square) = scan::pairs(test, m == 3, most, limits, threads, watch)?;
     if m == 2 {
         return Ok(hits);
     }
@@ -184,5 +216,5 @@ fn pass(
         });
     }
     // A pair that is only too close to the target is part of the triples that are.
-    square.triples(test, most, limits, threads)
+    square.triples(test, most, limits, threads, watch)
 }

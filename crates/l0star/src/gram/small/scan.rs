@@ -7,6 +7,7 @@ use super::entries::Buffers;
 use super::test::{Test, determinant};
 use crate::limits::Limits;
 use crate::linalg::kernels;
+use crate::relaxation::Watch;
 
 /// Rows, and columns, of a block of entries.
 const BAND: usize = 128;
@@ -48,7 +49,7 @@ pub(super) struct Square {
 }
 
 /// What the threads of a pass share.
-struct Shared<'l> {
+pub(super) struct Shared<'l> {
     limits: &'l Limits,
     most: usize,
     count: AtomicUsize,
@@ -58,7 +59,7 @@ struct Shared<'l> {
 }
 
 impl<'l> Shared<'l> {
-    fn new(most: usize, limits: &'l Limits) -> Self {
+    pub(super) fn new(most: usize, limits: &'l Limits) -> Self {
         Self {
             limits,
             most,
@@ -70,7 +71,7 @@ impl<'l> Shared<'l> {
     }
 
     /// Whether the pass has come to its end, by a limit or by too many hits.
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         if self.limits.stop() {
             self.stopped.store(true, Ordering::Relaxed);
         }
@@ -79,7 +80,7 @@ impl<'l> Shared<'l> {
             || self.count.load(Ordering::Relaxed) > self.most
     }
 
-    fn add(&self, set: &[usize]) {
+    pub(super) fn add(&self, set: &[usize]) {
         self.count.fetch_add(1, Ordering::Relaxed);
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
         if sets.len() <= self.most {
@@ -87,7 +88,7 @@ impl<'l> Shared<'l> {
         }
     }
 
-    fn finish(self) -> Result<Hits, Failure> {
+    pub(super) fn finish(self) -> Result<Hits, Failure> {
         if self.stopped.into_inner() {
             return Err(Failure::Stopped);
         }
@@ -106,17 +107,23 @@ impl<'l> Shared<'l> {
     }
 }
 
-/// Gives pieces of work to threads until none is left.
-fn share_out<W: Send>(work: Vec<W>, threads: usize, run: impl Fn(W) + Sync) {
-    if threads <= 1 || work.len() <= 1 {
-        work.into_iter().for_each(run);
-        return;
-    }
-    let threads = threads.min(work.len());
+/// Gives pieces of work to threads until none is left. `watch` is told of the progress, on this thread.
+pub(super) fn share_out<W: Send>(
+    work: Vec<W>,
+    threads: usize,
+    watch: &mut dyn Watch,
+    run: impl Fn(W) + Sync,
+) {
+    let total = work.len();
+    let threads = threads.min(total);
     let left = Mutex::new(work.into_iter());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || {
+        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        let piece = left.next();
+        piece.map(|piece| (piece, left.len()))
+    };
     let work = || {
-        while let Some(piece) = next() {
+        while let Some((piece, _)) = next() {
             run(piece);
         }
     };
@@ -125,7 +132,10 @@ fn share_out<W: Send>(work: Vec<W>, threads: usize, run: impl Fn(W) + Sync) {
             // A system that gives us fewer threads gets along with fewer.
             let _ = std::thread::Builder::new().spawn_scoped(scope, work);
         }
-        work();
+        while let Some((piece, left)) = next() {
+            run(piece);
+            watch.progress(1.0 - left as f64 / total as f64);
+        }
     });
 }
 
@@ -136,6 +146,7 @@ pub(super) fn pairs(
     most: usize,
     limits: &Limits,
     threads: usize,
+    watch: &mut dyn Watch,
 ) -> Result<(Hits, Square), Failure> {
     let d = test.free.len();
     let mut square = Square::new(if wants_square { d } else { 0 });
@@ -146,7 +157,7 @@ pub(super) fn pairs(
     let bands: Vec<(usize, &mut [f32])> = firsts
         .map(|first| (first, rows.next().unwrap_or_default()))
         .collect();
-    share_out(bands, threads, |(first, rows)| {
+    share_out(bands, threads, watch, |(first, rows)| {
         band(test, first, rows, stride, &shared);
     });
     let hits = shared.finish()?;
@@ -233,6 +244,7 @@ impl Square {
         most: usize,
         limits: &Limits,
         threads: usize,
+        watch: &mut dyn Watch,
     ) -> Result<Hits, Failure> {
         let d = test.free.len();
         let shared = Shared::new(most, limits);
@@ -240,7 +252,7 @@ impl Square {
             let starts = (0..self.stride).step_by(PIECE);
             starts.map(move |start| (first, start))
         });
-        share_out(pieces.collect(), threads, |(first, start)| {
+        share_out(pieces.collect(), threads, watch, |(first, start)| {
             self.piece(test, first, start, &shared);
         });
         shared.finish()

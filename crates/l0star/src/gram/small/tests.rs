@@ -153,15 +153,19 @@ impl Known {
         let free: Vec<usize> = (0..selectable).collect();
         let inside: Vec<usize> = (selectable..size).collect();
         let (mut handed, mut present) = (Vec::new(), target);
-        let verdict = enumerate(
+        let space = Space {
             entries,
-            &inside,
-            &free,
+            inside: &inside,
+            free: &free,
             m,
+        };
+        let verdict = enumerate(
+            space,
             target,
+            MOST,
             &Limits::none(),
             1,
-            &mut |set| {
+            &mut |set: &[usize]| {
                 handed.push(set.to_vec());
                 let value = self.sets.iter().find(|(known, _)| known == set);
                 if let Some((_, value)) = value.filter(|_| falls) {
@@ -288,15 +292,19 @@ impl Wide {
     fn enumerate(&self, target: f64, threads: usize, limits: &Limits) -> Outcome {
         let entries = Entries::of_columns(&self.problem, &self.columns).unwrap();
         let mut handed = Vec::new();
+        let space = Space {
+            entries: &entries,
+            inside: &[],
+            free: &self.columns,
+            m: 3,
+        };
         let verdict = enumerate(
-            &entries,
-            &[],
-            &self.columns,
-            3,
+            space,
             target,
+            MOST,
             limits,
             threads,
-            &mut |set| {
+            &mut |set: &[usize]| {
                 handed.push(set.to_vec());
                 target
             },

@@ -1,0 +1,236 @@
+//! A model of a few columns under any loss: its slopes, curvatures and products, and the way to a bound above a target.
+
+use super::bound::{Column, MOST, Products, Sizes, solve};
+use super::data::Data;
+
+/// Newton steps, and halves of them, before a set is handed out.
+const MOST_STEPS: usize = 30;
+/// A step this small, beside the coefficients, does not change a bound.
+const STILL: f64 = 1e-10;
+
+/// What became of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// It is proved to be no better than the target.
+    Proved,
+    /// It may be better.
+    Open,
+}
+
+/// A model and all that is computed row by row.
+pub(super) struct Point<'d> {
+    data: &'d Data<'d>,
+    /// Places of its columns in the data.
+    set: Vec<usize>,
+    pub(super) products: Products,
+    z: Vec<f64>,
+    alpha: Vec<f64>,
+    pub(super) beta: Vec<f64>,
+    curvatures: Vec<f64>,
+    /// `(pw, low, high)` of each row.
+    pub(super) parabolas: Vec<[f64; 3]>,
+    step: Vec<f64>,
+}
+
+impl<'d> Point<'d> {
+    pub(super) fn new(data: &'d Data) -> Self {
+        let n = data.rows();
+        Self {
+            data,
+            set: Vec::new(),
+            products: Products::default(),
+            z: vec![0.0; n],
+            alpha: vec![0.0; n],
+            beta: vec![0.0; n],
+            curvatures: vec![0.0; n],
+            parabolas: vec![[0.0; 3]; n],
+            step: vec![0.0; n],
+        }
+    }
+
+    /// Begins with a set of columns.
+    pub(super) fn start(&mut self, set: &[usize], x: &[f64]) {
+        self.set.clear();
+        self.set.extend_from_slice(set);
+        self.products.q = set.len();
+        self.products.columns = [Column::default(); MOST];
+        self.products.x = [0.0; MOST];
+        self.products.x[..x.len()].copy_from_slice(x);
+        for (a, j) in set.iter().enumerate() {
+            self.products.columns[a] = self.data.columns[*j];
+        }
+    }
+
+    /// Everything at the coefficients; P.
+    pub(super) fn evaluate(&mut self) -> f64 {
+        let (data, problem) = (self.data, self.data.problem);
+        let q = self.set.len();
+        match problem.offset.is_empty() {
+            true => self.z.fill(0.0),
+            false => self.z.copy_from_slice(&problem.offset),
+        }
+        for (j, x) in self.set.iter().zip(&self.products.x) {
+            let column = data.column(*j).iter();
+            self.z.iter_mut().zip(column).for_each(|(z, a)| *z += x * a);
+        }
+        let (loss, p, b) = (&problem.loss, &problem.p, &problem.b);
+        loss.slopes(&self.z, b, &mut self.alpha);
+        loss.parabolas(p, &self.alpha, b, &mut self.parabolas);
+        let (mut squares, mut steepest) = (0.0, 0.0f64);
+        for (((beta, alpha), p), [pw, ..]) in self
+            .beta
+            .iter_mut()
+            .zip(&self.alpha)
+            .zip(p)
+            .zip(&self.parabolas)
+        {
+            *beta = p * alpha;
+            squares += *beta * alpha;
+            steepest = steepest.max(pw / p);
+        }
+        let value = loss.total(p, &self.z, b);
+        self.products.sizes = Sizes {
+            loss: value,
+            slopes: 1.01 * squares.sqrt(),
+            steepest: 1.01 * steepest.sqrt(),
+            offsets: data.offsets,
+        };
+        for a in 0..q {
+            let column = data.column(self.set[a]);
+            let dot = column.iter().zip(&self.beta).map(|(a, b)| a * b);
+            self.products.v[a] = dot.sum();
+            for b in 0..=a {
+                let rows = column.iter().zip(data.column(self.set[b]));
+                let products = rows
+                    .zip(&self.parabolas)
+                    .map(|((a, b), [pw, ..])| pw * a * b);
+                let sum = products.sum();
+                self.products.k[a][b] = sum;
+                self.products.k[b][a] = sum;
+            }
+        }
+        value + self.penalty()
+    }
+
+    fn penalty(&self) -> f64 {
+        let terms = self.products.columns.iter().zip(&self.products.x);
+        0.5 * terms.map(|(column, x)| column.ridge * x * x).sum::<f64>()
+    }
+
+    /// The change of the predictions by a step.
+    fn change(&mut self, d: &[f64; MOST]) {
+        self.step.fill(0.0);
+        for (j, d) in self.set.iter().zip(d) {
+            let column = self.data.column(*j).iter();
+            self.step
+                .iter_mut()
+                .zip(column)
+                .for_each(|(z, a)| *z += d * a);
+        }
+    }
+
+    /// Whether the step of [`Point::change`] is within the reach of all parabolas, its rounding included.
+    fn is_within_reach(&self, d: &[f64; MOST]) -> bool {
+        let largest = self.products.columns.iter().map(|column| column.largest);
+        let size: f64 = largest.zip(d).map(|(a, d)| a * d.abs()).sum();
+        let error = 1e-14 * size;
+        let rows = self.step.iter().zip(&self.parabolas);
+        size.is_finite()
+            && rows.fold(true, |fine, (t, [_, low, high])| {
+                fine & (*t - error >= *low) & (*t + error <= *high)
+            })
+    }
+
+    /// The bound of the best step from the coefficients.
+    fn bound(&mut self) -> f64 {
+        let step = self.products.step();
+        step.map_or(f64::NEG_INFINITY, |d| self.bound_of(&d))
+    }
+
+    /// The bound of a step, −∞ where it is out of reach.
+    pub(super) fn bound_of(&mut self, d: &[f64; MOST]) -> f64 {
+        self.change(d);
+        if self.is_within_reach(d) {
+            self.products.bound(d, self.data.omega)
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+
+    /// The Newton step, no longer than the curvature is good for.
+    fn newton(&mut self) -> Option<[f64; MOST]> {
+        let (q, problem) = (self.set.len(), self.data.problem);
+        let curvatures = &mut self.curvatures;
+        let loss = &problem.loss;
+        loss.weighted_curvatures(&problem.p, &self.z, &problem.b, curvatures);
+        let mut h = [[0.0; MOST]; MOST];
+        let (mut ridges, mut gradient) = ([0.0; MOST], [0.0; MOST]);
+        for a in 0..q {
+            let column = self.data.column(self.set[a]);
+            for (b, out) in h[a].iter_mut().enumerate().take(a + 1) {
+                let rows = column.iter().zip(self.data.column(self.set[b]));
+                let products = rows.zip(&self.curvatures).map(|((a, b), w)| w * a * b);
+                *out = products.sum();
+            }
+            let Column { ridge, norm, .. } = self.products.columns[a];
+            // Where no row bends, something has to.
+            ridges[a] = ridge + 1e-10 * norm * norm;
+            gradient[a] = -(self.products.v[a] + ridge * self.products.x[a]);
+        }
+        let step = solve(&h, &ridges, &gradient, q)?;
+        self.change(&step);
+        let longest = self.step.iter().fold(0.0f64, |most, t| most.max(t.abs()));
+        let share = (loss.span() / longest).min(1.0);
+        share.is_finite().then(|| step.map(|d| share * d))
+    }
+
+    /// Goes a part of a step, no further than the curvature is good for.
+    pub(super) fn advance(&mut self, d: &[f64; MOST]) {
+        let largest = self.products.columns.iter().map(|column| column.largest);
+        let size: f64 = largest.zip(d).map(|(a, d)| a * d.abs()).sum();
+        let share = (self.data.problem.loss.span() / size).min(0.5);
+        if share.is_finite() {
+            (0..MOST).for_each(|a| self.products.x[a] += share * d[a]);
+        }
+    }
+
+    /// Goes on from the coefficients until the bound is above the target, or it is seen that it will not be.
+    pub(super) fn judge(&mut self, target: f64) -> Judged {
+        self.descend(Some(target)).0
+    }
+
+    /// Fits the columns as well as Newton steps do; P, and everything of [`Point::evaluate`] there.
+    pub(super) fn fit(&mut self) -> f64 {
+        self.descend(None).1
+    }
+
+    /// Newton steps, halved where they lead upwards. All that is computed is about the coefficients at the end; P there.
+    fn descend(&mut self, target: Option<f64>) -> (Judged, f64) {
+        let mut before = (f64::INFINITY, self.products.x, [0.0; MOST]);
+        for _ in 0..MOST_STEPS {
+            let value = self.evaluate();
+            if value.is_nan() || target.is_some_and(|target| value < target) {
+                return (Judged::Open, value);
+            }
+            if value > before.0 {
+                before.2.iter_mut().for_each(|d| *d *= 0.5);
+                (0..MOST).for_each(|a| self.products.x[a] = before.1[a] + before.2[a]);
+                continue;
+            }
+            if target.is_some_and(|target| self.bound() >= target) {
+                return (Judged::Proved, value);
+            }
+            let Some(step) = self.newton() else {
+                return (Judged::Open, value);
+            };
+            let still = |a: usize| step[a].abs() <= STILL * self.products.x[a].abs();
+            if (0..MOST).all(still) {
+                return (Judged::Open, value);
+            }
+            before = (value, self.products.x, step);
+            (0..MOST).for_each(|a| self.products.x[a] += step[a]);
+        }
+        self.products.x = before.1;
+        (Judged::Open, self.evaluate())
+    }
+}

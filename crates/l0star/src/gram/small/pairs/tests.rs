@@ -1,0 +1,234 @@
+//! Bounds of pairs against minima that exact arithmetic proves, whatever model and step they are made from.
+
+use l0star_oracle::{Dyadic, Row};
+
+use super::bound::MOST;
+use super::*;
+use crate::loss::by_name;
+use crate::{Design, Problem};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.uniform() * n as f64) as usize
+    }
+
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}
+
+const LOSSES: [(&str, l0star_oracle::Loss); 3] = [
+    ("logistic", l0star_oracle::Loss::Logistic),
+    ("huber", l0star_oracle::Loss::Huber(0.75)),
+    ("squared-hinge", l0star_oracle::Loss::SquaredHinge),
+];
+
+/// A problem of one of several degenerate kinds, and its columns.
+fn problem(seed: u64, loss: &str) -> (Problem, Vec<Vec<f64>>) {
+    let mut random = Random(seed.wrapping_mul(0xD134_2543_DE82_EF95));
+    let (n, d) = (4 + random.below(6), 5 + random.below(4));
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for j in 0..d {
+        let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        match random.below(8) {
+            0 if j > 0 => column.clone_from(&columns[j - 1]),
+            1 if j > 0 => {
+                let close = columns[j - 1].iter().zip(&column);
+                column = close.map(|(v, e)| v + 1e-6 * e).collect();
+            }
+            2 => column.iter_mut().for_each(|v| *v += 20.0),
+            3 => column.iter_mut().for_each(|v| *v *= 1e4),
+            4 => column.iter_mut().for_each(|v| *v *= 1e-4),
+            _ => {}
+        }
+        columns.push(column);
+    }
+    let mut response: Vec<f64> = (0..n)
+        .map(|i| columns[0][i] - columns[2][i] + 0.5 * random.normal())
+        .collect();
+    if loss != "huber" {
+        response
+            .iter_mut()
+            .for_each(|b| *b = if *b > 0.0 { 1.0 } else { -1.0 });
+        (response[0], response[1]) = (1.0, -1.0);
+    }
+    let design = Design::dense(n, d, columns.concat()).unwrap();
+    let ridge = 10f64.powf(-7.0 * random.uniform());
+    let mut builder = Problem::builder(design, response)
+        .loss(by_name(loss, 0.75).unwrap())
+        .standardize(false)
+        .ridge(ridge)
+        .k(2)
+        .intercept(random.below(2) == 0);
+    if random.below(3) == 0 {
+        builder = builder.weights((0..n).map(|_| 0.1 + random.uniform()).collect());
+    }
+    if random.below(3) == 0 {
+        builder = builder.offset((0..n).map(|_| random.normal()).collect());
+    }
+    if random.below(3) == 0 {
+        builder = builder.always_in(1, 0.1 * ridge);
+    }
+    (builder.build().unwrap(), columns)
+}
+
+/// The problem for the oracle, its columns in the order of [`Data`].
+fn exact(
+    problem: &Problem,
+    columns: &[Vec<f64>],
+    loss: l0star_oracle::Loss,
+) -> l0star_oracle::Problem {
+    let rows: Vec<Row> = (0..problem.rows())
+        .map(|i| Row {
+            weight: problem.p[i],
+            response: problem.b[i],
+            offset: problem.offset.get(i).copied().unwrap_or(0.0),
+        })
+        .collect();
+    let column = |entries: &[f64], ridge: f64| l0star_oracle::Column {
+        entries: entries.iter().map(|v| Dyadic::of(*v)).collect(),
+        ridge,
+        bounds: (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    let used = problem.selectable.iter().chain(&problem.penalised);
+    let mut all: Vec<l0star_oracle::Column> = used
+        .map(|j| column(&columns[*j], problem.ridge[*j]))
+        .collect();
+    if problem.has_intercept {
+        all.push(column(&vec![1.0; problem.rows()], 0.0));
+    }
+    l0star_oracle::Problem::new(loss, &rows, all)
+}
+
+#[test]
+fn no_bound_of_a_pair_is_above_its_minimum() {
+    let (mut bounds, mut close, mut pairs) = (0, 0, 0);
+    for (name, loss) in LOSSES {
+        for seed in 0..if name == "logistic" { 15 } else { 60 } {
+            let (problem, columns) = problem(seed, name);
+            // Columns far from their means are seen through a view, whose entries are not the oracle's.
+            if problem.design.has_view() {
+                continue;
+            }
+            let data = Data::new(&problem).unwrap();
+            let oracle = exact(&problem, &columns, loss.clone());
+            let mut random = Random(seed);
+            let d = data.features.len();
+            let mut point = Point::new(&data);
+            for (i, j) in (0..d).flat_map(|i| (i + 1..d).map(move |j| (i, j))) {
+                let set = [&data.fixed[..], &[i, j]].concat();
+                let Some(least) = oracle.least(&set).map(|least| least.low) else {
+                    continue;
+                };
+                let cap = l0star_oracle::Exact::of(problem.null_value);
+                pairs += 1;
+                // From the base, from anywhere, and from the fit, with the step of the model or another.
+                for start in 0..3 {
+                    let from: Vec<f64> = (set.iter())
+                        .map(|_| if start == 1 { random.normal() } else { 0.0 })
+                        .collect();
+                    point.start(&set, &from);
+                    point.evaluate();
+                    if start == 2 {
+                        point.fit();
+                    }
+                    for share in [1.0, 0.5, 0.0] {
+                        let Some(step) = point.products.step() else {
+                            continue;
+                        };
+                        let bound = point.bound_of(&step.map(|d| share * d));
+                        if bound.is_finite() {
+                            let words = format!("{name}, seed {seed}, {i} {j}, {start} {share}");
+                            let claim = l0star_oracle::Exact::of(bound);
+                            let is_fine = claim.at_most(&least) || cap.at_most(&claim);
+                            assert!(is_fine, "{words}: {bound} {}", least.value());
+                            bounds += 1;
+                            let lost = least.value() - bound;
+                            close += usize::from(start == 2 && lost <= 1e-6 * least.value());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(bounds > 4 * pairs, "{bounds} of {pairs}");
+    assert!(2 * close > pairs, "{close} of {pairs}");
+}
+
+#[test]
+fn what_a_pass_does_not_hand_out_is_no_better_than_its_target() {
+    let (mut proved, mut handed) = (0, 0);
+    for (name, loss) in LOSSES {
+        for seed in 100..if name == "logistic" { 110 } else { 140 } {
+            let (problem, columns) = problem(seed, name);
+            if problem.design.has_view() {
+                continue;
+            }
+            let mut data = Data::new(&problem).unwrap();
+            let oracle = exact(&problem, &columns, loss.clone());
+            let places: Vec<usize> = problem.selectable.clone();
+            let Some(starts) = singles(&mut data, &Limits::none()) else {
+                continue;
+            };
+            let place = |i: usize| places.binary_search(&data.features[i]).unwrap();
+            let d = starts.len();
+            let all: Vec<([usize; 2], l0star_oracle::Exact)> = (0..d)
+                .flat_map(|i| (i + 1..d).map(move |j| [i, j]))
+                .filter_map(|[i, j]| {
+                    let set = [&data.fixed[..], &[place(i), place(j)]].concat();
+                    Some(([i, j], oracle.least(&set)?.low))
+                })
+                .collect();
+            let best = all.iter().map(|(_, least)| least.value());
+            let best = best.fold(f64::INFINITY, f64::min);
+            for share in [0.9, 1.0, 1.01, 1.3] {
+                let target = (share * best).min(problem.null_value);
+                for threads in [1, 2] {
+                    let mut nobody = |_: &[usize]| f64::NAN;
+                    let limits = Limits::none();
+                    let found = pass(&data, &starts, target, &limits, threads, &mut nobody);
+                    let Ok(found) = found else {
+                        panic!("no limit was set");
+                    };
+                    assert!(found.is_complete);
+                    for (set, least) in &all {
+                        let is_handed = found.sets.iter().any(|other| other[..] == set[..]);
+                        let claim = l0star_oracle::Exact::of(target);
+                        let is_fine = is_handed || claim.at_most(least);
+                        assert!(is_fine, "{name}, seed {seed}, {share}: {set:?}");
+                        handed += usize::from(is_handed);
+                        proved += usize::from(!is_handed);
+                    }
+                }
+            }
+        }
+    }
+    assert!(proved > 2 * handed, "{proved} {handed}");
+}
+
+#[test]
+fn limits_stop_it() {
+    let (problem, _) = problem(3, "logistic");
+    let mut data = Data::new(&problem).unwrap();
+    let starts = vec![[0.0; MOST]; data.features.len()];
+    let settings = crate::Settings {
+        interrupt: Some(std::sync::Arc::new(true.into())),
+        ..Default::default()
+    };
+    let limits = Limits::new(&settings);
+    let mut nobody = |_: &[usize]| f64::NAN;
+    let found = pass(&data, &starts, 0.1, &limits, 1, &mut nobody);
+    assert!(matches!(found, Err(Failure::Stopped)));
+    assert!(singles(&mut data, &limits).is_none());
+}

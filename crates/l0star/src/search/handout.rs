@@ -1,0 +1,51 @@
+//! The sets that an enumeration hands out, fitted and certified.
+
+use super::Context;
+use crate::bound::Certified;
+use crate::relaxation::Watch;
+
+/// Closes a part of the search space by enumeration; true when nothing of it is left, and all evidence is in the context. Nothing
+/// above `ceiling` is claimed.
+///
+/// `enumerate` is given the target to prove and who takes what it cannot prove; it returns a bound of all other sets, or `None`
+/// when it gave up or a limit was reached. `support` says which features a set that is handed out has.
+pub(crate) fn close(
+    context: &mut Context,
+    ceiling: f64,
+    support: impl Fn(&[usize]) -> Vec<usize>,
+    enumerate: impl FnOnce(f64, &mut dyn Watch) -> Option<Certified>,
+) -> bool {
+    let (mark, target) = (context.mark(), context.cut());
+    let mut fits = Fits {
+        support: &support,
+        context,
+    };
+    let bound = enumerate(target, &mut fits);
+    match bound {
+        Some(bound) => context.discard(bound.at_most(ceiling)),
+        None => context.rewind(mark),
+    }
+    bound.is_some()
+}
+
+/// Fits what an enumeration hands out.
+struct Fits<'c, 'p> {
+    support: &'c dyn Fn(&[usize]) -> Vec<usize>,
+    context: &'c mut Context<'p>,
+}
+
+impl Watch for Fits<'_, '_> {
+    fn hit(&mut self, set: &[usize]) -> f64 {
+        let mut support = (self.support)(set);
+        support.sort_unstable();
+        self.context.counters.calls += 1;
+        self.context.try_support(&support);
+        let evidence = self.context.certify_last().or(Certified::TRIVIAL);
+        self.context.discard(evidence);
+        self.context.cut()
+    }
+
+    fn progress(&mut self, share: f64) {
+        self.context.announce_enumeration(share);
+    }
+}
