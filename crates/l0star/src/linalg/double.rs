@@ -4,6 +4,9 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::rounding::{two_product, two_sum};
 
+/// What is left of a column that depends on others, relatively.
+const DEPENDENT: f64 = 1e-29;
+
 /// The sum of two doubles that do not overlap.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Double {
@@ -17,7 +20,7 @@ impl Double {
         Self { high, low }
     }
 
-    fn sqrt(self) -> Self {
+    pub(crate) fn sqrt(self) -> Self {
         let root = self.high.sqrt();
         if root == 0.0 {
             return Self::default();
@@ -87,38 +90,54 @@ impl Div for Double {
     }
 }
 
-/// Solves `Hx = v` in place by Cholesky's factorisation; `entries` are the rows of H up to the diagonal. `false` where H is
-/// not positive definite in this precision.
-pub(crate) fn solve(entries: &mut [Vec<Double>], v: &mut [Double]) -> bool {
-    let size = v.len();
-    for r in 0..size {
-        for c in 0..=r {
-            let mut sum = entries[r][c];
-            for i in 0..c {
-                sum = sum - entries[r][i] * entries[c][i];
+fn dot(a: &[Double], b: &[Double]) -> Double {
+    let pairs = a.iter().zip(b);
+    pairs.fold(Double::default(), |sum, (a, b)| sum + *a * *b)
+}
+
+/// `v ← v - s q`.
+fn subtract(v: &mut [Double], s: Double, q: &[Double]) {
+    v.iter_mut().zip(q).for_each(|(v, q)| *v = *v - s * *q);
+}
+
+/// The x with the least `|Wx - t|`, W given by its columns, from its QR factorisation: normal equations would square its
+/// condition. A column in the span of those before it has no share in x.
+pub(crate) fn least_squares(mut columns: Vec<Vec<Double>>, mut t: Vec<Double>) -> Vec<Double> {
+    let size = columns.len();
+    // R by columns; a diagonal of 0 marks a column that depends on others.
+    let mut r = vec![vec![Double::default(); size]; size];
+    let mut x = vec![Double::default(); size];
+    for c in 0..size {
+        let (before, rest) = columns.split_at_mut(c);
+        let own = &mut rest[0];
+        let whole = dot(own, own).sqrt();
+        for _ in 0..2 {
+            for (k, q) in before.iter().enumerate() {
+                let part = dot(q, own);
+                subtract(own, part, q);
+                r[c][k] = r[c][k] + part;
             }
-            if c < r {
-                entries[r][c] = sum / entries[c][c];
-            } else if sum.high > 0.0 && sum.high.is_finite() {
-                entries[r][r] = sum.sqrt();
-            } else {
-                return false;
-            }
+        }
+        let length = dot(own, own).sqrt();
+        if length.high > DEPENDENT * whole.high {
+            own.iter_mut().for_each(|v| *v = *v / length);
+            r[c][c] = length;
+            x[c] = dot(own, &t);
+            subtract(&mut t, x[c], own);
+        } else {
+            own.fill(Double::default());
         }
     }
-    for r in 0..size {
-        for c in 0..r {
-            v[r] = v[r] - entries[r][c] * v[c];
+    for c in (0..size).rev() {
+        if r[c][c].high == 0.0 {
+            x[c] = Double::default();
+            continue;
         }
-        v[r] = v[r] / entries[r][r];
+        x[c] = x[c] / r[c][c];
+        let (before, own) = x.split_at_mut(c);
+        subtract(before, own[0], &r[c][..c]);
     }
-    for r in (0..size).rev() {
-        for c in r + 1..size {
-            v[r] = v[r] - entries[c][r] * v[c];
-        }
-        v[r] = v[r] / entries[r][r];
-    }
-    true
+    x
 }
 
 #[cfg(test)]
@@ -136,20 +155,22 @@ mod tests {
         assert_eq!(sum.high, 1.0);
     }
 
-    /// A matrix that is not positive definite in doubles.
+    /// Columns that are the same in doubles as soon as they are squared.
     #[test]
-    fn nearly_singular_systems_are_solved() {
-        let tiny = 1e-20;
-        let diagonal = Double::from(1.0) + Double::from(tiny);
-        let mut entries = vec![vec![diagonal], vec![Double::from(1.0), diagonal]];
-        // (1, 0) times the matrix.
-        let mut v = [diagonal, Double::from(1.0)];
-        assert!(solve(&mut entries, &mut v));
+    fn nearly_collinear_columns_are_told_apart() {
+        let column = |values: [f64; 3]| values.map(Double::from).to_vec();
+        let tiny = 2f64.powi(-40);
+        let columns = vec![column([1.0, 1.0, 0.0]), column([1.0, 1.0, tiny])];
+        // Four times the first less the second.
+        let t = column([3.0, 3.0, -tiny]);
+        let x = least_squares(columns.clone(), t);
         assert!(
-            (v[0].high - 1.0).abs() < 1e-9 && v[1].high.abs() < 1e-9,
-            "{v:?}"
+            (x[0].high - 4.0).abs() < 1e-6 && (x[1].high + 1.0).abs() < 1e-6,
+            "{x:?}"
         );
-        let mut singular = vec![vec![Double::from(1.0)], vec![Double::from(1.0); 2]];
-        assert!(!solve(&mut singular, &mut [Double::from(1.0); 2]));
+        // A copy has no share.
+        let same = vec![columns[0].clone(), columns[0].clone()];
+        let x = least_squares(same, column([2.0, 2.0, 0.0]));
+        assert!((x[0].high - 2.0).abs() < 1e-12 && x[1].high == 0.0, "{x:?}");
     }
 }

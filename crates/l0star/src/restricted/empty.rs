@@ -15,7 +15,8 @@ use crate::problem::Problem;
 const PERFECT: f64 = 1e-28;
 /// An evaluation whose certificate is this close, relatively, is good enough.
 const CLOSE: f64 = 1e-9;
-const MAX_STEPS: usize = 50;
+const MAX_STEPS: usize = 100;
+const MAX_HALVINGS: usize = 60;
 
 impl Problem {
     /// P(0): the objective of the best model without selectable features, always-in columns and the intercept fitted.
@@ -38,7 +39,7 @@ impl Problem {
             let precise = restricted.precise_objective();
             let value = if precise.is_finite() { precise } else { plain };
             // A single column is not collinear.
-            if restricted.columns.len() < 2 || self.is_boxed() {
+            if restricted.columns.len() < 2 {
                 return value;
             }
             let x: Vec<f64> = restricted.x.clone();
@@ -51,7 +52,8 @@ impl Problem {
     }
 }
 
-/// The least P that Newton's method meets on some columns, from x.
+/// The least P that Newton's method meets on some columns, from x. Steps that leave the bounds of coefficients, or do not
+/// decrease P, are shortened.
 fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
     let rows = problem.rows();
     let written_out = |j: &usize| {
@@ -63,72 +65,95 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
         parts.map(|(high, low)| Double::new(high, low)).collect()
     };
     let entries: Vec<Vec<Double>> = columns.iter().map(written_out).collect();
-    let ridge = |c: usize| Double::from(problem.ridge[columns[c]]);
+    let ridge: Vec<f64> = columns.iter().map(|j| problem.ridge[*j]).collect();
+    let is_inside = |x: &[Double]| {
+        columns.iter().zip(x).all(|(j, x)| {
+            let (lower, upper) = problem.range(*j);
+            (lower..=upper).contains(&x.high)
+        })
+    };
     let mut x: Vec<Double> = x.iter().copied().map(Double::from).collect();
-    let mut best = f64::INFINITY;
+    let mut point = Point::at(problem, &entries, &ridge, &x);
     for _ in 0..MAX_STEPS {
-        let mut point = Point::at(problem, &entries, &x);
-        for (c, x) in x.iter().enumerate() {
-            point.value.add((ridge(c) * *x * *x).high / 2.0);
+        let step = point.step(&entries, &ridge, &x);
+        let before = point.value;
+        let mut share = 1.0;
+        for _ in 0..MAX_HALVINGS {
+            let moved = x.iter().zip(&step);
+            let moved: Vec<Double> = moved.map(|(x, d)| *x - Double::from(share) * *d).collect();
+            if is_inside(&moved) {
+                let other = Point::at(problem, &entries, &ridge, &moved);
+                if other.value < point.value {
+                    (x, point) = (moved, other);
+                    break;
+                }
+            }
+            share *= 0.5;
         }
-        let value = point.value.value();
-        if value.is_nan() || value >= best * (1.0 - CLOSE) {
-            return best.min(value);
+        if point.value >= before * (1.0 - CLOSE) {
+            break;
         }
-        best = value;
-        let dot = |a: &[Double], b: &[Double]| {
-            let pairs = a.iter().zip(b);
-            pairs.fold(Double::default(), |sum, (a, b)| sum + *a * *b)
-        };
-        let mut step = Vec::with_capacity(columns.len());
-        let mut hessian = Vec::with_capacity(columns.len());
-        for (r, column) in entries.iter().enumerate() {
-            let weights = column.iter().zip(&point.curvature);
-            let weighted: Vec<Double> = weights.map(|(a, w)| *a * *w).collect();
-            let mut row: Vec<Double> = entries[..=r].iter().map(|a| dot(&weighted, a)).collect();
-            row[r] = row[r] + ridge(r);
-            hessian.push(row);
-            step.push(dot(column, &point.slope) + ridge(r) * x[r]);
-        }
-        if !double::solve(&mut hessian, &mut step) {
-            return best;
-        }
-        x.iter_mut().zip(step).for_each(|(x, d)| *x = *x - d);
     }
-    best
+    point.value
 }
 
-/// The loss at some predictions, weighted by the rows.
+/// P at x, and the slopes and curvatures of the loss there, weighted by the rows.
 struct Point {
-    value: Doubled,
+    value: f64,
     slope: Vec<Double>,
     curvature: Vec<Double>,
 }
 
 impl Point {
-    fn at(problem: &Problem, entries: &[Vec<Double>], x: &[Double]) -> Self {
+    fn at(problem: &Problem, entries: &[Vec<Double>], ridge: &[f64], x: &[Double]) -> Self {
         let loss = &*problem.loss;
-        let rows = problem.rows();
-        let mut point = Self {
-            value: Doubled::default(),
-            slope: Vec::with_capacity(rows),
-            curvature: Vec::with_capacity(rows),
-        };
-        for i in 0..rows {
-            let (p, b) = (problem.p[i], problem.b[i]);
+        let (mut slopes, mut curvatures) = (Vec::new(), Vec::new());
+        let mut value = Doubled::default();
+        for (i, (p, b)) in problem.p.iter().zip(&problem.b).enumerate() {
             let offset = problem.offset.get(i).copied().unwrap_or(0.0);
             let products = entries.iter().zip(x).map(|(column, x)| column[i] * *x);
             let z = products.fold(Double::from(offset), Add::add);
-            point
-                .value
-                .add_product(p, loss.value_near(z.high, z.low, b));
-            let curvature = loss.curvature(z.high, b);
-            let slope = Double::new(loss.slope(z.high, b), curvature * z.low);
-            point.slope.push(slope * Double::from(p));
-            point
-                .curvature
-                .push(Double::from(curvature) * Double::from(p));
+            value.add_product(*p, loss.value_near(z.high, z.low, *b));
+            let curvature = loss.curvature(z.high, *b);
+            let slope = Double::new(loss.slope(z.high, *b), curvature * z.low);
+            // A straight piece of the loss has a slope and no curvature, and would take a step anywhere.
+            let curvature = match curvature > 0.0 || slope.high == 0.0 {
+                true => curvature,
+                false => loss.smoothness(),
+            };
+            slopes.push(slope * Double::from(*p));
+            curvatures.push(Double::from(curvature) * Double::from(*p));
         }
-        point
+        for (ridge, x) in ridge.iter().zip(x) {
+            value.add((Double::from(0.5 * ridge) * *x * *x).high);
+        }
+        Self {
+            value: value.value(),
+            slope: slopes,
+            curvature: curvatures,
+        }
+    }
+
+    /// The step to the minimum of the quadratic with these slopes and curvatures: with their square roots in W and t it is the
+    /// x with the least `|Wx - t|`.
+    fn step(&self, entries: &[Vec<Double>], ridge: &[f64], x: &[Double]) -> Vec<Double> {
+        let roots: Vec<Double> = self.curvature.iter().map(|w| w.sqrt()).collect();
+        let roots_of_ridge: Vec<Double> = ridge.iter().map(|l| Double::from(*l).sqrt()).collect();
+        let slopes = roots.iter().zip(&self.slope);
+        let slopes = slopes.map(|(root, slope)| match root.high > 0.0 {
+            true => *slope / *root,
+            false => Double::default(),
+        });
+        let ridges = roots_of_ridge.iter().zip(x).map(|(root, x)| *root * *x);
+        let t: Vec<Double> = slopes.chain(ridges).collect();
+        let column = |c: usize| -> Vec<Double> {
+            let rows = entries[c].iter().zip(&roots).map(|(a, w)| *a * *w);
+            let own = |other: usize| match other == c {
+                true => roots_of_ridge[c],
+                false => Double::default(),
+            };
+            rows.chain((0..x.len()).map(own)).collect()
+        };
+        double::least_squares((0..x.len()).map(column).collect(), t)
     }
 }

@@ -208,13 +208,15 @@ impl<'c> Truth<'c> {
         })
     }
 
-    /// P(0) as it is reported is an evaluation close to the minimum; where that is a perfect fit, of no model at all.
+    /// P(0) as it is reported is an evaluation: at most twice the minimum, but for a rest of rounding; where that is a perfect
+    /// fit, of no model at all.
     fn empty(&self, found: &Solution) -> Result<(), String> {
         let (own, null) = (found.empty_objective, self.exact.objective(&[]).high);
         let Some(empty) = &self.empty else {
             return Ok(());
         };
-        let highest = empty.high.times(&Exact::of(1.0 + 1e-6));
+        let rest = null.times(&Exact::of(1e-14));
+        let highest = empty.high.times(&Exact::of(2.0)).plus(&rest);
         let is_perfect = empty.low <= null.times(&Exact::of(1e-27));
         let holds = empty.low <= above(own)?
             && (Exact::of(own) <= highest

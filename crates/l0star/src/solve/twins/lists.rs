@@ -22,17 +22,23 @@ pub(super) struct Expanded {
 
 impl Expanded {
     pub(super) fn new(whole: &Problem, settings: &Settings, leaders: &Solution) -> Self {
+        Self::within(whole, settings, leaders, MOST)
+    }
+
+    /// Fits at most `room` models.
+    fn within(whole: &Problem, settings: &Settings, leaders: &Solution, mut room: usize) -> Self {
         let mut context = Context::new(whole, settings);
         let share = whole.twin_loss();
         let below = |bound: f64| lowered(bound, share, bound.max(leaders.objective));
         let mut rest = leaders.rest_bound.map_or(f64::INFINITY, below);
-        let mut room = MOST;
         for model in &leaders.solutions {
             let is_feature = |j: &usize| whole.selectable.binary_search(j).is_ok();
             let features: Vec<usize> = model.support.iter().copied().filter(is_feature).collect();
             let mut low = 0.0;
             let mut sets = Substitutes::new(whole, &features);
-            while let Some(set) = sets.next().filter(|_| room > 0) {
+            while room > 0
+                && let Some(set) = sets.next()
+            {
                 // The leaders themselves come first, and bound the others.
                 context.try_support(&set);
                 let proved = context.certify_last();
@@ -113,6 +119,10 @@ impl Substitutes {
     fn is_over(&self) -> bool {
         self.at.is_none()
     }
+}
+
+impl Iterator for Substitutes {
+    type Item = Vec<usize>;
 
     fn next(&mut self) -> Option<Vec<usize>> {
         let at = self.at.as_mut()?;
@@ -128,5 +138,49 @@ impl Substitutes {
             None => self.at = None,
         }
         Some(set)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::problem::Design;
+    use crate::solve::solve;
+
+    /// A model that was not fitted for want of room is part of the rest.
+    #[test]
+    fn models_without_room_lower_the_bound_of_the_rest() {
+        let a = [1.0, 2.0, 4.0, 3.0, -1.0, 0.5];
+        let b = [0.0, 1.0, 0.0, 2.0, 1.5, -2.0];
+        let design = Design::dense(6, 3, [a, b, a.map(|v| 3.0 * v)].concat()).unwrap();
+        let response = vec![1.0, 2.5, 4.0, 2.5, -0.5, 0.1];
+        let builder = Problem::builder(design, response).k(1).intercept(true);
+        let problem = builder.ridge(0.1).build().unwrap();
+        let settings = Settings {
+            top: NonZeroUsize::new(4),
+            ..Settings::default()
+        };
+        let leaders = solve(&problem.leading().unwrap().unwrap(), &settings).unwrap();
+        let all = Expanded::new(&problem, &settings, &leaders);
+        let whole = all.conclude(&settings, f64::INFINITY, None);
+        assert_eq!((whole.status, whole.solutions.len()), (Status::Optimal, 4));
+        assert_eq!(whole.rest_bound, None);
+        for room in 0..4 {
+            let some = Expanded::within(&problem, &settings, &leaders, room);
+            let found = some.conclude(&settings, f64::INFINITY, None);
+            assert_ne!(found.status, Status::Optimal, "{room}");
+            let listed = |model: &crate::settings::Model| {
+                found
+                    .solutions
+                    .iter()
+                    .any(|own| own.support == model.support)
+            };
+            let left = whole.solutions.iter().filter(|model| !listed(model));
+            for model in left {
+                assert!(found.rest_bound.unwrap() <= model.objective, "{room}");
+            }
+        }
     }
 }
