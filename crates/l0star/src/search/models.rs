@@ -5,7 +5,7 @@ use super::{Context, Source};
 /// Multiplications before anything is proved, of a problem whose bounds will not get far …
 const FIRST: u64 = 8_000_000_000;
 /// … unless so many starts for each feature of a model have found nothing better.
-const PATIENCE: u64 = 100;
+const PATIENCE: u64 = 300;
 /// Multiplications of a while on a thread of its own.
 const A_WHILE: u64 = 10_000_000;
 /// Other problems are not searched here until so many nodes have shown that they are not easy.
@@ -30,13 +30,14 @@ pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
         return;
     }
     begin(context);
-    let divisor = match gap(context, low) {
-        gap if gap > 0.5 => 1,
-        gap if gap > 0.1 => 5,
-        gap if gap > 0.01 => 20,
-        _ => 100,
+    let share = match gap(context, low) {
+        gap if gap > 0.5 && context.problem.has_weak_bounds() => 2 * work,
+        gap if gap > 0.5 => work,
+        gap if gap > 0.1 => work / 5,
+        gap if gap > 0.01 => work / 20,
+        _ => work / 100,
     };
-    proceed(context, work / divisor, u64::MAX);
+    proceed(context, share, u64::MAX);
 }
 
 /// Looks for models for a while, on a thread that does nothing else. False when there is no longer enough to be found for

@@ -157,7 +157,7 @@ impl<'d> Point<'d> {
         }
     }
 
-    /// The Newton step, no longer than the curvature is good for.
+    /// The Newton step. It has no other limit than that P must fall: rows far on their right side may go further.
     fn newton(&mut self) -> Option<[f64; MOST]> {
         let (q, problem) = (self.set.len(), self.data.problem);
         let curvatures = &mut self.curvatures;
@@ -178,20 +178,12 @@ impl<'d> Point<'d> {
             gradient[a] = -(self.products.v[a] + ridge * self.products.x[a]);
         }
         let step = solve(&h, &ridges, &gradient, q)?;
-        self.change(&step);
-        let longest = self.step.iter().fold(0.0f64, |most, t| most.max(t.abs()));
-        let share = (loss.span() / longest).min(1.0);
-        share.is_finite().then(|| step.map(|d| share * d))
+        step.iter().all(|d| d.is_finite()).then_some(step)
     }
 
-    /// Goes a part of a step, no further than the curvature is good for.
+    /// Goes half of a step.
     pub(super) fn advance(&mut self, d: &[f64; MOST]) {
-        let largest = self.products.columns.iter().map(|column| column.largest);
-        let size: f64 = largest.zip(d).map(|(a, d)| a * d.abs()).sum();
-        let share = (self.data.problem.loss.span() / size).min(0.5);
-        if share.is_finite() {
-            (0..MOST).for_each(|a| self.products.x[a] += share * d[a]);
-        }
+        (0..MOST).for_each(|a| self.products.x[a] += 0.5 * d[a]);
     }
 
     /// Goes on from the coefficients until the bound is above the target, or it is seen that it will not be.
