@@ -302,11 +302,12 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     // Sets to start from need not be good ones.
     let given = started.is_none() && context.incumbent().is_some();
     if let Some(mut tree) = GramTree::prepare(problem, &mut context, alive.as_deref(), common) {
+        if let Some(boxed) = tree.boxed(&context) {
+            drop(tree);
+            return binary(context, boxed, started, driver);
+        }
         match started.as_ref().map(|state| tree.restore(state)) {
             None if tree.is_empty() => return enumerated(context, driver),
-            None if let Some(boxed) = tree.boxed(&context) => {
-                return binary(context, boxed, None, driver);
-            }
             None => return driver.drive(Search::new(context, tree)),
             Some(Some(nodes)) => {
                 return driver.go_on(context, tree, nodes);

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::frame::Condensed;
+use super::frame::{Condensed, Frame};
 use super::root::Root;
 use super::tree::GramTree;
 use crate::bound::{Certified, Children, Subproblem};
@@ -15,14 +15,14 @@ use crate::boxes::{Boxes, Quadratic, few};
 use crate::limits::Limits;
 use crate::linalg::rounding::{U, gamma};
 use crate::problem::Problem;
-use crate::relaxation::{Exit, Relaxation, Task, WarmStart, largest, largest_one};
+use crate::relaxation::{Exit, Relaxation, Task, WarmStart, Watch, largest, largest_one};
 use crate::search::Context;
 use crate::settings::Use;
 
 /// Rounds over the features of the root, at most; one that leaves this share of the boxes is the last.
-const ROOT_ROUNDS: (usize, f64) = (30, 0.98);
+const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
 /// Likewise in other nodes.
-const NODE_ROUNDS: (usize, f64) = (8, 0.95);
+const NODE_ROUNDS: (usize, f64) = (8, 0.9);
 /// A node is made smaller when at most this share of its columns is left.
 const SMALLER: f64 = 0.9;
 /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
@@ -266,7 +266,16 @@ impl Relaxation for Boxed {
         Certified::TRIVIAL
     }
 
-    fn solve(&mut self, _problem: &Problem, task: &Task) -> (Certified, Exit) {
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        self.solve_watched(problem, task, &mut |_| {})
+    }
+
+    fn solve_watched(
+        &mut self,
+        _problem: &Problem,
+        task: &Task,
+        watch: &mut Watch,
+    ) -> (Certified, Exit) {
         let is_root = self.held.is_none() && self.current.is_none();
         let stopped = |bound| (bound, Exit::Stopped);
         if !self.enter(task) {
@@ -311,6 +320,7 @@ impl Relaxation for Boxed {
             if best.value() >= task.cut || round == most {
                 break;
             }
+            watch(&|| at(&self.x));
             let Some(current) = &mut self.current else {
                 break;
             };
@@ -438,10 +448,15 @@ impl Relaxation for Boxed {
     }
 
     fn restored(&self, x: Vec<(usize, f64)>) -> Option<WarmStart> {
-        Some(WarmStart {
-            x,
-            ..WarmStart::default()
-        })
+        Some(at(&x))
+    }
+}
+
+/// A start of which the point alone is known.
+fn at(x: &[(usize, f64)]) -> WarmStart {
+    WarmStart {
+        x: x.to_vec(),
+        ..WarmStart::default()
     }
 }
 
@@ -453,23 +468,20 @@ impl GramTree<'_> {
         if self.mixed.is_some() || !is_plain || !self.ideas.fixing {
             return None;
         }
+        let first = self.first.as_ref()?;
         let is_wanted = match self.ideas.boxes {
             Use::Never => false,
-            Use::Auto => self.is_hardly_lifted(),
+            Use::Auto => is_hardly_lifted(&first.frame),
             Use::Always => true,
         };
         is_wanted.then(|| Boxed::new(self.problem, &self.root))
     }
+}
 
-    /// Whether the lifted ridge is small beside the curvature in most columns of the first frame.
-    fn is_hardly_lifted(&self) -> bool {
-        let Some(first) = &self.first else {
-            return false;
-        };
-        let frame = &first.frame;
-        // In the coordinates of a frame the ridge is 1.
-        let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / HARDLY;
-        let small = (0..frame.size()).filter(is_small).count();
-        2 * small > frame.size()
-    }
+/// Whether the ridge, lifted, is small beside the curvature in most columns.
+fn is_hardly_lifted(frame: &Frame) -> bool {
+    // In the coordinates of a frame the ridge is 1.
+    let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / HARDLY;
+    let small = (0..frame.size()).filter(is_small).count();
+    2 * small > frame.size()
 }
