@@ -14,7 +14,7 @@ use instances::{FAMILIES, HARDER, LONG, Source};
 use l0star::internals::NewtonRows;
 use l0star::internals::OrderedTree;
 use l0star::search::{Context, Search};
-use l0star::{Ideas, Method, PathRun, Problem, Settings, Solution, solve};
+use l0star::{Ideas, Method, PathRun, Problem, Settings, Solution, Use, solve};
 
 /// A harder instance is left after this.
 const HARD_LIMIT: Duration = Duration::from_secs(60);
@@ -190,6 +190,7 @@ const MECHANISMS: &[Mechanism] = &[
     ("no lift", |ideas| ideas.lifting = false),
     ("lifts spread evenly", |ideas| ideas.spreading = false),
     ("no re-framing", |ideas| ideas.reframing = false),
+    ("no proved boxes", |ideas| ideas.boxes = Use::Never),
     ("no slack of ridges", |ideas| ideas.slack = false),
     ("no fixing", |ideas| ideas.fixing = false),
     ("splitting on the largest coefficient", |ideas| {

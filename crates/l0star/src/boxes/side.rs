@@ -47,7 +47,7 @@ pub(super) struct Sides<'a> {
 }
 
 /// A change below this share of the radius ends the passes of a round.
-const SETTLED: f64 = 1e-3;
+const SETTLED: f64 = 5e-3;
 
 /// Room to work in.
 #[derive(Debug, Clone, Default)]
@@ -68,24 +68,44 @@ impl Room {
         self.active.clear();
         self.is_active.clear();
         self.is_active.resize(quadratic.size(), false);
+        self.part.size = 0;
     }
 }
 
 /// The part of H between the coordinates that move.
 #[derive(Debug, Clone, Default)]
 struct Part {
+    /// Rows of `stride` entries, of which `size` are there.
     h: Vec<f64>,
+    stride: usize,
+    size: usize,
     x: Vec<f64>,
     v: Vec<f64>,
 }
 
 impl Part {
+    /// Takes in the coordinates that are new since the last time.
     fn gather(&mut self, quadratic: &Quadratic, active: &[u32]) {
-        self.h.clear();
-        for i in active {
-            let row = quadratic.row(*i as usize);
-            self.h.extend(active.iter().map(|j| row[*j as usize]));
+        let size = active.len();
+        if size > self.stride {
+            self.stride = (size + size / 2).next_multiple_of(8);
+            self.h.clear();
+            self.h.resize(self.stride * self.stride, 0.0);
+            self.size = 0;
         }
+        for (at, i) in active.iter().enumerate().skip(self.size) {
+            let row = quadratic.row(*i as usize);
+            for (other, j) in active[..=at].iter().enumerate() {
+                let entry = row[*j as usize];
+                self.h[at * self.stride + other] = entry;
+                self.h[other * self.stride + at] = entry;
+            }
+        }
+        self.size = size;
+    }
+
+    fn row(&self, at: usize) -> &[f64] {
+        &self.h[at * self.stride..at * self.stride + self.size]
     }
 }
 
@@ -150,7 +170,7 @@ impl Sides<'_> {
     /// Passes over the coordinates that are not zero or should not be, in the few rows and columns of H that these have; then
     /// the slopes of all others follow.
     pub(super) fn descend(&self, j: usize, weight: f64, passes: usize, room: &mut Room) {
-        let listed = self.list(j, weight, room);
+        self.list(j, weight, room);
         let d = self.quadratic.size();
         if 2 * room.active.len() > d {
             self.descend_in_place(weight, passes, room);
@@ -162,10 +182,7 @@ impl Sides<'_> {
             part,
             ..
         } = room;
-        if listed {
-            part.gather(self.quadratic, active);
-        }
-        let size = active.len();
+        part.gather(self.quadratic, active);
         part.x.clear();
         part.x.extend(active.iter().map(|i| point.x[*i as usize]));
         part.v.clear();
@@ -173,11 +190,11 @@ impl Sides<'_> {
         for _ in 0..passes {
             let mut largest: f64 = 0.0;
             for (at, i) in active.iter().enumerate() {
-                let row = &part.h[at * size..(at + 1) * size];
-                let (x, curvature) = (part.x[at], row[at]);
+                let (x, curvature) = (part.x[at], part.row(at)[at]);
                 let best = self.least(*i as usize, part.v[at], x, curvature, weight);
                 if best != x {
                     part.x[at] = best;
+                    let row = &part.h[at * part.stride..][..part.size];
                     kernels::axpy(x - best, row, &mut part.v);
                     largest = largest.max((best - x).abs() * curvature.sqrt());
                 }
@@ -191,10 +208,8 @@ impl Sides<'_> {
         }
     }
 
-    /// Lists the coordinates other than j that are not zero or should not be, beside those that are listed; whether there are
-    /// new ones.
-    fn list(&self, j: usize, weight: f64, room: &mut Room) -> bool {
-        let before = room.active.len();
+    /// Lists the coordinates other than j that are not zero or should not be, beside those that are listed.
+    fn list(&self, j: usize, weight: f64, room: &mut Room) {
         let all = room.point.x.iter().zip(&room.point.v).zip(self.boxes);
         for (i, ((x, v), known)) in all.enumerate() {
             // At zero a coordinate stays where it is if this holds.
@@ -204,7 +219,6 @@ impl Sides<'_> {
                 room.active.push(i as u32);
             }
         }
-        room.active.len() > before
     }
 
     fn descend_in_place(&self, weight: f64, passes: usize, room: &mut Room) {

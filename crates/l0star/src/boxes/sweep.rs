@@ -10,10 +10,10 @@ use crate::linalg::rounding::U;
 const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
 const USUAL: Effort = Effort {
-    rounds: 12,
+    rounds: 4,
     passes: 4,
     hold: 0.95,
-    stalls: 3,
+    stalls: 2,
 };
 /// Where the usual effort does next to nothing.
 const RAISED: Effort = Effort {
