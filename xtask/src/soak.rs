@@ -9,7 +9,7 @@ use l0star::internals::Working;
 use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
     Checkpoint, Ideas, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run,
-    Settings, Solution, Status, loss, prices, solve, solve_observed,
+    Settings, Solution, Status, Use, loss, prices, solve, solve_observed,
 };
 
 use crate::step::in_release;
@@ -113,6 +113,7 @@ fn configurations(case: u64) -> Vec<Settings> {
     let mut all = vec![
         Settings::new(Method::BestFirst),
         screened(),
+        boxed(),
         Settings::new(Method::Paper),
         sga,
     ];
@@ -129,6 +130,19 @@ fn configurations(case: u64) -> Vec<Settings> {
 fn screened() -> Settings {
     let ideas = Ideas {
         screen_from: 0,
+        ..Ideas::default()
+    };
+    Settings {
+        ideas,
+        ..Settings::new(Method::BestFirst)
+    }
+}
+
+/// With proved boxes wherever they apply, and trees for small sizes, too.
+fn boxed() -> Settings {
+    let ideas = Ideas {
+        boxes: Use::Always,
+        enumeration: false,
         ..Ideas::default()
     };
     Settings {

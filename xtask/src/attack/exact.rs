@@ -31,7 +31,7 @@ use std::time::Duration;
 use l0star::search::{Event, News};
 use l0star::{
     Checkpoint, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run, Settings,
-    Solution, Status, prices,
+    Solution, Status, Use, prices,
 };
 
 use super::{Finding, Ground};
@@ -107,6 +107,9 @@ fn search(
     settings.ideas.gram = random.chance(0.8);
     if random.chance(0.3) {
         settings.ideas.screen_from = 0;
+    }
+    if random.chance(0.3) {
+        settings.ideas.boxes = Use::Always;
     }
     match random.below(6) {
         0 => settings.relative_gap = [1e-12, 1e-6, 0.1][random.below(3)],
