@@ -317,7 +317,7 @@ impl Point {
 impl Criteria {
     /// Whether a loss is a likelihood, or stands in for one.
     pub fn apply_to(loss: &dyn Loss) -> bool {
-        matches!(loss.name(), "logistic" | "quadratic" | "huber")
+        loss.is_likelihood()
     }
 
     /// Of a model; `None` for a loss that is not a likelihood.
