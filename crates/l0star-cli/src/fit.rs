@@ -46,7 +46,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let (solution, last) = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
-    let mut fitted = saved::of_job(&job, &solution);
+    let mut fitted = job.outcome().fitted(&solution);
     let mut statuses = vec![solution.status];
     // An interrupted run ends without prices.
     if args.prices && solution.status != Status::Interrupted {
@@ -54,7 +54,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
         let prices = prices::find(&job, left, &solution, last, &mut checkpoints)?;
         statuses.extend(prices.iter().map(|price| price.status));
-        fitted.prices = Some(prices::named(&job, &prices));
+        fitted.prices = Some(job.outcome().prices(&prices));
     }
     if args.out.is_some() || args.report.is_some() {
         let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);

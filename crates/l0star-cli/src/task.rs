@@ -10,11 +10,15 @@ use clap::builder::PossibleValuesParser;
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::Builder;
 use l0star::{Design, Problem};
-use l0star_data::model::{Group, Product};
+
 use l0star_data::{
     Fingerprint, Indicator, RawColumn, RawTable, Table, factors, indicators, interactions,
     no_such_column,
 };
+use l0star_record::Rules;
+use l0star_record::fields::{Group, Product};
+use l0star_record::names::Known;
+use l0star_record::outcome::Outcome;
 use l0star_report::page::Rows;
 use l0star_report::text::clip;
 use l0star_report::{Face, warnings};
@@ -24,7 +28,7 @@ use crate::design::{self, Named};
 use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::numbers::{count, positive};
-use crate::rules::{Known, RuleArgs, Rules};
+use crate::rules::RuleArgs;
 
 const FILL: &str = "fill them in; --impute mean does it for features, --drop-missing drops the rows, --drop the columns";
 
@@ -247,7 +251,7 @@ impl Task {
             texts: &texts,
             factors: &factors,
         };
-        let rules = Rules::new(&args.rules, &known)?;
+        let rules = args.rules.resolve(&known)?;
         let mut task = Self {
             file,
             loss,
@@ -360,16 +364,9 @@ impl Task {
         self.indicators.iter().filter(is_used).cloned().collect()
     }
 
-    /// The columns with coefficients of a model: its support, and what is in for free.
-    pub fn columns(&self, support: &[usize]) -> Vec<usize> {
-        let mut columns = [support, self.rules.free()].concat();
-        columns.sort_unstable();
-        columns
-    }
-
     /// How many features there are to choose from; a group is one.
     pub fn features(&self) -> usize {
-        self.rules.count(self.names.len())
+        self.rules.feature_count()
     }
 
     /// The rows that count.
@@ -378,6 +375,26 @@ impl Task {
         weights.map_or(self.response.len(), |weights| {
             weights.iter().filter(|weight| **weight > 0.0).count()
         })
+    }
+
+    /// What a solution of a problem with these data belongs to.
+    pub fn outcome<'a>(
+        &'a self,
+        problem: &'a Problem,
+        ridge: f64,
+        warnings: &'a [String],
+    ) -> Outcome<'a> {
+        let labels = self.labels.as_ref();
+        Outcome {
+            problem,
+            rules: &self.rules,
+            k: problem.k(),
+            ridge,
+            lists: false,
+            free_in_support: false,
+            positive_label: labels.map(|[_, positive]| positive.as_str()),
+            warnings,
+        }
     }
 
     /// What the user should know of the data before they believe a model with k features.
