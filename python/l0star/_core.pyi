@@ -18,7 +18,9 @@ __all__ = [
     "Lock",
     "Price",
     "Problem",
+    "Rules",
     "Solution",
+    "Tally",
     "advice",
     "cost_note",
     "counted",
@@ -120,6 +122,33 @@ class Price:
 _Callback = Callable[[str, float, float | None, float | None, int, int, list[int] | None, int], object]
 
 @final
+class Rules:
+    """Constraints on the features of one data set; the engine checks whether they go together."""
+
+    def __new__(
+        cls,
+        names: Sequence[str],
+        *,
+        include: Sequence[int],
+        include_free: Sequence[int],
+        exclude: Sequence[int],
+        all_nonnegative: bool,
+        nonnegative: Sequence[int],
+        bounds: Sequence[tuple[int, float, float]],
+        groups: Sequence[Sequence[int]],
+        ridge_factors: Sequence[tuple[int, float]],
+        requires: Sequence[tuple[int, Sequence[int]]],
+    ) -> Rules: ...
+    @property
+    def excluded(self) -> list[int]: ...
+    @property
+    def free(self) -> list[int]: ...
+    @property
+    def n_included(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+
+@final
 class Problem:
     """Checked data, to be solved for any k."""
 
@@ -130,18 +159,11 @@ class Problem:
         | tuple[tuple[int, int], npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
         y: npt.NDArray[np.float64],
         *,
-        names: Sequence[str],
+        rules: Rules,
         loss: str,
         huber_delta: float | None,
         ridge: float,
         fit_intercept: bool,
-        include: Sequence[int],
-        include_free: Sequence[int],
-        exclude: Sequence[int],
-        groups: Sequence[Sequence[int]],
-        bounds: Sequence[tuple[int, float, float]],
-        ridge_factors: Sequence[tuple[int, float]],
-        requires: Sequence[tuple[int, Sequence[int]]],
         standardize: bool,
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
@@ -158,6 +180,15 @@ class Problem:
     ) -> tuple[Solution, BaseException | None]: ...
     @property
     def huber_delta(self) -> float | None: ...
+    def record(
+        self,
+        solution: Solution,
+        *,
+        lists: bool,
+        positive_label: str | None = None,
+        warnings: Sequence[str],
+        prices: Sequence[Price] | None = None,
+    ) -> str: ...
     def scores(self, solution: Solution) -> npt.NDArray[np.float64]: ...
     def warnings(self, k: int) -> list[str]: ...
     def path(
@@ -180,15 +211,27 @@ class Problem:
         resume: bytes | None = None,
     ) -> tuple[list[Price], BaseException | None]: ...
 
+@final
+class Tally:
+    """What came of every search so far: a size on the rows outside a fold, with one ridge."""
+
+    def __new__(cls, sizes: Sequence[int], ridges: Sequence[float], folds: int) -> Tally: ...
+    def enter(self, ridge: int, size: int, fold: int, score: float, status: str) -> None: ...
+    def candidates(self) -> list[list[tuple[float, str] | None]]: ...
+    @property
+    def n_missing(self) -> int: ...
+    @property
+    def complete(self) -> list[int]: ...
+    def choose(self, one_standard_error: bool) -> tuple[int | None, bool]: ...
+
 def cross_validate(
-    paths: int,
-    sizes: Sequence[int],
+    tally: Tally,
     settings: Mapping[str, object],
     *,
     entries: int,
     columns: int,
     begin: Callable[[int], Problem],
-    scored: Callable[[int, Solution], object],
+    score: Callable[[int, Solution], float],
     callback: _Callback | None = None,
 ) -> None: ...
 def report(

@@ -18,7 +18,7 @@ from sklearn.model_selection import check_cv
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
-from l0star._constraints import Constraints
+from l0star._constraints import rules
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data
@@ -67,7 +67,7 @@ class _CrossValidated(_SparseModel):
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
         Checkpoints(options)
         data = self._read(X, y, sample_weight, offset)
-        ks = self._sizes(Constraints.read(options, data.names))
+        ks = self._sizes(rules(options, data.names))
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
             check_real(name, "ridges", ridge, above=0.0)
@@ -90,7 +90,7 @@ class _CrossValidated(_SparseModel):
         self._solve(Job(data, self._options(ridge=self.ridge_, verbose=0)), self.k_, clock)
         return self
 
-    def _sizes(self, asked: Constraints) -> list[int]:
+    def _sizes(self, asked: _core.Rules) -> list[int]:
         name, included = type(self).__name__, asked.n_included
         if isinstance(self.ks, Integral):
             check_count(name, "ks", self.ks)
@@ -136,20 +136,16 @@ class _CrossValidated(_SparseModel):
             jobs[path] = Job(part, self._options(ridge=ridge, **one))
             return jobs[path].problem
 
-        def scored(path: int, solution: _core.Solution) -> None:
-            if tally.has(path, solution.k):
-                # Another size has proved more of the same model.
-                tally.set_status(path, solution.k, solution.status)
-                return
+        def score(path: int, solution: _core.Solution) -> float:
             test = paths[path][2]
             fitted._adopt(jobs[path].result(solution))
             extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
-            score = float(scorer(fitted, X[test], y[test], **extra))
-            tally.enter(path, solution.k, score, solution.status)
+            found = float(scorer(fitted, X[test], y[test], **extra))
             shown.update()
             if solution.k == tally.ks[-1]:
                 # The data of this fold are not needed any more.
                 del jobs[path]
+            return found
 
         options = self._options(ridge=1.0, **one)
         left = clock.left()
@@ -162,9 +158,7 @@ class _CrossValidated(_SparseModel):
             Telling(self.callback, 0) as telling,
             bar(tally.n_searches, "searches", disable=not self.verbose) as shown,
         ):
-            _core.cross_validate(
-                len(paths), tally.ks, settings, begin=begin, scored=scored, callback=telling.listener, **size
-            )
+            _core.cross_validate(tally.scores, settings, begin=begin, score=score, callback=telling.listener, **size)
 
 
 def _rows(values: npt.NDArray[np.float64] | None, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:

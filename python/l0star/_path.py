@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l0star import _plot
-from l0star._constraints import Constraints
+from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._input import read
@@ -235,7 +235,7 @@ def sparse_path(
     options = Options.of(locals())
     options.check("sparse_path")
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
-    asked = Constraints.read(options, data.names)
+    asked = rules(options, data.names)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)

@@ -34,8 +34,8 @@ class Origin:
     """Where a result comes from.
 
     ``arguments`` are those of the call that are not by default, ``features`` the columns that could be chosen, ``free``
-    those that are in every model and that k does not count; ``constraints`` and ``settings`` are in the words of the
-    command's model files.
+    those that are in every model and that k does not count; ``settings`` are in the words of the command's model
+    files.
     """
 
     arguments: str
@@ -43,7 +43,6 @@ class Origin:
     n_rows: int
     features: list[str]
     free: frozenset[str]
-    constraints: dict[str, Any]
     settings: dict[str, Any]
     standardize: bool
     has_weights: bool

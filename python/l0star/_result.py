@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import os
 from dataclasses import dataclass, field
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BAR = 30
+#: The fields of the record that a result has as attributes of the same names.
+_OWN = (
+    "status",
+    "objective",
+    "lower_bound",
+    "gap",
+    "relative_gap",
+    "k",
+    "found_by",
+    "found_after",
+    "method",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -128,6 +141,8 @@ class Result(Model):
         See :meth:`prices`.
     warnings : list of str
         What was warned of in the data.
+    record : dict
+        The fields of the command's ``--json``, for :meth:`to_dict`.
     origin : object or None
         Where the result comes from, for :meth:`report`.
     rows : object or None
@@ -161,6 +176,7 @@ class Result(Model):
     fit_intercept: bool
     priced: Prices | None = None
     warnings: list[str] = field(default_factory=list)
+    record: dict[str, Any] = field(default_factory=dict)
     origin: Origin | None = None
     rows: Rows | None = None
 
@@ -185,46 +201,9 @@ class Result(Model):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields of the command's ``--json``, as plain Python objects."""
-        fields: dict[str, Any] = {
-            "status": self.status,
-            "objective": self.objective,
-            "lower_bound": self.lower_bound,
-            "gap": self.gap,
-            "relative_gap": self.relative_gap,
-            "k": self.k,
-            "loss": self.loss,
-            "huber_delta": self.huber_delta,
-            "ridge": self.ridge,
-            "intercept": self.intercept,
-            "support": self.features,
-            "coefficients": self.coefficients,
-            "per_sd": self.per_sd,
-            "solver_calls": self.solver_calls,
-            "nodes": self.nodes,
-            "peak_open_nodes": self.peak_open_nodes,
-            "seconds": self.seconds,
-            "found_by": self.found_by,
-            "found_after": self.found_after,
-            "method": self.method,
-            "warnings": list(self.warnings),
-        }
-        if self.twins:
-            fields["twins"] = self.twins
-        if self.origin is not None and self.origin.constraints:
-            fields["constraints"] = self.origin.constraints
-        if self.priced is not None:
-            fields["prices"] = [price.to_dict() for price in self.priced]
-        if self._is_list:
-            fields["solutions"] = [
-                {
-                    "objective": model.objective,
-                    "intercept": model.intercept,
-                    "support": model.features,
-                    "coefficients": model.coefficients,
-                }
-                for model in self.solutions
-            ]
-            fields["rest_bound"], fields["truncated"] = self.rest_bound, self.truncated
+        # A result with other values, as `dataclasses.replace` makes it, has them here, too.
+        own = {name: getattr(self, name) for name in _OWN}
+        fields: dict[str, Any] = {**copy.deepcopy(self.record), **own}
         if self.classes is not None:
             positive = self.classes[1]
             fields["positive_label"] = positive.item() if isinstance(positive, np.generic) else positive

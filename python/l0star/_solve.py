@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
-from l0star._constraints import Constraints
+from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._input import Data, matrix, read
@@ -157,30 +158,22 @@ class Job:
         self._y, self._weights = data.y, data.weights
         self._names, self._classes = data.names, data.classes
         self._warnings: list[str] = []
-        #: What a model may look like.
-        self.constraints = asked = Constraints.read(options, data.names)
+        asked = rules(options, data.names)
         self._problem = _core.Problem(
             matrix(data.X),
             data.y,
-            names=data.names,
+            rules=asked,
             loss=options.loss,
             huber_delta=None if options.huber_delta == "auto" else float(options.huber_delta),
             ridge=float(options.ridge),
             fit_intercept=bool(options.fit_intercept),
-            include=asked.include,
-            include_free=asked.include_free,
-            exclude=asked.exclude,
-            groups=asked.groups,
-            bounds=asked.bounds,
-            ridge_factors=asked.ridge_factors,
-            requires=asked.requires,
             standardize=bool(options.standardize),
             weights=data.weights,
             offset=data.offset,
         )
         counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
-        excluded = set(asked.exclude)
+        excluded = set(asked.excluded)
         given = {"sample_weight": data.weights, "offset": data.offset}
         self._origin = Origin(
             arguments=options.arguments()
@@ -188,8 +181,7 @@ class Job:
             target=data.target,
             n_rows=counted,
             features=[name for j, name in enumerate(data.names) if j not in excluded],
-            free=frozenset(data.names[j] for j in asked.include_free),
-            constraints=asked.words,
+            free=frozenset(data.names[j] for j in asked.free),
             settings={
                 **settings,
                 "time_limit": finite(settings["time_limit"]),
@@ -290,7 +282,15 @@ class Job:
         """Give what users see of a solution."""
         options, names = self._options, self._names
         aic, bic, ebic = solution.criteria or (None, None, None)
+        record = self._problem.record(
+            solution,
+            lists=len(solution.solutions) > 1 or solution.rest_bound is not None,
+            positive_label=None if self._classes is None else str(self._classes[1]),
+            warnings=self._warnings,
+            prices=priced,
+        )
         result = Result(
+            record=json.loads(record),
             status=solution.status,
             objective=solution.objective,
             lower_bound=solution.lower_bound,

@@ -167,8 +167,8 @@ def tally(*means):
     scores = Tally(list(range(len(means))), [1.0], 2)
     for k, mean in enumerate(means):
         if mean is not None:
-            scores.enter(0, k, mean - 0.1, "optimal")
-            scores.enter(1, k, mean + 0.1, "optimal")
+            scores.scores.enter(0, k, 0, mean - 0.1, "optimal")
+            scores.scores.enter(0, k, 1, mean + 0.1, "optimal")
     return scores
 
 

@@ -38,9 +38,10 @@ Tests wait for events, not for time to pass, and never look whether something ha
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files(&path, found),
-            false => found.push(path),
+        if path.is_dir() {
+            files(&path, found)
+        } else {
+            found.push(path)
         }
     }
 }

@@ -14,6 +14,8 @@ mod results;
 mod soak;
 mod step;
 mod tools;
+#[cfg(test)]
+mod walk;
 
 use std::process::ExitCode;
 

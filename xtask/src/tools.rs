@@ -27,12 +27,13 @@ pub fn cargo_deny() -> Result<PathBuf, String> {
 /// Chromium: `CHROMIUM`, or the first of its usual names on the path, or Debian's package where we may install it.
 pub fn chromium() -> Result<PathBuf, String> {
     if let Some(named) = env::var_os("CHROMIUM").map(PathBuf::from) {
-        return match named.is_file() {
-            true => Ok(named),
-            false => Err(format!(
+        return if named.is_file() {
+            Ok(named)
+        } else {
+            Err(format!(
                 "there is no file {}, which CHROMIUM names",
                 named.display()
-            )),
+            ))
         };
     }
     let find = || {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use l0star_data::Model;
+use l0star_record::Model;
 use l0star_report::text::printable;
 use l0star_report::{Face, explain};
 

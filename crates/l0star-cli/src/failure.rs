@@ -58,7 +58,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The same failure, naming the file that it is about, if it does not yet.
+    /// Names the file that the failure is about, if it does not yet.
     pub fn in_file(self, file: &Path) -> Self {
         match self {
             Self::Data(error) => Self::Data(error.in_file(file)),

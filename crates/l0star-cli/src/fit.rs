@@ -50,7 +50,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         found: (source, seconds),
     } = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
-    let mut fitted = saved::of_job(&job, &solution);
+    let mut fitted = job.outcome().fitted(&solution);
     fitted.found_by = Some(source.as_str().to_owned());
     fitted.found_after = Some(seconds);
     let mut statuses = vec![solution.status];
@@ -60,7 +60,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         let left = limit.map(|limit| limit.saturating_sub(started.elapsed()));
         let prices = prices::find(&job, left, &solution, last, &mut checkpoints)?;
         statuses.extend(prices.iter().map(|price| price.status));
-        fitted.prices = Some(prices::named(&job, &prices));
+        fitted.prices = Some(job.outcome().prices(&prices));
     }
     if args.out.is_some() || args.report.is_some() {
         let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);

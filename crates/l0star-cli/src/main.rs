@@ -1,26 +1,28 @@
 //! The command `l0star`: from a data file to a provably best sparse model.
 //!
+//! The modules, each importing only from those above it:
+//!
 //! | module | its one job |
 //! |---|---|
-//! | `args` | the arguments as typed, each one in range by itself |
-//! | `units` | `30s` and `4GB` |
-//! | `task`, `search` | the data and the search as `fit` and `cv` take them; the data ready for the engine |
-//! | `rules` | what is asked of the features: groups, bounds, heredity, features that are in |
-//! | `ready` | arguments and file together: a valid problem, or what is wrong |
-//! | `input`, `columns` | how a file is read, and which of its columns are features |
-//! | `design` | the columns of a file as the engine takes them |
-//! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
-//! | `manual` | shell completions and manual pages |
-//! | `checkpoint` | checkpoints in files |
-//! | `fault` | what tests let happen at a checkpoint |
+//! | `failure` | one error type, with its exit code |
+//! | `numbers`, `units` | numbers in their ranges; `30s` and `4GB` |
+//! | `screen` | how wide standard output is, and whether it has colours |
+//! | `output` | standard output and files |
 //! | `interrupt` | the first Ctrl-C asks, the second insists |
 //! | `progress` | the log, and the live line on a terminal |
+//! | `fault` | what tests let happen at a checkpoint |
+//! | `checkpoint` | checkpoints in files |
+//! | `input`, `columns` | how a file is read, and which of its columns are features |
+//! | `design` | the columns of a file as the engine takes them |
+//! | `rules` | the options about features: groups, bounds, heredity, features that are in |
+//! | `task`, `search` | the data and the search as `fit`, `path` and `cv` take them; the data ready for the engine |
+//! | `saved` | the model file of a result |
+//! | `ready` | arguments of `fit` and file together: a valid problem, or what is wrong |
 //! | `prices` | what each choice costs |
-//! | `saved` | a result as JSON and as a model file |
-//! | `output` | standard output and files |
-//! | `screen` | how wide standard output is, and whether it has colours |
-//! | `table` | the same result for a reader |
-//! | `failure` | one error type, with its exit code |
+//! | `table` | a result for a reader |
+//! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
+//! | `manual` | shell completions and manual pages |
+//! | `args` | the commands with their arguments, as typed |
 
 mod args;
 mod checkpoint;

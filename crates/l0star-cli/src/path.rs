@@ -8,7 +8,8 @@ use clap::ValueEnum;
 use l0star::path::{Criteria, Point};
 use l0star::search::Event;
 use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings};
-use l0star_data::model::{Constraints, Fitted};
+use l0star_record::fields::{Constraints, Fitted};
+use l0star_record::outcome::Outcome;
 use l0star_report::page::{self, Page, PathChart, PathPoint};
 use l0star_report::text::{percent_up, printable, significant};
 use l0star_report::{Face, Proof, proof};
@@ -156,7 +157,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task)?;
-    if (args.out.is_some() || args.report.is_some()) && !Criteria::apply_to(&*task.loss) {
+    if (args.out.is_some() || args.report.is_some()) && !task.loss.is_likelihood() {
         return Err(Failure::Usage(format!(
             "the loss '{}' is not a likelihood, so no criterion can choose a size to write; use fit -k K, or cv",
             task.loss.name()
@@ -268,7 +269,11 @@ fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row
     for point in points {
         let now = &point.solution.support[..];
         let criteria = point.criteria;
-        let fitted = saved::fitted(task, problem, (point.k, ridge), &point.solution, false, &[]);
+        let outcome = Outcome {
+            k: point.k,
+            ..task.outcome(problem, ridge, &[])
+        };
+        let fitted = outcome.fitted(&point.solution);
         rows.push(Row {
             // The same for all sizes, said once.
             fitted: Fitted {
@@ -366,9 +371,10 @@ fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
     }
     if let Some(row) = chosen.and_then(|at| path.get(at)) {
         let name = output.criterion.name();
-        let features = match row.fitted.support.is_empty() {
-            true => "(none)".to_owned(),
-            false => printable(&row.fitted.support.join(", ")).into_owned(),
+        let features = if row.fitted.support.is_empty() {
+            "(none)".to_owned()
+        } else {
+            printable(&row.fitted.support.join(", ")).into_owned()
         };
         let first = format!("\n→ {name} is smallest at k = {}: ", row.fitted.k);
         text.push_str(&screen.wrapped(&first, "  ", &features));

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use l0star_data::frame::Values;
-use l0star_data::{Format, Frame, Model, RawTable, save_frame};
+use l0star_data::{Format, Frame, RawTable, save_frame};
+use l0star_record::Model;
 
 use crate::failure::{Failure, SOLVED};
 use crate::input::InputArgs;

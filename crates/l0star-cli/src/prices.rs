@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use l0star::{Checkpoint, Price, PriceRun, Settings, Solution};
-use l0star_data::model::Priced;
+use l0star_record::fields::Priced;
 use l0star_report::prices::ordered;
 use l0star_report::proof::{self, Cost};
 use l0star_report::text::{percent, share, significant};
@@ -39,28 +39,6 @@ pub fn find(
         run = run.resume(search).save(every, sink);
     }
     Ok(run.solve()?)
-}
-
-/// Prices by the names of the columns.
-pub fn named(job: &Job, prices: &[Price]) -> Vec<Priced> {
-    prices.iter().map(|price| priced(job, price)).collect()
-}
-
-fn priced(job: &Job, price: &Price) -> Priced {
-    let names = &job.task.names;
-    // JSON has no infinity.
-    let finite = |value: f64| value.is_finite().then_some(value);
-    Priced {
-        feature: job.task.rules.name(names, price.feature).to_owned(),
-        chosen: price.chosen,
-        cost: finite(price.cost),
-        cost_lower: finite(price.cost_bounds.0),
-        cost_upper: finite(price.cost_bounds.1),
-        objective: finite(price.objective),
-        lower_bound: finite(price.lower_bound),
-        status: price.status.to_string(),
-        support: price.support.iter().map(|j| names[*j].clone()).collect(),
-    }
 }
 
 /// One line per choice.

@@ -77,9 +77,10 @@ fn worth_a_line(event: &Event, last: f64) -> Option<&'static str> {
 
 /// How many of so many things are done; nothing where no terminal shows it.
 pub fn bar(count: usize, what: &str, hidden: bool) -> ProgressBar {
-    let target = match hidden {
-        true => ProgressDrawTarget::hidden(),
-        false => ProgressDrawTarget::stderr(),
+    let target = if hidden {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr()
     };
     let bar = ProgressBar::with_draw_target(Some(count as u64), target);
     let template = format!("{{elapsed_precise}}  {{wide_bar}} {{pos}} of {{len}} {what}");

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use l0star::{Method, Problem, Settings};
+use l0star_record::outcome::Outcome;
 
 use crate::checkpoint::CheckpointArgs;
 use crate::failure::Failure;
@@ -95,6 +96,14 @@ impl Job {
             ridge: args.ridge,
             lists: args.top.is_some() || args.within.is_some(),
         })
+    }
+
+    /// What a solution of the job belongs to.
+    pub fn outcome(&self) -> Outcome<'_> {
+        Outcome {
+            lists: self.lists,
+            ..self.task.outcome(&self.problem, self.ridge, &self.warnings)
+        }
     }
 
     /// The label that stands for +1, for a loss on labels.

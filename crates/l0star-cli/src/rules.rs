@@ -1,10 +1,9 @@
-//! What a model may look like beyond "at most k": the options as typed, and the [`Rules`] that they and the features make.
+//! What a model may look like beyond "at most k": the options as typed, and what is wrong with them.
 
-use std::collections::HashMap;
-
-use l0star::problem::Builder;
-use l0star_data::model::{Bounded, ByName, Constraints, Group};
-use l0star_data::{factors, no_such_column};
+use l0star_record::Rules;
+use l0star_record::fields::{Bounded, Group};
+use l0star_record::names::{Feature, Known};
+use l0star_record::rules::{Bounds, Clash, Nonnegative, Request, RidgeFactor, RuleError, Together};
 
 use crate::failure::Failure;
 use crate::numbers::positive;
@@ -102,244 +101,71 @@ fn all_named(texts: &[String]) -> Vec<String> {
     texts.iter().filter_map(|text| named(text)).collect()
 }
 
-/// What is asked of the features, by their positions.
-#[derive(Debug, Default)]
-pub struct Rules {
-    asked: Constraints,
-    included: Vec<usize>,
-    free: Vec<usize>,
-    /// On the scale of the data.
-    bounds: Vec<(usize, f64, f64)>,
-    groups: Vec<Vec<usize>>,
-    factors: Vec<(usize, f64)>,
-    parents: Vec<(usize, [usize; 2])>,
-    /// Products of columns that are no features, which heredity keeps out.
-    orphans: Vec<usize>,
-}
-
-/// The features that rules are about.
-pub struct Known<'a> {
-    pub names: &'a [String],
-    /// The columns of text with the features that stand for their levels.
-    pub texts: &'a [Group],
-    /// The columns whose products are features; empty without any.
-    pub factors: &'a [String],
-}
-
-impl Rules {
-    /// Finds the features that are named; a name that is none is an error.
-    pub fn new(args: &RuleArgs, known: &Known) -> Result<Self, Failure> {
-        let book = Book::new(args, known)?;
-        let mut rules = Self {
-            asked: Constraints {
-                include: all_named(&args.include),
-                include_free: all_named(&args.include_free),
-                all_nonnegative: args.nonnegative.as_ref().is_some_and(Vec::is_empty),
-                nonnegative: all_named(args.nonnegative.as_deref().unwrap_or_default()),
-                bounds: args.bounds.clone(),
-                groups: Vec::new(),
-                ridge_factors: ByName(args.ridge_factor.clone()),
-                heredity: args.heredity,
-                requires: Vec::new(),
+impl RuleArgs {
+    /// What is asked, for the record.
+    fn request(&self) -> Request {
+        let word = |name: &String| Feature::Word(name.clone());
+        let words = |names: &[String]| all_named(names).iter().map(word).collect();
+        let bounds = |own: &Bounded| Bounds {
+            feature: word(&own.feature),
+            lower: own.lower,
+            upper: own.upper,
+        };
+        let group = |own: &Group| Together {
+            name: Some(own.name.clone()),
+            columns: own.columns.iter().map(word).collect(),
+        };
+        let factor = |(name, factor): &(String, f64)| RidgeFactor {
+            feature: word(name),
+            factor: *factor,
+        };
+        Request {
+            include: words(&self.include),
+            include_free: words(&self.include_free),
+            // Columns are excluded before there are features.
+            exclude: Vec::new(),
+            nonnegative: match self.nonnegative.as_deref() {
+                Some([]) => Nonnegative::All,
+                names => Nonnegative::These(words(names.unwrap_or_default())),
             },
-            ..Self::default()
-        };
-        rules.included = book.columns(&rules.asked.include)?;
-        rules.free = book.columns(&rules.asked.include_free)?;
-        rules.free.sort_unstable();
-        rules.free.dedup();
-        if let Some(j) = rules.included.iter().find(|j| rules.free.contains(j)) {
-            return Err(Failure::Usage(format!(
-                "'{}' is both in --include, which counts it, and in --include-free; choose one",
-                known.names[*j]
-            )));
+            bounds: self.bounds.iter().map(bounds).collect(),
+            groups: self.groups.iter().map(group).collect(),
+            ridge_factors: self.ridge_factor.iter().map(factor).collect(),
+            heredity: self.heredity,
+            requires: Vec::new(),
         }
-        rules.bound(&book)?;
-        for (name, factor) in &args.ridge_factor {
-            for j in book.find(name)? {
-                if rules.factors.iter().any(|(own, _)| own == j) {
-                    return Err(Failure::Usage(format!(
-                        "'{}' has two factors in --ridge-factor; give one",
-                        known.names[*j]
-                    )));
-                }
-                rules.factors.push((*j, *factor));
-            }
-        }
-        rules.group(args, &book, known)?;
-        if args.heredity {
-            rules.inherit(known)?;
-        }
-        Ok(rules)
     }
 
-    fn bound(&mut self, book: &Book) -> Result<(), Failure> {
-        let columns = match self.asked.all_nonnegative {
-            true => (0..book.names.len()).collect(),
-            false => book.columns(&self.asked.nonnegative)?,
-        };
-        let nonnegative = columns.into_iter().map(|j| (j, 0.0, f64::INFINITY));
-        self.bounds.extend(nonnegative);
-        for bounded in &self.asked.bounds {
-            let lower = bounded.lower.unwrap_or(f64::NEG_INFINITY);
-            let upper = bounded.upper.unwrap_or(f64::INFINITY);
-            let columns = book.find(&bounded.feature)?.iter();
-            self.bounds.extend(columns.map(|j| (*j, lower, upper)));
-        }
-        Ok(())
-    }
-
-    /// The groups of `--group`, and those of columns of text that are in none of them.
-    fn group(&mut self, args: &RuleArgs, book: &Book, known: &Known) -> Result<(), Failure> {
-        let mut own = vec![None; known.names.len()];
-        for (at, group) in args.groups.iter().enumerate() {
-            let columns = book.find(&group.name)?.to_vec();
-            for j in &columns {
-                if let Some(first) = own[*j].replace(at) {
-                    let other: &Group = &args.groups[first];
-                    return Err(Failure::Usage(format!(
-                        "'{}' is in the groups '{}' and '{}'; a column is in one group at most, and there once",
-                        known.names[*j], other.name, group.name
-                    )));
-                }
-            }
-            self.add_group(&group.name, columns, known);
-        }
-        for text in known.texts {
-            let columns = book.find(&text.name)?;
-            let together = own[columns[0]];
-            let is_regrouped = together.is_some() && columns.iter().all(|j| own[*j] == together);
-            let is_free = columns.iter().all(|j| self.free.contains(j));
-            if columns.len() > 1 && !is_regrouped && !is_free {
-                self.add_group(&text.name, columns.to_vec(), known);
-            }
-        }
-        Ok(())
-    }
-
-    fn add_group(&mut self, name: &str, columns: Vec<usize>, known: &Known) {
-        let names = columns.iter().map(|j| known.names[*j].clone());
-        self.asked.groups.push(Group {
-            name: name.to_owned(),
-            columns: names.collect(),
-        });
-        self.groups.push(columns);
-    }
-
-    /// Every product with its factors.
-    fn inherit(&mut self, known: &Known) -> Result<(), Failure> {
-        if known.factors.is_empty() {
-            return Err(Failure::Usage(
+    /// Finds the features that are named; a name that is none is an error.
+    pub fn resolve(&self, known: &Known) -> Result<Rules, Failure> {
+        let rules = Rules::new(&self.request(), known).map_err(|error| match error {
+            RuleError::Unknown(error) => error.into(),
+            RuleError::TakenName(name) => Failure::Usage(format!(
+                "--group '{name}' has the name of a feature, a column of text or another group; give it a name of its own"
+            )),
+            RuleError::NoProducts => Failure::Usage(
                 "--heredity is about products and squares, and there are none; add --interactions, or drop --heredity".into(),
-            ));
-        }
-        let places = places(known.names);
-        for (j, name) in known.names.iter().enumerate() {
-            let Some(parents) = factors(known.factors, name) else {
-                continue;
-            };
-            match parents.map(|parent| places.get(parent.as_str()).copied()) {
-                [Some(first), Some(second)] => self.parents.push((j, [first, second])),
-                _ => self.orphans.push(j),
+            ),
+        })?;
+        let clash = rules.clash().map(|clash| match clash {
+            Clash::CountedAndFree(name) => format!(
+                "'{name}' is both in --include, which counts it, and in --include-free; choose one"
+            ),
+            Clash::TwoFactors(name) => {
+                format!("'{name}' has two factors in --ridge-factor; give one")
             }
+            Clash::TwoGroups {
+                column,
+                first,
+                second,
+            } => format!(
+                "'{column}' is in the groups '{first}' and '{second}'; a column is in one group at most, and there once"
+            ),
+        });
+        match clash {
+            Some(message) => Err(Failure::Usage(message)),
+            None => Ok(rules),
         }
-        Ok(())
-    }
-
-    /// What was asked, if anything was.
-    pub fn asked(&self) -> Option<&Constraints> {
-        (self.asked != Constraints::default()).then_some(&self.asked)
-    }
-
-    /// The columns that are in every model and not in its support.
-    pub fn free(&self) -> &[usize] {
-        &self.free
-    }
-
-    /// The name of the feature that a column leads.
-    pub fn name<'a>(&'a self, names: &'a [String], leader: usize) -> &'a str {
-        let group = self.groups.iter().position(|own| own.contains(&leader));
-        group.map_or(&names[leader], |at| &self.asked.groups[at].name)
-    }
-
-    /// How many features so many columns are, those not counted in k aside.
-    pub fn count(&self, columns: usize) -> usize {
-        let spared: usize = self.groups.iter().map(|group| group.len() - 1).sum();
-        columns - spared - self.free.len() - self.orphans.len()
-    }
-
-    /// Asks it of a problem.
-    pub fn apply(&self, mut builder: Builder) -> Builder {
-        for j in &self.included {
-            builder = builder.include(*j);
-        }
-        for j in &self.free {
-            builder = builder.include_free(*j);
-        }
-        for (j, lower, upper) in &self.bounds {
-            builder = builder.bounds(*j, *lower, *upper);
-        }
-        for (j, factor) in &self.factors {
-            builder = builder.ridge_factor(*j, *factor);
-        }
-        for (j, parents) in &self.parents {
-            builder = builder.requires(*j, parents);
-        }
-        for j in &self.orphans {
-            builder = builder.exclude(*j);
-        }
-        builder.groups(self.groups.clone())
-    }
-}
-
-fn places(names: &[String]) -> HashMap<&str, usize> {
-    let places = names.iter().enumerate();
-    places.map(|(j, name)| (name.as_str(), j)).collect()
-}
-
-/// The columns that each name stands for.
-struct Book<'a> {
-    names: &'a [String],
-    columns: HashMap<&'a str, Vec<usize>>,
-}
-
-impl<'a> Book<'a> {
-    fn new(args: &'a RuleArgs, known: &Known<'a>) -> Result<Self, Failure> {
-        let places = places(known.names).into_iter();
-        let mut book = Self {
-            names: known.names,
-            columns: places.map(|(name, j)| (name, vec![j])).collect(),
-        };
-        for Group { name, columns } in known.texts.iter().chain(&args.groups) {
-            let columns = book.columns(columns)?;
-            if book.columns.insert(name, columns).is_some() {
-                return Err(Failure::Usage(format!(
-                    "--group '{name}' has the name of a feature, a column of text or another group; give it a name of its own"
-                )));
-            }
-        }
-        Ok(book)
-    }
-
-    fn find(&self, name: &str) -> Result<&[usize], Failure> {
-        let found = self.columns.get(name).map(Vec::as_slice);
-        found.ok_or_else(|| {
-            let mut groups: Vec<&str> = self.columns.keys().copied().collect();
-            let features = places(self.names);
-            groups.retain(|known| !features.contains_key(known));
-            groups.sort_unstable();
-            let names = self.names.iter().cloned();
-            let names: Vec<String> = names.chain(groups.into_iter().map(str::to_owned)).collect();
-            no_such_column(name, &names).into()
-        })
-    }
-
-    fn columns(&self, names: &[String]) -> Result<Vec<usize>, Failure> {
-        let mut columns = Vec::new();
-        for name in names {
-            columns.extend_from_slice(self.find(name)?);
-        }
-        Ok(columns)
     }
 }
 

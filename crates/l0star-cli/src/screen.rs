@@ -32,9 +32,10 @@ impl Screen {
 
     /// A name, or a list of them, in so many columns at most; whole where there is no terminal.
     pub fn clip(&self, text: &str, longest: usize) -> String {
-        match self.is_terminal {
-            true => clip(text, longest),
-            false => printable(text).into_owned(),
+        if self.is_terminal {
+            clip(text, longest)
+        } else {
+            printable(text).into_owned()
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use l0star::Solution;
 use l0star_data::counted;
-use l0star_data::model::Fitted;
+use l0star_record::fields::Fitted;
 use l0star_report::text::{exponent, percent, share, significant};
 use l0star_report::width::{padded, width};
 use l0star_report::{Proof, explain};
@@ -77,9 +77,10 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
             .iter()
             .map(|j| screen.clip(&job.problem.names()[*j], LONGEST_NAME))
             .collect();
-        let features = match names.is_empty() {
-            true => "(none)".to_owned(),
-            false => screen.clip(&names.join(", "), screen.width - 35),
+        let features = if names.is_empty() {
+            "(none)".to_owned()
+        } else {
+            screen.clip(&names.join(", "), screen.width - 35)
         };
         let _ = writeln!(
             text,
@@ -101,9 +102,10 @@ fn list(job: &Job, solution: &Solution, screen: &Screen) -> String {
 
 /// What is proved, green where that is all that was asked.
 fn title(proof: &Proof, screen: &Screen) -> String {
-    match proof.is_complete() {
-        true => screen.good(&proof.headline()),
-        false => screen.loud(&proof.headline()),
+    if proof.is_complete() {
+        screen.good(&proof.headline())
+    } else {
+        screen.loud(&proof.headline())
     }
 }
 
@@ -147,9 +149,10 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
         }
     }
     let mut text = screen.bold(&lines[0]) + "\n";
-    let room = match screen.is_terminal {
-        true => screen.width.saturating_sub(width(&lines[0]) + 2),
-        false => LONGEST_BAR,
+    let room = if screen.is_terminal {
+        screen.width.saturating_sub(width(&lines[0]) + 2)
+    } else {
+        LONGEST_BAR
     };
     // A wide screen has room for finer bars.
     let longest = room.min(LONGEST_BAR + screen.width.saturating_sub(80) / 2);
@@ -159,9 +162,10 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
     for (line, effect) in lines[1..].iter_mut().zip(&effects) {
         let bar = bar(effect.abs() / largest, longest);
         *line += "  ";
-        *line += &match *effect < 0.0 {
-            true => screen.minus(&bar),
-            false => screen.good(&bar),
+        *line += &if *effect < 0.0 {
+            screen.minus(&bar)
+        } else {
+            screen.good(&bar)
         };
         text.push_str(line.trim_end());
         text.push('\n');

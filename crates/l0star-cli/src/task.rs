@@ -11,15 +11,17 @@ use std::sync::Arc;
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::Builder;
 use l0star::{Design, Problem};
-use l0star_data::model::Product;
 use l0star_data::{Fingerprint, Indicator, RawTable, factors};
+use l0star_record::Rules;
+use l0star_record::fields::Product;
+use l0star_record::names::Known;
+use l0star_record::outcome::Outcome;
 use l0star_report::page::Rows;
 use l0star_report::{Face, warnings};
 
 pub use args::{HuberDelta, TaskArgs};
 
 use crate::failure::Failure;
-use crate::rules::{Known, Rules};
 
 /// Data that can be fitted to, in the engine's form.
 #[derive(Debug)]
@@ -104,7 +106,7 @@ impl Task {
             texts: &texts,
             factors: &factors,
         };
-        let rules = Rules::new(&args.rules, &known)?;
+        let rules = args.rules.resolve(&known)?;
         let mut task = Self {
             file,
             loss,
@@ -217,16 +219,9 @@ impl Task {
         self.indicators.iter().filter(is_used).cloned().collect()
     }
 
-    /// The columns with coefficients of a model: its support, and what is in for free.
-    pub fn columns(&self, support: &[usize]) -> Vec<usize> {
-        let mut columns = [support, self.rules.free()].concat();
-        columns.sort_unstable();
-        columns
-    }
-
     /// How many features there are to choose from; a group is one.
     pub fn features(&self) -> usize {
-        self.rules.count(self.names.len())
+        self.rules.feature_count()
     }
 
     /// The rows that count.
@@ -235,6 +230,26 @@ impl Task {
         weights.map_or(self.response.len(), |weights| {
             weights.iter().filter(|weight| **weight > 0.0).count()
         })
+    }
+
+    /// What a solution of a problem with these data belongs to.
+    pub fn outcome<'a>(
+        &'a self,
+        problem: &'a Problem,
+        ridge: f64,
+        warnings: &'a [String],
+    ) -> Outcome<'a> {
+        let labels = self.labels.as_ref();
+        Outcome {
+            problem,
+            rules: &self.rules,
+            k: problem.k(),
+            ridge,
+            lists: false,
+            free_in_support: false,
+            positive_label: labels.map(|[_, positive]| positive.as_str()),
+            warnings,
+        }
     }
 
     /// What the user should know of the data before they believe a model with k features.

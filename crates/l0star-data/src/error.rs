@@ -355,7 +355,8 @@ pub enum DataError {
 }
 
 impl DataError {
-    pub(crate) fn reading(path: &Path, reason: io::Error) -> DataError {
+    /// A file that could not be read, with what to do about it.
+    pub fn reading(path: &Path, reason: io::Error) -> DataError {
         let advice = match reason.kind() {
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::PermissionDenied => "check the permissions of the file",
@@ -396,7 +397,7 @@ impl DataError {
         }
     }
 
-    /// The same error, naming the file in which it happened, if it does not yet.
+    /// Names the file in which the error happened, if it does not yet.
     pub fn in_file(mut self, path: &Path) -> DataError {
         match &mut self {
             DataError::NotFinite {

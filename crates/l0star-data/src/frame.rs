@@ -50,7 +50,7 @@ impl<'a> Frame<'a> {
         columns.map(|(name, values)| (name.as_ref(), values))
     }
 
-    /// The same columns with texts that no spreadsheet runs as a formula: an apostrophe is put before those that begin with
+    /// Makes texts such that no spreadsheet runs them as formulas: an apostrophe is put before those that begin with
     /// `=`, `+`, `-`, `@`, a tab or a line break. Texts that are numbers stay as they are.
     pub fn without_formulas(mut self) -> Frame<'a> {
         let starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];

@@ -85,9 +85,10 @@ impl RawTable {
                 continue;
             }
             numbers += usize::from(like_number(level));
-            match count < rare || level == OTHER {
-                true => others.push(level.clone()),
-                false => kept.push(level.clone()),
+            if count < rare || level == OTHER {
+                others.push(level.clone())
+            } else {
+                kept.push(level.clone())
             }
         }
         if 2 * numbers > kept.len() + others.len() {

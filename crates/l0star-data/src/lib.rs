@@ -1,29 +1,34 @@
 //! Files in and out, instance generators and feature expansion.
 //!
+//! The modules, each importing only from those above it:
+//!
 //! | module | its one job |
 //! |---|---|
-//! | [`table`], [`sparse`] | [`Table`] and [`SparseTable`]: finite numbers in named columns, valid by construction |
-//! | [`raw`], [`column`](mod@column) | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
-//! | [`mod@file`], [`format`](mod@format) | [`load`] and [`save`]: what a file is, and who reads it; files written atomically |
-//! | [`select`] | [`Selection`]: columns by name, pattern or number |
-//! | [`summary`] | [`Summary`]: types, gaps, scales, copies |
-//! | `source` | bytes behind a name: a file, standard input, gzip, zstd |
-//! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
-//! | [`npy`], `npz`, `libsvm`, `arrow` | the other formats: NumPy, LIBSVM, Parquet and Arrow |
-//! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
-//! | [`expand`] | interactions, squares, unit norms |
-//! | [`real`] | the paper's Diabetes and Boston instances |
-//! | [`indicators`] | [`Indicator`]: columns of text as one column a level |
-//! | [`model`] | [`Model`]: a fitted model in a file |
-//! | [`missing`] | rows dropped and means filled in where values are missing |
-//! | [`frame`] | [`Frame`]: columns of numbers and text to write |
-//! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
-//! | [`lock`] | [`Lock`]: one process at a time writes a file |
-//! | [`error`] | [`DataError`]: what is wrong, where, what to do |
+//! | `counted` | [`counted`] and [`plural`]: nouns with their numbers |
 //! | [`text`] | names as they may stand in a message: no control characters, no invisible ones |
 //! | `caps` | how much memory a file may take |
 //! | [`place`] | [`Place`]: the file, the column and the line of a message |
-//! | `counted` | [`counted`] and [`plural`]: nouns with their numbers |
+//! | [`error`] | [`DataError`]: what is wrong, where, what to do |
+//! | `atomic` | [`write_atomically`]: a file is written whole or not at all |
+//! | [`lock`] | [`Lock`]: one process at a time writes a file |
+//! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
+//! | [`format`](mod@format) | [`Format`], [`ReadOptions`]: the formats, and what a reader is told |
+//! | `source` | bytes behind a name: a file, standard input, gzip, zstd |
+//! | `suggest` | [`no_such_column`]: names that are close |
+//! | [`column`](mod@column), [`table`], [`sparse`] | [`Table`] and [`SparseTable`]: finite numbers in named columns |
+//! | [`raw`] | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
+//! | [`select`] | [`Selection`]: columns by name, pattern or number |
+//! | [`missing`] | rows dropped and means filled in where values are missing |
+//! | [`indicators`] | [`Indicator`]: columns of text as one column a level |
+//! | [`summary`] | [`Summary`]: types, gaps, scales, copies |
+//! | [`frame`] | [`Frame`]: columns of numbers and text to write |
+//! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
+//! | [`npy`], `npz`, `libsvm`, `arrow` | the other formats: NumPy, LIBSVM, Parquet and Arrow |
+//! | `detect` | what a file is, by its first bytes, then by its name |
+//! | [`mod@file`] | [`load`] and [`save`]: which module reads a file, and which writes it |
+//! | [`expand`] | interactions, squares, unit norms |
+//! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
+//! | [`real`] | the paper's Diabetes and Boston instances |
 //!
 //! A column-major design matrix is a plain slice: column `j` of a table with `n` rows occupies
 //! `values[j * n..(j + 1) * n]`.
@@ -61,7 +66,6 @@ pub mod indicators;
 mod libsvm;
 pub mod lock;
 pub mod missing;
-pub mod model;
 pub mod npy;
 mod npz;
 pub mod place;
@@ -88,7 +92,6 @@ pub use frame::Frame;
 pub use generate::Instance;
 pub use indicators::Indicator;
 pub use lock::Lock;
-pub use model::Model;
 pub use npy::{read_npy, write_npy};
 pub use place::{Place, Position};
 pub use raw::RawTable;

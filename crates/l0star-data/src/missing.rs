@@ -108,7 +108,7 @@ impl RawTable {
     }
 
     /// Fills the missing cells of a column of numbers.
-    pub(crate) fn fill(&mut self, column: &str, value: f64) -> Result<(), DataError> {
+    pub fn fill(&mut self, column: &str, value: f64) -> Result<(), DataError> {
         let j = self.position(column)?;
         if self.columns()[j].missing() == 0 {
             return Ok(());
@@ -123,7 +123,7 @@ impl RawTable {
     }
 
     /// The error for columns that are not there, of so many that are needed.
-    pub(crate) fn lacks(&self, absent: &[&str], needed: usize) -> DataError {
+    pub fn lacks(&self, absent: &[&str], needed: usize) -> DataError {
         let shown = absent.iter().take(SHOWN);
         let mut list: Vec<String> = shown
             .map(|name| {

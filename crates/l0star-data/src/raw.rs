@@ -47,13 +47,13 @@ impl RawTable {
         }
     }
 
-    /// The same, knowing the physical line of each row.
+    /// Adds the physical line of each row.
     pub(crate) fn with_lines(mut self, lines: Lines) -> RawTable {
         self.lines = Some(lines);
         self
     }
 
-    /// The same, saying that the names do not stand in the file.
+    /// Notes that the names do not stand in the file.
     pub(crate) fn without_names(mut self) -> RawTable {
         self.has_names = false;
         self
@@ -262,7 +262,7 @@ impl RawTable {
     }
 
     /// The table of the columns given.
-    pub(crate) fn only<N: AsRef<str>>(&self, columns: &[N]) -> Result<RawTable, DataError> {
+    pub fn only<N: AsRef<str>>(&self, columns: &[N]) -> Result<RawTable, DataError> {
         let places = self.places(columns)?;
         Ok(RawTable {
             file: self.file.clone(),

@@ -5,7 +5,7 @@ use std::panic;
 use std::path::Path;
 
 use l0star_data::generate::rng::Stream;
-use l0star_data::{Format, Model, ReadOptions, Summary, parse};
+use l0star_data::{Format, ReadOptions, Summary, parse};
 
 #[path = "samples/damage.rs"]
 mod damage;
@@ -13,24 +13,8 @@ mod samples;
 
 use damage::mutate;
 
-/// Mutations of every file; there are 22 files.
+/// Mutations of every file; there are 21 files.
 const ROUNDS: usize = 1200;
-
-/// A small file of every format, under a name for messages.
-fn corpus() -> Vec<(String, Vec<u8>)> {
-    let mut files = samples::files();
-    files.push(("model.json".into(), MODEL.into()));
-    files
-}
-
-const MODEL: &str = r#"{"format":"l0star-model","version":1,"l0star":"0.1.0","status":"optimal",
-"objective":0.5,"lower_bound":0.5,"gap":0.0,"relative_gap":0.0,"k":2,"loss":"logistic","ridge":0.001,
-"intercept":-1.5,"support":["x1","a:b"],"coefficients":{"x1":2.0,"a:b":-1e-3},"solver_calls":3,"nodes":1,
-"peak_open_nodes":1,"seconds":0.1,"method":"best-first","warnings":[],"target":"b","labels":["0","1"],
-"weights":null,"offset":null,"huber_delta":null,"fit_intercept":true,"standardize":false,
-"products":[{"name":"a:b","factors":["x2","x3"]}],"features":["x1","x2"],"settings":{"gap":0.0,
-"relative_gap":0.0,"top":null,"within":null,"time_limit":null,"node_limit":null,"memory_limit":null,
-"threads":1},"data":{"file":"a.csv","rows":9,"columns":2,"rows_dropped":0,"hash":"00"},"command":[]}"#;
 
 /// Peak memory of this process, where the system tells.
 fn peak_megabytes() -> Option<usize> {
@@ -44,7 +28,7 @@ fn peak_megabytes() -> Option<usize> {
 fn no_damaged_file_brings_a_reader_down() {
     // The readers of Arrow and Parquet panic on some files, which is caught and becomes an error: keep it silent.
     panic::set_hook(Box::new(|_| {}));
-    let corpus = corpus();
+    let corpus = samples::files();
     let mut random = Stream::new(20);
     let (mut read, mut refused) = (0, 0);
     for round in 0..ROUNDS {
@@ -75,9 +59,6 @@ fn no_damaged_file_brings_a_reader_down() {
 /// Reads the file by what it looks like, or as a format that it is not; whether that is a table.
 fn look(round: usize, name: &str, bytes: &[u8]) -> bool {
     let path = Path::new(name);
-    if name.ends_with(".json") {
-        return Model::parse(path, bytes).is_ok();
-    }
     let mut options = ReadOptions::default();
     if round % 7 == 3 {
         let word = Format::WORDS[round / 7 % Format::WORDS.len()];

@@ -69,12 +69,13 @@ impl Dyadic {
 
     /// Times `2^by`.
     pub(crate) fn shifted(&self, by: i64) -> Self {
-        match self.is_zero() {
-            true => Self::zero(),
-            false => Self {
+        if self.is_zero() {
+            Self::zero()
+        } else {
+            Self {
                 mantissa: self.mantissa.clone(),
                 exponent: self.exponent + by,
-            },
+            }
         }
     }
 
@@ -170,9 +171,10 @@ impl Mul for &Dyadic {
         // A product of odd numbers is odd.
         Dyadic {
             mantissa: &self.mantissa * &other.mantissa,
-            exponent: match self.is_zero() || other.is_zero() {
-                true => 0,
-                false => self.exponent + other.exponent,
+            exponent: if self.is_zero() || other.is_zero() {
+                0
+            } else {
+                self.exponent + other.exponent
             },
         }
     }

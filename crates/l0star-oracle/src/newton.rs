@@ -133,9 +133,10 @@ impl<'p> Face<'p> {
             let entry = |i: &usize| {
                 let pairs = self.columns[*i].entries.iter().zip(&weighted);
                 let sum: Dyadic = pairs.map(|(a, v)| a * v).sum();
-                match i == j {
-                    true => &sum + &self.columns[*i].ridge,
-                    false => sum,
+                if i == j {
+                    &sum + &self.columns[*i].ridge
+                } else {
+                    sum
                 }
             };
             let mut row: Vec<Dyadic> = free.iter().map(entry).collect();

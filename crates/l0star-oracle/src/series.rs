@@ -70,10 +70,7 @@ fn log_above(e: &BigInt) -> BigInt {
 pub(crate) fn logistic(m: &Dyadic) -> Dyadic {
     // log is 1-Lipschitz here: both errors together are still far below the one allowed.
     let rest = number(log_above(&exp_below(&m.abs())));
-    match *m < Dyadic::zero() {
-        true => &rest - m,
-        false => rest,
-    }
+    if *m < Dyadic::zero() { &rest - m } else { rest }
 }
 
 /// `1/(1 + exp(m))`: minus the slope of the logistic loss, and its curvature `q(1 - q)`.
@@ -83,9 +80,10 @@ pub(crate) fn wrong(m: &Dyadic) -> (Dyadic, Dyadic) {
     let less = (&e << WORK) / &all;
     let more = one() - &less;
     let curvature = number(product(&less, &more));
-    match *m < Dyadic::zero() {
-        true => (number(more), curvature),
-        false => (number(less), curvature),
+    if *m < Dyadic::zero() {
+        (number(more), curvature)
+    } else {
+        (number(less), curvature)
     }
 }
 

@@ -1,23 +1,31 @@
 //! `l0star._core`: arrays in, numbers out. What users see is the pure-Python package on top of it.
 //!
+//! The modules, each importing only from those above it:
+//!
 //! | module | its one job |
 //! |---|---|
-//! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy |
-//! | `problem` | the class `Problem`: checked data, to be solved for any k |
-//! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
-//! | `solution` | what comes back |
-//! | `report` | its page |
+//! | `error` | what can go wrong, as exceptions of Python |
+//! | `lock` | one process at a time writes a file |
 //! | `text` | how wide a text is on a terminal, and what of it may be shown |
 //! | `words` | the sentences of `l0star-report`, for the Python package |
-//! | `lock` | one process at a time writes a file |
+//! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy |
+//! | `rules` | the class `Rules`: constraints on the features |
+//! | `solution` | what comes back |
+//! | `tally` | the class `Tally`: the scores of cross-validation |
+//! | `report` | its page |
+//! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
+//! | `problem` | the class `Problem`: checked data, to be solved for any k |
+//! | `_core` | the module as Python imports it |
 
 mod design;
 mod error;
 mod lock;
 mod problem;
 mod report;
+mod rules;
 mod run;
 mod solution;
+mod tally;
 mod text;
 mod words;
 
@@ -36,7 +44,11 @@ mod _core {
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]
+    use crate::rules::Rules;
+    #[pymodule_export]
     use crate::solution::{Price, Solution};
+    #[pymodule_export]
+    use crate::tally::Tally;
     #[pymodule_export]
     use crate::text::{cut, printable, width};
     #[pymodule_export]

@@ -6,14 +6,19 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use l0star::{Checkpoint, PathCheckpoint, loss};
+use l0star_record::Rules as Resolved;
+use l0star_record::outcome::Outcome;
 use l0star_report::{Face, warnings};
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::design;
 use crate::error::{guarded, refuse};
+use crate::rules::Rules;
 use crate::run::{self, Kept, Listeners, run};
 use crate::solution::{Price, Solution, complete};
+use crate::tally::Tally;
 
 /// Checked data, to be solved for any k.
 #[pyclass(frozen, module = "l0star._core")]
@@ -23,8 +28,8 @@ pub struct Problem {
     weights: Option<Vec<f64>>,
     /// Of all rows.
     offset: Option<Vec<f64>>,
-    /// Columns that are in every model and that k does not count: part of what users call the support.
-    free: Vec<usize>,
+    rules: Resolved,
+    ridge: f64,
 }
 
 /// How to solve, in the engine's words: the fields of `l0star::Settings` that Python knows.
@@ -89,7 +94,7 @@ impl Problem {
     pub fn shared(&self) -> run::Begun {
         run::Begun {
             problem: self.problem.clone(),
-            free: self.free.clone(),
+            free: self.rules.free().to_vec(),
         }
     }
 }
@@ -97,25 +102,17 @@ impl Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (X, y, *, names, loss, huber_delta, ridge, fit_intercept, include, include_free, exclude, groups,
-                        bounds, ridge_factors, requires, standardize, weights=None, offset=None))]
+    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
         X: &Bound<'_, PyAny>,
         y: PyReadonlyArray1<f64>,
-        names: Vec<String>,
+        rules: &Rules,
         loss: &str,
         huber_delta: Option<f64>,
         ridge: f64,
         fit_intercept: bool,
-        include: Vec<usize>,
-        include_free: Vec<usize>,
-        exclude: Vec<usize>,
-        groups: Vec<Vec<usize>>,
-        bounds: Vec<(usize, f64, f64)>,
-        ridge_factors: Vec<(usize, f64)>,
-        requires: Vec<(usize, Vec<usize>)>,
         standardize: bool,
         weights: Option<PyReadonlyArray1<f64>>,
         offset: Option<PyReadonlyArray1<f64>>,
@@ -126,32 +123,14 @@ impl Problem {
         let name = loss;
         let given = loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?;
         // Every k is asked for later; here none must be too small for what is included.
-        let mut builder = l0star::Problem::builder(design, vector(y))
-            .k(names.len())
-            .names(names)
+        let builder = l0star::Problem::builder(design, vector(y))
+            .k(rules.names.len())
+            .names(rules.names.clone())
             .loss(given)
             .ridge(ridge)
             .intercept(fit_intercept)
-            .standardize(standardize)
-            .groups(groups);
-        for column in include {
-            builder = builder.include(column);
-        }
-        for column in &include_free {
-            builder = builder.include_free(*column);
-        }
-        for column in exclude {
-            builder = builder.exclude(column);
-        }
-        for (column, lower, upper) in bounds {
-            builder = builder.bounds(column, lower, upper);
-        }
-        for (column, factor) in ridge_factors {
-            builder = builder.ridge_factor(column, factor);
-        }
-        for (child, parents) in &requires {
-            builder = builder.requires(*child, parents);
-        }
+            .standardize(standardize);
+        let mut builder = rules.rules.apply(builder);
         let (weights, offset) = (weights.map(vector), offset.map(vector));
         if let Some(weights) = &weights {
             builder = builder.weights(weights.clone());
@@ -171,7 +150,8 @@ impl Problem {
             problem: problem.map_err(refuse)?,
             weights,
             offset,
-            free: include_free,
+            rules: rules.rules.clone(),
+            ridge,
         })
     }
 
@@ -211,9 +191,37 @@ impl Problem {
             ..Listeners::default()
         };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
-        solution.complete(&self.free);
+        solution.complete(self.rules.free());
         solution.describe(&self.problem);
         Ok((solution, stopped_by))
+    }
+
+    /// The fields of a solution as the command's `--json` prints them, with its prices. Supports name what is in for free.
+    #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None))]
+    fn record(
+        &self,
+        solution: &Solution,
+        lists: bool,
+        positive_label: Option<&str>,
+        warnings: Vec<String>,
+        prices: Option<Vec<PyRef<'_, Price>>>,
+    ) -> PyResult<String> {
+        let outcome = Outcome {
+            problem: &self.problem,
+            rules: &self.rules,
+            k: solution.k,
+            ridge: self.ridge,
+            lists,
+            free_in_support: true,
+            positive_label,
+            warnings: &warnings,
+        };
+        let mut fitted = outcome.fitted(&solution.found);
+        let prices = prices.map(|prices| -> Vec<l0star::Price> {
+            prices.iter().map(|price| price.0.clone()).collect()
+        });
+        fitted.prices = prices.map(|prices| outcome.prices(&prices));
+        serde_json::to_string(&fitted).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     /// `intercept + Ax + o` for every row, 0 for those that do not count.
@@ -283,7 +291,7 @@ impl Problem {
         let search = |events| run::path(&self.problem, &settings, &events, sizes, kept);
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
-            solution.complete(&self.free);
+            solution.complete(self.rules.free());
             solution.describe(&self.problem);
         }
         Ok((solutions, stopped_by))
@@ -314,31 +322,30 @@ impl Problem {
         };
         let (prices, stopped_by) = run(py, &flag, listeners, search)?;
         let price = |mut price: l0star::Price| {
-            complete(&mut price.support, &self.free);
+            complete(&mut price.support, self.rules.free());
             Price(price)
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
 }
 
-/// Solves several problems for the same sizes, in turns on `settings["threads"]` threads, each search on one.
+/// Enters the scores of cross-validation in a tally: every path, a ridge on the rows outside a fold, is searched in turns on
+/// `settings["threads"]` threads, each search on one.
 ///
-/// `begin(path)` gives the problem of a path, of about `entries` numbers in so many columns; `scored(path, solution)` takes
-/// every search that has ended by itself, and again one of which a later search has proved more. Both are called on the
-/// calling thread, and so is `callback`, as in `Problem.solve`. The time limit is for all of them: searches that it cuts off
-/// are not handed out.
+/// `begin(path)` gives the problem of a path, of about `entries` numbers in so many columns; `score(path, solution)` scores
+/// a search that has ended by itself. Both are called on the calling thread, and so is `callback`, as in `Problem.solve`.
+/// The time limit is for all of them: searches that it cuts off have no score.
 #[pyfunction]
-#[pyo3(signature = (paths, sizes, settings, *, entries, columns, begin, scored, callback=None))]
+#[pyo3(signature = (tally, settings, *, entries, columns, begin, score, callback=None))]
 #[expect(clippy::too_many_arguments)]
 pub fn cross_validate(
     py: Python<'_>,
-    paths: usize,
-    sizes: Vec<usize>,
+    tally: &Tally,
     settings: Settings,
     entries: usize,
     columns: usize,
     begin: Py<PyAny>,
-    scored: Py<PyAny>,
+    score: Py<PyAny>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let (settings, flag) = settings.ready()?;
@@ -348,13 +355,13 @@ pub fn cross_validate(
         Ok(problem.cast::<Problem>()?.get().shared())
     };
     let listeners = Listeners {
-        k: sizes.iter().copied().min().unwrap_or(0),
+        k: tally.sizes.iter().copied().min().unwrap_or(0),
         callback,
         begin: Some(Box::new(begin)),
-        scored: Some(scored),
+        score: Some(score),
         save: None,
     };
-    let search = |events| run::in_turns(paths, room, &settings, &events, &sizes);
+    let search = |events| run::cross_validate(tally, room, &settings, &events);
     let ((), stopped_by) = run(py, &flag, listeners, search)?;
     stopped_by.map_or(Ok(()), Err)
 }

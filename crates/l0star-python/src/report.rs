@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use l0star_data::{DataError, Model};
+use l0star_data::DataError;
+use l0star_record::Model;
 use l0star_report::Face;
 use l0star_report::page::{self, Page, PathChart, PathPoint, Rows, Trace};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};

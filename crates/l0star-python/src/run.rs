@@ -3,25 +3,24 @@
 //! The search runs on a thread of its own. The calling thread waits for it without the GIL, and wakes up for events (to
 //! call back, while the search waits for the answer) and for signals (so that Ctrl-C works).
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use l0star::batch::{self, Turn};
 use l0star::path::{Criteria, PathObserver, Point};
 use l0star::search::{Event, News};
 use l0star::{
     Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
-    Status,
 };
+use l0star_record::cv::{CrossValidation, Path, Searcher};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::{broken, guarded, refuse};
 use crate::solution::{History, Solution};
+use crate::tally::Tally;
 
 /// Signals are looked at, and a callback is called, at least this often.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -44,8 +43,8 @@ pub struct Listeners {
     pub save: Option<Py<PyAny>>,
     /// Makes the problem of a path of cross-validation.
     pub begin: Option<Box<Begin>>,
-    /// Searches of cross-validation.
-    pub scored: Option<Py<PyAny>>,
+    /// Scores a search of cross-validation.
+    pub score: Option<Py<PyAny>>,
 }
 
 /// From the number of a path to its problem.
@@ -174,8 +173,8 @@ enum Told {
     Checkpoint(Vec<u8>),
     /// A path begins; its problem goes there.
     Begin(usize, Sender<Begun>),
-    /// A search of a path has ended.
-    Scored(usize, Box<Solution>),
+    /// A search of a path has ended; its score goes there.
+    Score(usize, Box<Solution>, Sender<f64>),
 }
 
 impl Told {
@@ -210,13 +209,14 @@ impl Told {
                 let _ = to.send(begun);
             }
             (
-                Self::Scored(path, solution),
+                Self::Score(path, solution, to),
                 Listeners {
-                    scored: Some(scored),
-                    ..
+                    score: Some(score), ..
                 },
             ) => {
-                scored.bind(py).call1((path, *solution))?;
+                let score = score.bind(py).call1((path, *solution))?.extract::<f64>()?;
+                // Whoever has gone away needs no answer.
+                let _ = to.send(score);
             }
             _ => {}
         }
@@ -379,79 +379,98 @@ pub fn path(
     Ok(points.into_iter().map(solution).collect())
 }
 
-/// The paths of cross-validation, which take turns: the thread that waits for them, and one of those that search.
-pub fn in_turns(
-    paths: usize,
+/// The paths of cross-validation: problems and scores come from the calling thread.
+struct Folds<'a> {
+    events: &'a Events,
+    settings: &'a Settings,
+    sizes: &'a [usize],
+    batch: Batch<'static>,
+    origin: Instant,
+    /// What `include_free` adds to a support.
+    free: Mutex<Vec<usize>>,
+}
+
+/// Without an answer there is an exception, and the flag is set: nothing more will be searched.
+fn unanswered(_: RecvError) -> l0star::Error {
+    l0star::Error::Empty {
+        what: "problems to solve",
+    }
+}
+
+impl Searcher for Folds<'_> {
+    type Error = l0star::Error;
+    /// What happened in a search.
+    type Notes = History;
+
+    fn begin(&self, path: Path) -> l0star::Result<PathState<'static>> {
+        let (to, from) = channel();
+        self.events.tell(Told::Begin(path.at, to));
+        let begun = from.recv().map_err(unanswered)?;
+        *lock(&self.free) = begun.free;
+        let sizes = self.sizes.iter().copied();
+        self.batch
+            .path(path.at, &begun.problem, self.settings, sizes)
+    }
+
+    fn step(
+        &self,
+        state: &mut PathState<'static>,
+        settings: &Settings,
+    ) -> l0star::Result<Option<(Point, History)>> {
+        let Some(k) = self.sizes.get(state.done()) else {
+            return Ok(None);
+        };
+        let mut follower = Follower::new(*k, self.origin);
+        let mut observer: PathObserver<'_> = Box::new(|_, event| {
+            follower.note(event);
+            if self.events.states {
+                self.events.tell(Told::State(follower.state.clone()));
+            }
+        });
+        let point = state.step_observed(settings, Some(&mut observer))?;
+        drop(observer);
+        Ok(point.map(|point| (point, follower.history)))
+    }
+
+    fn score(&self, path: Path, point: &Point, history: History) -> l0star::Result<f64> {
+        let found = point.solution.clone();
+        let mut solution = Solution::new(point.k, found, point.criteria, history);
+        solution.complete(&lock(&self.free));
+        let (to, from) = channel();
+        self.events
+            .tell(Told::Score(path.at, Box::new(solution), to));
+        from.recv().map_err(unanswered)
+    }
+}
+
+/// Cross-validation: the thread that waits for the searches, and one of those that search.
+pub fn cross_validate(
+    tally: &Tally,
     room: usize,
     settings: &Settings,
     events: &Events,
-    sizes: &[usize],
 ) -> l0star::Result<()> {
     let origin = Instant::now();
-    // A limit too far away to be represented is no limit.
     let limit = settings.time_limit;
-    let deadline = limit.and_then(|limit| origin.checked_add(limit));
-    let batch = Batch::unkept();
-    // What `include_free` adds to a support, and the sizes that were not proved when their search ended.
-    let free = Mutex::new(Vec::new());
-    let unproved = Mutex::new(HashSet::new());
-    let begin = |path: usize| {
-        let (to, from) = channel();
-        events.tell(Told::Begin(path, to));
-        // Without an answer there is an exception, and the flag is set: nothing will be searched.
-        let begun = from.recv().map_err(|_| l0star::Error::Empty {
-            what: "problems to solve",
-        })?;
-        *lock(&free) = begun.free;
-        batch.path(path, &begun.problem, settings, sizes.iter().copied())
+    let all = CrossValidation {
+        settings,
+        ridges: tally.ridges,
+        folds: tally.folds,
+        threads: settings.thread_count(),
+        room,
+        // A limit too far away to be represented is no limit.
+        deadline: limit.and_then(|limit| origin.checked_add(limit)),
+        is_resumed: false,
+        tally: &tally.scores,
     };
-    let tell = |path: usize, point: Point, history: History| {
-        let mut solution = Solution::new(point.k, point.solution, point.criteria, history);
-        solution.complete(&lock(&free));
-        events.tell(Told::Scored(path, Box::new(solution)));
-    };
-    let step = |path: usize, state: &mut PathState| {
-        let settings = Settings {
-            threads: None,
-            time_limit: deadline.map(|end| end.saturating_duration_since(Instant::now())),
-            ..settings.clone()
-        };
-        let mut follower = Follower::new(sizes[state.done()], origin);
-        let mut observer: PathObserver<'_> = Box::new(|_, event| {
-            follower.note(event);
-            if events.states {
-                events.tell(Told::State(follower.state.clone()));
-            }
-        });
-        let point = state.step_observed(&settings, Some(&mut observer))?;
-        drop(observer);
-        let Some(point) = point else {
-            return Ok(Turn::EndPath);
-        };
-        let is_cut_off = match point.solution.status {
-            Status::Interrupted => true,
-            Status::TimeLimit => deadline.is_some_and(|end| Instant::now() >= end),
-            _ => false,
-        };
-        if is_cut_off {
-            return Ok(Turn::EndAll);
-        }
-        if point.solution.status.falls_short() {
-            lock(&unproved).insert((path, point.k));
-        }
-        tell(path, point, follower.history);
-        if state.is_done() {
-            // What is proved of a size may be enough for a smaller one.
-            for point in state.finish(&settings) {
-                let is_proved = !point.solution.status.falls_short();
-                if is_proved && lock(&unproved).remove(&(path, point.k)) {
-                    tell(path, point, History::default());
-                }
-            }
-        }
-        Ok(Turn::Next)
-    };
-    batch::in_turns(paths, settings.thread_count(), room, begin, step)
+    all.run(&Folds {
+        events,
+        settings,
+        sizes: &tally.sizes,
+        batch: Batch::unkept(),
+        origin,
+        free: Mutex::new(Vec::new()),
+    })
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -490,9 +509,10 @@ fn wait(messages: Receiver<Message>, listeners: &Listeners, flag: &AtomicBool) -
         }
         let answer = Python::attach(|py| {
             // Also before a checkpoint is saved: that is done whatever else happens.
-            let signal = match is_time && !is_over {
-                true => py.check_signals(),
-                false => Ok(()),
+            let signal = if is_time && !is_over {
+                py.check_signals()
+            } else {
+                Ok(())
             };
             let told = told.unwrap_or_else(|| {
                 latest.kind = "tick";

@@ -1,6 +1,7 @@
 //! What comes back, as classes of properties.
 
 use l0star::path::Criteria;
+use l0star_record::outcome;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -200,12 +201,7 @@ impl Solution {
         for (j, deviation) in columns.iter().zip(problem.deviations(columns)) {
             self.per_sd[*j] = self.found.coefficients[*j] * deviation;
         }
-        let twins = columns.iter().map(|j| {
-            let mut others = problem.twins(*j);
-            others.retain(|i| !columns.contains(i));
-            (*j, others)
-        });
-        self.twins = twins.filter(|(_, others)| !others.is_empty()).collect();
+        self.twins = outcome::twins(problem, columns);
     }
 }
 

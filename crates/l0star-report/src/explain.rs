@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use l0star_data::Model;
+use l0star::loss;
 use l0star_data::indicators::{MISSING, OTHER};
-use l0star_data::model::{Constraints, Fitted, Group};
 use l0star_data::{counted, plural};
+use l0star_record::Model;
+use l0star_record::fields::{Constraints, Fitted, Group};
 
 use crate::face::Face;
 use crate::proof::Proof;
@@ -136,16 +137,12 @@ fn question(model: &Model) -> String {
 
 fn formula(model: &Model) -> String {
     let fitted = &model.fitted;
-    let loss = match fitted.loss.as_str() {
-        "quadratic" => "half the squared residual".to_owned(),
-        "huber" => format!(
-            "Huber's loss of the residual, which is half its square up to {} and linear beyond",
-            fitted.huber_delta.unwrap_or(1.0)
-        ),
-        "logistic" => "log(1 + exp(-margin))".to_owned(),
-        "squared-hinge" => "half the square of what the margin lacks to 1".to_owned(),
-        other => format!("the loss '{other}'"),
-    };
+    let loss = loss::by_name(&fitted.loss, fitted.huber_delta.unwrap_or(1.0));
+    // A file may name a loss that this version does not know.
+    let loss = loss.map_or_else(
+        |_| format!("the loss '{}'", fitted.loss),
+        |loss| loss.formula(),
+    );
     let mean = match &model.weights {
         Some(column) => format!("the mean, weighted by '{column}',"),
         None => "the mean".to_owned(),
@@ -231,9 +228,10 @@ pub fn supports(d: usize, k: usize) -> String {
 fn rests_on(model: &Model) -> Vec<String> {
     let data = &model.data;
     // Python does not hash: the numbers are in the user's hands.
-    let hash = match data.hash.is_empty() {
-        true => ".".to_owned(),
-        false => format!("; the numbers used have the hash {}.", data.hash),
+    let hash = if data.hash.is_empty() {
+        ".".to_owned()
+    } else {
+        format!("; the numbers used have the hash {}.", data.hash)
     };
     let mut paragraphs = vec![format!(
         "Data: {}, {} and {}{hash}",

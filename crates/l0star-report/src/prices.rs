@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use l0star_data::model::Priced;
+use l0star_record::fields::Priced;
 
 /// The chosen ones first, the dearest on top; then the others, the cheapest on top.
 pub fn ordered(prices: &[Priced]) -> Vec<&Priced> {

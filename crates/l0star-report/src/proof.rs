@@ -5,7 +5,7 @@
 
 use l0star::{Solution, Status};
 use l0star_data::counted;
-use l0star_data::model::{Fitted, List, Priced};
+use l0star_record::fields::{Fitted, List, Priced};
 
 use crate::face::Face;
 use crate::text::{at_least, percent_down, percent_up, significant};

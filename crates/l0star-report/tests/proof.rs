@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use l0star::Status;
-use l0star_data::Model;
-use l0star_data::model::Priced;
+use l0star_record::Model;
+use l0star_record::fields::Priced;
 use l0star_report::page::{self, Page, PathChart, PathPoint};
 use l0star_report::proof::{self, Cost, Proof};
 use l0star_report::{Face, explain};

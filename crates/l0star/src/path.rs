@@ -23,7 +23,7 @@ use self::book::Book;
 pub use self::checkpoint::PathCheckpoint;
 pub use self::state::PathState;
 use crate::error::Result;
-use crate::loss::{Loss, ResponseKind};
+use crate::loss::ResponseKind;
 use crate::problem::Problem;
 use crate::search::Event;
 use crate::search::context::PROMISE;
@@ -315,14 +315,9 @@ impl Point {
 }
 
 impl Criteria {
-    /// Whether a loss is a likelihood, or stands in for one.
-    pub fn apply_to(loss: &dyn Loss) -> bool {
-        matches!(loss.name(), "logistic" | "quadratic" | "huber")
-    }
-
     /// Of a model; `None` for a loss that is not a likelihood.
     pub fn new(problem: &Problem, solution: &Solution) -> Option<Self> {
-        if !Self::apply_to(problem.loss()) {
+        if !problem.loss().is_likelihood() {
             return None;
         }
         let n = problem.rows() as f64;

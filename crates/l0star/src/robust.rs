@@ -40,10 +40,11 @@ const LEAST_SHARE: f64 = 1e-4;
 /// # Ok::<(), l0star::Error>(())
 /// ```
 pub fn loss_for(builder: &Builder, name: &str, delta: Option<f64>) -> Result<Arc<dyn Loss>> {
-    match (name, delta) {
-        ("huber", None) => Ok(Arc::new(Huber::new(huber_delta(builder)?)?)),
-        _ => loss::by_name(name, delta.unwrap_or(1.0)),
+    let given = loss::by_name(name, delta.unwrap_or(1.0))?;
+    if delta.is_none() && given.huber_delta().is_some() {
+        return loss::by_name(name, huber_delta(builder)?);
     }
+    Ok(given)
 }
 
 /// 1.345 times a robust scale (the median absolute deviation) of the residuals of a first robust fit.

@@ -165,12 +165,11 @@ impl Ground {
         let needs_command = attacks.iter().any(|attack| attack.needs_command);
         // As the tests build it, which is done by then.
         let mut build = cargo(&["build", "--workspace", "--bin", "l0star"]);
-        let profile = match dev {
-            true => "debug",
-            false => {
-                build.arg("--release");
-                "release"
-            }
+        let profile = if dev {
+            "debug"
+        } else {
+            build.arg("--release");
+            "release"
         };
         if needs_command {
             step("attack: build the command", &mut build)?;

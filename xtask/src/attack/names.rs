@@ -169,15 +169,14 @@ fn predictions(ground: &Ground, case: &Case) -> Result<(), Finding> {
         for level in levels {
             let is_own = case.labels.contains(&level);
             let is_safe = !level.starts_with(['=', '+', '-', '@']);
-            let is_right = match safe.is_empty() {
-                true => is_own,
-                false => {
-                    is_safe
-                        && case
-                            .labels
-                            .iter()
-                            .any(|label| level.ends_with(label.as_str()))
-                }
+            let is_right = if safe.is_empty() {
+                is_own
+            } else {
+                is_safe
+                    && case
+                        .labels
+                        .iter()
+                        .any(|label| level.ends_with(label.as_str()))
             };
             if !is_right {
                 return Err(format!("{out} has the label {level:?}"));
@@ -282,8 +281,9 @@ fn seen(place: &str, text: &str) -> Result<(), Finding> {
         ));
     }
     // The line break of a name would fake a line.
-    match text.lines().any(|line| line.starts_with("error: no")) {
-        true => Err(format!("{place} has a line that a name made: {text:?}")),
-        false => Ok(()),
+    if text.lines().any(|line| line.starts_with("error: no")) {
+        Err(format!("{place} has a line that a name made: {text:?}"))
+    } else {
+        Ok(())
     }
 }

@@ -408,9 +408,12 @@ pub fn prices(only: &str) -> Result<(), String> {
         let others: Vec<Problem> = problem
             .selectable()
             .iter()
-            .map(|j| match solution.support.contains(j) {
-                true => data.clone().exclude(*j).build(),
-                false => data.clone().include(*j).build(),
+            .map(|j| {
+                if solution.support.contains(j) {
+                    data.clone().exclude(*j).build()
+                } else {
+                    data.clone().include(*j).build()
+                }
             })
             .collect::<Result<_, _>>()
             .map_err(text)?;

@@ -73,7 +73,11 @@ pub fn undeclared(tree: &Tree) -> Vec<String> {
             continue;
         };
         let unlisted = module.children.iter().filter(|name| !order.contains(name));
-        missing.extend(unlisted.map(|name| [path.as_slice(), &[name.clone()]].concat().join("::")));
+        missing.extend(unlisted.map(|name| {
+            [path.as_slice(), std::slice::from_ref(name)]
+                .concat()
+                .join("::")
+        }));
     }
     missing
 }

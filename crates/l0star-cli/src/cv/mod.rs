@@ -1,20 +1,14 @@
 //! `l0star cv`: how many features, and which ridge? Cross-validation, and the model that it chooses.
 //!
+//! What it does is in `l0star_record::cv`; here are the options, the files and the tables.
+//!
 //! | module | its one job |
 //! |---|---|
-//! | `folds` | which rows are held out together |
-//! | `score` | how well held-out rows are predicted |
-//! | `searches` | all searches, and the file of their checkpoints |
-//! | `tally` | the scores so far: what is complete, what is not proved |
-//! | `choose` | the best candidate, and the smallest that is not clearly worse |
+//! | `searches` | problems from the file, and the file of their checkpoints |
 //! | `show` | the result for scripts and for readers |
 
-mod choose;
-mod folds;
-mod score;
 mod searches;
 mod show;
-mod tally;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -23,14 +17,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
+use l0star_record::cv::{
+    Choice, FoldError, Folds, Score, Tally, Undecided, choose, in_sizes, on_folds,
+};
 
-use self::choose::{Choice, Undecided};
-use self::score::Score;
 use self::searches::{Plan, Searches};
-use self::tally::{Tally, in_sizes};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
 use crate::interrupt;
@@ -87,7 +82,8 @@ pub struct CvArgs {
     pub seed: u64,
 
     /// What a fold is scored by [default: r2; for labels accuracy]
-    #[arg(long, value_name = "SCORE")]
+    #[arg(long, value_name = "SCORE",
+          value_parser = PossibleValuesParser::new(scores()).try_map(|word| word.parse::<Score>()))]
     pub score: Option<Score>,
 
     /// Choose the best mean score, not the smallest k within one standard error of it
@@ -137,6 +133,11 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(sizes))
 }
 
+/// What `--score` takes, with what it is.
+fn scores() -> [PossibleValue; 5] {
+    Score::ALL.map(|score| PossibleValue::new(score.word()).help(score.description()))
+}
+
 fn two_or_more(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| *number >= 2);
     number.ok_or_else(|| "it must be a whole number, two or more".into())
@@ -180,25 +181,24 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         interrupt: Some(Arc::clone(&stop)),
         ..settings
     };
-    let folds = folds::deal(&task, args.folds, args.seed)?;
+    let folds = deal(&task, args.folds, args.seed)?;
     if !args.quiet && !args.json {
         output::warn(&args.search.warnings());
         output::warn(&warnings);
     }
     let paths = args.ridge.len() * folds.count;
-    let searches = match checkpoints.are_kept() {
-        true => {
-            let problem = task.problem(largest, args.ridge[0], task.weights.as_deref())?;
-            let batch = BatchPlan {
-                problem: &problem,
-                settings: &settings,
-                parameters: &parameters(args, &ks, score),
-                // A path for every ridge and fold, and one of one size for every candidate, on all rows.
-                paths: paths + args.ridge.len() * ks.len(),
-            };
-            Searches::kept(checkpoints, &batch)?
-        }
-        false => Searches::unkept(),
+    let searches = if checkpoints.are_kept() {
+        let problem = task.problem(largest, args.ridge[0], task.weights.as_deref())?;
+        let batch = BatchPlan {
+            problem: &problem,
+            settings: &settings,
+            parameters: &parameters(args, &ks, score),
+            // A path for every ridge and fold, and one of one size for every candidate, on all rows.
+            paths: paths + args.ridge.len() * ks.len(),
+        };
+        Searches::kept(checkpoints, &batch)?
+    } else {
+        Searches::unkept()
     };
     let started = Instant::now();
     let limit = settings.time_limit;
@@ -211,8 +211,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         score,
         searches: &searches,
         // A limit too far away to be represented is no limit.
-        deadline: limit
-            .and_then(|limit| started.checked_add(searches::on_folds(limit, folds.count))),
+        deadline: limit.and_then(|limit| started.checked_add(on_folds(limit, folds.count))),
         bar: progress::bar(paths * ks.len(), "searches", args.quiet || args.log),
         log: args.log,
     };
@@ -228,7 +227,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     };
     let choice = match cut {
         Some(Cut::Interrupted) => None,
-        _ => Some(choose::choose(&tally, score, !args.best)),
+        _ => Some(choose(&tally, score.is_gain(), !args.best)),
     };
     let mut found = Found {
         notes: notes(&tally, cut, choice, args),
@@ -253,7 +252,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
             searches.save();
             let solution = solution?;
             found.seconds = searches.seconds();
-            let fitted = saved::fitted(&task, &problem, (k, ridge), &solution, false, &warnings);
+            let fitted = task.outcome(&problem, ridge, &warnings).fitted(&solution);
             if let Some(path) = &args.out {
                 let asked = Settings {
                     time_limit: limit,
@@ -285,6 +284,29 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         Some(status) if !status.falls_short() && cut.is_none() && !is_unproved => SOLVED,
         _ => LIMIT,
     }))
+}
+
+/// The folds of the rows, or why there are none.
+fn deal(task: &Task, count: usize, seed: u64) -> Result<Folds, Failure> {
+    let weights = task.weights.as_deref();
+    let folds = Folds::deal(&task.response, weights, task.labels.is_some(), count, seed);
+    folds.map_err(|error| {
+        let file = task.file.display();
+        Failure::BadData(match error {
+            FoldError::FewRows(rows) => format!(
+                "{file}: {} cannot fill {count} folds; use fewer with --folds",
+                counted(rows, "row")
+            ),
+            FoldError::FewOfLabel { is_positive, rows } => {
+                let labels = task.labels.as_ref();
+                let label = labels.map_or("", |labels| &labels[usize::from(is_positive)]);
+                format!(
+                    "{file}: the label '{label}' of column '{}' has {rows} row, and a fold without it needs another; cross-validation needs two rows of each label at least",
+                    task.target
+                )
+            }
+        })
+    })
 }
 
 /// What a reader should know of the searches: those that a limit stopped, and those that are missing.
@@ -344,29 +366,29 @@ fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, Stri
 
 /// How the choice is made, by its name.
 fn rule(best: bool) -> &'static str {
-    match best {
-        true => "best",
-        false => "one_standard_error",
-    }
+    if best { "best" } else { "one_standard_error" }
 }
 
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     let of_labels = task.loss.response() == ResponseKind::Label;
-    let score = args.score.unwrap_or(match of_labels {
-        true => Score::Accuracy,
-        false => Score::R2,
-    });
+    let default = if of_labels {
+        Score::Accuracy
+    } else {
+        Score::R2
+    };
+    let score = args.score.unwrap_or(default);
     if score.is_of_labels() != of_labels {
-        let (what, which) = match of_labels {
-            true => ("labels", "accuracy or log-loss"),
-            false => ("numbers", "r2, mse or mae"),
+        let (what, which) = if of_labels {
+            ("labels", "accuracy or log-loss")
+        } else {
+            ("numbers", "r2, mse or mae")
         };
         return Err(Failure::Usage(format!(
             "--score {score} does not go with --loss {}, which predicts {what}; use {which}",
             task.loss.name()
         )));
     }
-    if score == Score::LogLoss && task.loss.name() != "logistic" {
+    if score == Score::LogLoss && !task.loss.has_log_odds() {
         return Err(Failure::Usage(format!(
             "--score log-loss needs probabilities, and the loss '{}' has none; use --loss logistic or --score accuracy",
             task.loss.name()

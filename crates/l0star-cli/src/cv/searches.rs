@@ -1,19 +1,17 @@
-//! All searches: who is searched next, what it is scored by, and the file of the checkpoints.
+//! The searches of the command's cross-validation, and the file of their checkpoints.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use indicatif::ProgressBar;
-use l0star::batch::{Turn, in_turns, room_for};
+use l0star::batch::room_for;
 use l0star::path::Point;
-use l0star::{Batch, BatchCheckpoint, BatchPlan, PathState, Problem, Settings, Solution, Status};
+use l0star::{Batch, BatchCheckpoint, BatchPlan, PathState, Problem, Settings, Solution};
+use l0star_record::cv::{CrossValidation, Folds, Path, Score, Searcher, Tally};
 use l0star_report::text::significant;
 
-use super::folds::Folds;
-use super::score::Score;
-use super::tally::{Scored, Tally};
 use crate::checkpoint::{self, Checkpoints};
 use crate::failure::Failure;
 use crate::task::Task;
@@ -92,7 +90,7 @@ impl Searches {
     }
 }
 
-/// All that is to be fitted and scored on the folds.
+/// The command's part of cross-validation: problems from the file, scores of its rows.
 pub struct Plan<'a> {
     pub task: &'a Task,
     pub settings: &'a Settings,
@@ -110,102 +108,76 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Scores every size on every fold, a size on all folds before the next; what there is of it when it is cut off.
+    /// Scores every size on every fold; what there is of it when it is cut off.
     pub fn run(&self, threads: usize) -> Result<Tally, Failure> {
         if self.log {
             write_line(&HEADER.map(str::to_owned));
         }
-        let tally = Tally::new(self.ks, self.ridges, self.folds.count);
-        let tally = Mutex::new(tally);
+        let tally = Mutex::new(Tally::new(self.ks, self.ridges, self.folds.count));
         let design = &self.task.design;
-        in_turns(
-            self.ridges.len() * self.folds.count,
+        let all = CrossValidation {
+            settings: self.settings,
+            ridges: self.ridges.len(),
+            folds: self.folds.count,
             threads,
-            room_for(design.entry_count(), design.columns()),
-            |at| self.begin(at),
-            |at, path| self.step(at, path, &tally),
-        )?;
+            room: room_for(design.entry_count(), design.columns()),
+            deadline: self.deadline,
+            is_resumed: self.searches.source.is_some(),
+            tally: &tally,
+        };
+        all.run(self)?;
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
+    fn weights(&self, fold: usize, inside: bool) -> Vec<f64> {
+        let own = self.task.weights.as_deref();
+        self.folds.weights(own, fold, inside)
+    }
+}
+
+impl Searcher for Plan<'_> {
+    type Error = Failure;
+    type Notes = ();
+
     /// The path of a ridge on the rows outside a fold.
-    fn begin(&self, at: usize) -> Result<PathState<'static>, Failure> {
-        let (ridge, fold) = (at / self.folds.count, at % self.folds.count);
-        let outside = self.folds.weights(self.task, fold, false);
-        let ridge = self.ridges[ridge];
+    fn begin(&self, path: Path) -> Result<PathState<'static>, Failure> {
+        let outside = self.weights(path.fold, false);
+        let ridge = self.ridges[path.ridge];
         let problem = self.task.problem(self.ks[0], ridge, Some(&outside))?;
-        self.searches.path(at, &problem, self.settings, self.ks)
+        self.searches
+            .path(path.at, &problem, self.settings, self.ks)
     }
 
-    /// One search, scored on the rows inside the fold.
-    fn step(&self, at: usize, path: &mut PathState, tally: &Mutex<Tally>) -> Result<Turn, Failure> {
-        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
-        // Many searches run at the same time, each on one thread.
-        let settings = Settings {
-            threads: None,
-            time_limit: self.deadline.map(left),
-            ..self.settings.clone()
-        };
-        let size = path.done();
-        let point = path.step(&settings);
+    fn step(
+        &self,
+        state: &mut PathState<'static>,
+        settings: &Settings,
+    ) -> Result<Option<(Point, ())>, Failure> {
+        let point = state.step(settings);
         let point = point.map_err(|error| self.searches.explain(error))?;
-        let Some(point) = point else {
-            return Ok(Turn::EndPath);
-        };
-        if self.is_cut_off(point.solution.status) {
-            // Others may have sizes that an earlier run has finished.
-            return Ok(match self.searches.source {
-                Some(_) => Turn::EndPath,
-                None => Turn::EndAll,
-            });
-        }
-        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let score = self.enter(at, size, &point, &mut tally);
-        self.bar.inc(1);
-        if self.log {
-            self.note(at, &point, score, &tally);
-        }
-        if path.is_done() {
-            // What is proved of a size may be enough for a smaller one.
-            for (size, point) in path.finish(&settings).iter().enumerate() {
-                self.enter(at, size, point, &mut tally);
-            }
-        }
-        Ok(Turn::Next)
+        Ok(point.map(|point| (point, ())))
     }
 
-    /// Whether a search was ended by what ends the whole run: how far it came is an accident, and its score would be one.
-    fn is_cut_off(&self, status: Status) -> bool {
-        match status {
-            Status::Interrupted => true,
-            Status::TimeLimit => self.deadline.is_some_and(|end| Instant::now() >= end),
-            _ => false,
-        }
-    }
-
-    /// Enters the score of a model, and what is known of it.
-    fn enter(&self, at: usize, size: usize, point: &Point, tally: &mut Tally) -> f64 {
-        let (ridge, fold) = (at / self.folds.count, at % self.folds.count);
-        let inside = self.folds.weights(self.task, fold, true);
+    fn score(&self, path: Path, point: &Point, (): ()) -> Result<f64, Failure> {
+        let inside = self.weights(path.fold, true);
         let solution = &point.solution;
         let predicted = self.task.scores(&solution.coefficients, solution.intercept);
-        let score = self.score.of(&predicted, &self.task.response, &inside);
-        let status = solution.status;
-        tally.enter(ridge, size, fold, Scored { score, status });
-        score
+        Ok(self.score.of(&predicted, &self.task.response, &inside))
     }
 
-    /// A line of the log.
-    fn note(&self, at: usize, point: &Point, score: f64, tally: &Tally) {
-        let (ridge, fold) = (at / self.folds.count, at % self.folds.count);
+    fn entered(&self, path: Path, point: &Point, score: f64, tally: &Tally) {
+        self.bar.inc(1);
+        if !self.log {
+            return;
+        }
         let (missing, all) = tally.missing();
         let solution = &point.solution;
         write_line(&[
             format!("{:.2}", self.searches.seconds()),
             format!("{}/{all}", all - missing),
             point.k.to_string(),
-            self.ridges[ridge].to_string(),
-            format!("{}/{}", fold + 1, self.folds.count),
+            self.ridges[path.ridge].to_string(),
+            format!("{}/{}", path.fold + 1, self.folds.count),
             significant(score, 5),
             solution.nodes.to_string(),
             solution.status.to_string(),
@@ -224,9 +196,4 @@ fn write_line(columns: &[String; 8]) {
         io::stderr(),
         "{seconds:>9} {done:>9} {k:>4} {ridge:>9} {fold:>6} {score:>12} {nodes:>10}  {status}"
     );
-}
-
-/// How a limit of the whole run is divided: the fit on all rows has as much of it as a fold.
-pub fn on_folds(limit: Duration, folds: usize) -> Duration {
-    limit.mul_f64(folds as f64 / (folds + 1) as f64)
 }

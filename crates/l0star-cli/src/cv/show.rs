@@ -3,13 +3,12 @@
 use std::fmt::Write;
 
 use l0star_data::counted;
-use l0star_data::model::Fitted;
+use l0star_record::cv::{Candidate, Choice, Folds, in_folds};
+use l0star_record::fields::Fitted;
 use l0star_report::Proof;
 use l0star_report::text::significant;
 use serde::Serialize;
 
-use super::folds::Folds;
-use super::tally::{Candidate, in_folds};
 use super::{Cut, Found};
 use crate::screen::Screen;
 use crate::table;
@@ -144,9 +143,10 @@ fn title(found: &Found, screen: &Screen) -> String {
         });
     };
     let chosen = &found.tally.candidates[choice.chosen];
-    let ridge = match has_ridges(found) {
-        true => format!(" and the ridge {}", chosen.ridge),
-        false => String::new(),
+    let ridge = if has_ridges(found) {
+        format!(" and the ridge {}", chosen.ridge)
+    } else {
+        String::new()
     };
     let cut = match found.cut {
         Some(_) => ", stopped at the time limit",
@@ -163,9 +163,12 @@ fn title(found: &Found, screen: &Screen) -> String {
 /// One line for each candidate.
 fn scores(found: &Found, screen: &Screen) -> String {
     let has_ridges = has_ridges(found);
-    let ridge = |word: &str| match has_ridges {
-        true => format!("  {word:>8}"),
-        false => String::new(),
+    let ridge = |word: &str| {
+        if has_ridges {
+            format!("  {word:>8}")
+        } else {
+            String::new()
+        }
     };
     let name = found.score.to_string();
     let head = format!(
@@ -179,9 +182,8 @@ fn scores(found: &Found, screen: &Screen) -> String {
         let number = |value: Option<f64>, digits: usize| {
             value.map_or("-".to_owned(), |value| significant(value, digits))
         };
-        let is = |place: fn(&super::Choice) -> usize| {
-            found.choice.as_ref().is_some_and(|own| place(own) == at)
-        };
+        let is =
+            |place: fn(&Choice) -> usize| found.choice.as_ref().is_some_and(|own| place(own) == at);
         let mut marks: Vec<String> = Vec::new();
         if is(|choice| choice.best) {
             marks.push("best".to_owned());
@@ -207,9 +209,10 @@ fn scores(found: &Found, screen: &Screen) -> String {
             marks.join(", "),
         );
         let line = line.trim_end();
-        let shown = match is_marked {
-            true => screen.bold(line),
-            false => line.to_owned(),
+        let shown = if is_marked {
+            screen.bold(line)
+        } else {
+            line.to_owned()
         };
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{shown}");

@@ -89,7 +89,7 @@ impl Panel {
         }
     }
 
-    /// The same without error bars: a percentage has none.
+    /// Leaves out the error bars: a percentage has none.
     pub fn without_deviations(mut self) -> Self {
         for series in &mut self.series {
             series

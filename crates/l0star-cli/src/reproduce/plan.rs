@@ -46,22 +46,22 @@ impl Entrant {
         }
     }
 
-    /// The same under another name.
+    /// Gives the entrant another name.
     pub const fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// The same with an error of `gap` allowed.
+    /// Allows the entrant an error of `gap`.
     pub const fn allowing(self, gap: f64) -> Self {
         Self { gap, ..self }
     }
 
-    /// The same with another relaxation.
+    /// Gives the entrant another relaxation.
     pub const fn by(self, relaxation: RelaxationKind) -> Self {
         Self { relaxation, ..self }
     }
 
-    /// The same with these accelerations only.
+    /// Gives the entrant these accelerations only.
     pub const fn with(self, pruning: bool, warm_start: bool) -> Self {
         Self {
             pruning,

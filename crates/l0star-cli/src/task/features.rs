@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use l0star_data::model::Group;
 use l0star_data::{
     Indicator, RawColumn, RawTable, Table, indicators, interactions, no_such_column,
 };
+use l0star_record::fields::Group;
 
 use super::args::{Impute, TaskArgs};
 use crate::columns;

@@ -116,9 +116,12 @@ fn append_numbers(out: &mut Vec<f64>, array: &ArrayRef) {
         ($kind:ty) => {{
             let array = array.as_primitive::<$kind>();
             // Through its digits, so that it is rounded once.
-            out.extend((0..array.len()).map(|i| match array.is_null(i) {
-                true => f64::NAN,
-                false => array.value_as_string(i).parse().unwrap_or(f64::NAN),
+            out.extend((0..array.len()).map(|i| {
+                if array.is_null(i) {
+                    f64::NAN
+                } else {
+                    array.value_as_string(i).parse().unwrap_or(f64::NAN)
+                }
             }))
         }};
     }

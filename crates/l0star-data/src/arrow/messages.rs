@@ -147,8 +147,9 @@ fn read_exactly(stream: &mut impl Read, length: i64, buffer: &mut Vec<u8>) -> Re
     buffer.clear();
     let length = u64::try_from(length).map_err(|_| Fault::damaged("a length is negative"))?;
     let read = stream.take(length).read_to_end(buffer)? as u64;
-    match read == length {
-        true => Ok(()),
-        false => Err(Fault::damaged("it ends within a message")),
+    if read == length {
+        Ok(())
+    } else {
+        Err(Fault::damaged("it ends within a message"))
     }
 }

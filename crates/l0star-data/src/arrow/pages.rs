@@ -38,11 +38,12 @@ pub(super) fn check_footer(file: &impl ChunkReader) -> Result<(), Fault> {
             children = children.saturating_add(value.max(0));
         }
     })?;
-    match children as u64 <= length {
-        true => Ok(()),
-        false => Err(Fault::damaged(
+    if children as u64 <= length {
+        Ok(())
+    } else {
+        Err(Fault::damaged(
             "its columns are more than its footer has room for",
-        )),
+        ))
     }
 }
 

@@ -118,9 +118,10 @@ impl<R: Read> Walk<R> {
     fn pass(&mut self, bytes: u64) -> io::Result<()> {
         self.count(bytes)?;
         let passed = io::copy(&mut (&mut self.input).take(bytes), &mut io::sink())?;
-        match passed == bytes {
-            true => Ok(()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        if passed == bytes {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 

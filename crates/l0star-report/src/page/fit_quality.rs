@@ -1,6 +1,6 @@
 //! How well a model fits the rows: residuals, or ROC and calibration.
 
-use l0star_data::Model;
+use l0star_record::Model;
 use serde::Serialize;
 
 /// A chart of more points shows no more.
@@ -82,9 +82,10 @@ pub fn residuals(data: &Rows) -> Residuals {
 fn histogram(values: &[f64]) -> Vec<Bar> {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (low, high) = match low < high {
-        true => (low, high),
-        false => (low - 0.5, low + 0.5),
+    let (low, high) = if low < high {
+        (low, high)
+    } else {
+        (low - 0.5, low + 0.5)
     };
     let width = (high - low) / BARS as f64;
     let mut bars: Vec<Bar> = (0..BARS)
@@ -151,9 +152,10 @@ fn curve(rows: impl Iterator<Item = (f64, bool, f64)> + Clone) -> (Roc, f64) {
     let (mut x, mut y, mut area) = (0.0, 0.0, 0.0);
     let mut rows = rows.peekable();
     while let Some((score, is_positive, weight)) = rows.next() {
-        match is_positive {
-            true => y += weight / positives,
-            false => x += weight / negatives,
+        if is_positive {
+            y += weight / positives
+        } else {
+            x += weight / negatives
         }
         if rows.peek().is_some_and(|(next, _, _)| *next == score) {
             continue;

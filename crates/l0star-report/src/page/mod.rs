@@ -17,8 +17,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use l0star_data::model::{Fitted, List, Priced};
-use l0star_data::{DataError, Model, counted, write_atomically};
+use l0star_data::{DataError, counted, write_atomically};
+use l0star_record::Model;
+use l0star_record::fields::{Fitted, List, Priced};
 use serde::Serialize;
 
 use crate::explain;
@@ -93,7 +94,7 @@ struct Column<'a> {
     objective: f64,
     /// Percent above the best.
     above: f64,
-    coefficients: &'a l0star_data::model::ByName,
+    coefficients: &'a l0star_record::fields::ByName,
 }
 
 /// The sizes of a path.
@@ -405,10 +406,12 @@ fn tiles(model: &Model) -> String {
 
 /// What the bars of the coefficients are.
 fn bars(model: &Model) -> String {
-    let moved = match (&model.labels, model.fitted.loss.as_str()) {
-        (Some([_, positive]), "logistic") => format!("the log-odds of '{positive}' change"),
-        (Some(_), _) => "the score changes".to_owned(),
-        (None, _) => "the prediction changes".to_owned(),
+    let moved = match &model.labels {
+        Some([_, positive]) if model.has_log_odds() => {
+            format!("the log-odds of '{positive}' change")
+        }
+        Some(_) => "the score changes".to_owned(),
+        None => "the prediction changes".to_owned(),
     };
     format!("Per SD, and as a bar: how much {moved} with one standard deviation of the feature.")
 }
@@ -427,9 +430,10 @@ fn coefficients(model: &Model) -> String {
     for (name, value) in rows {
         let sign = if *value < 0.0 { "minus" } else { "plus" };
         let effect = effect(name);
-        let class = match width(name) > LONG_NAME {
-            true => " class=\"long\"",
-            false => "",
+        let class = if width(name) > LONG_NAME {
+            " class=\"long\""
+        } else {
+            ""
         };
         let length = match effect {
             Some(effect) if largest > 0.0 => room * effect.abs() / largest,
@@ -476,9 +480,10 @@ fn words(model: &Model, face: Face) -> String {
         let _ = writeln!(text, "<section><h2>{}</h2>", escape(section.title));
         for paragraph in &section.paragraphs {
             let safe = escape(paragraph);
-            let _ = match explain::is_code(paragraph) {
-                true => writeln!(text, "<p><code>{safe}</code></p>"),
-                false => writeln!(text, "<p>{safe}</p>"),
+            let _ = if explain::is_code(paragraph) {
+                writeln!(text, "<p><code>{safe}</code></p>")
+            } else {
+                writeln!(text, "<p>{safe}</p>")
             };
         }
         text += "</section>\n";

@@ -39,6 +39,21 @@ impl Loss for Huber {
         ResponseKind::Real
     }
 
+    fn quadratic_within(&self) -> Option<f64> {
+        Some(self.delta)
+    }
+
+    fn is_likelihood(&self) -> bool {
+        true
+    }
+
+    fn formula(&self) -> String {
+        format!(
+            "Huber's loss of the residual, which is half its square up to {} and linear beyond",
+            self.delta
+        )
+    }
+
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
         self.value_near(z, 0.0, b)

@@ -27,6 +27,18 @@ impl Loss for Logistic {
         ResponseKind::Label
     }
 
+    fn is_likelihood(&self) -> bool {
+        true
+    }
+
+    fn has_log_odds(&self) -> bool {
+        true
+    }
+
+    fn formula(&self) -> String {
+        "log(1 + exp(-margin))".to_owned()
+    }
+
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
         let m = b * z;

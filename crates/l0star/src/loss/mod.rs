@@ -89,7 +89,7 @@ pub trait Loss: Debug + Send + Sync {
         0.5 * self.least_curvature(z - radius, z + radius, b)
     }
 
-    /// The same for every centre within `error` of z.
+    /// A lower bound as [`Loss::secant`] has it, for every centre within `error` of z.
     fn secant_near(&self, z: f64, b: f64, radius: f64, error: f64) -> f64 {
         let way = radius + error;
         0.5 * self.least_curvature(z - way, z + way, b)
@@ -120,9 +120,30 @@ pub trait Loss: Debug + Send + Sync {
         3.0
     }
 
-    /// δ of Huber's loss.
+    /// δ of Huber's loss: the loss has this parameter, which can be chosen from the data.
     fn huber_delta(&self) -> Option<f64> {
         None
+    }
+
+    /// How far a prediction may be from its response for the loss to be `(z - b)²/2` up to there, of a loss that is not
+    /// quadratic everywhere: rows that are proved to stay within can join a Gram matrix.
+    fn quadratic_within(&self) -> Option<f64> {
+        None
+    }
+
+    /// Whether the loss is a likelihood, or stands in for one: information criteria need that.
+    fn is_likelihood(&self) -> bool {
+        false
+    }
+
+    /// Whether a score is the log-odds of the positive label, so that there are probabilities.
+    fn has_log_odds(&self) -> bool {
+        false
+    }
+
+    /// The loss of one row in words, for explanations: "half the squared residual".
+    fn formula(&self) -> String {
+        format!("the loss '{}'", self.name())
     }
 
     /// Whether `l` is a quadratic function of `z`, so that a factorisation solves restricted problems exactly.

@@ -13,6 +13,14 @@ impl Loss for Quadratic {
         ResponseKind::Real
     }
 
+    fn is_likelihood(&self) -> bool {
+        true
+    }
+
+    fn formula(&self) -> String {
+        "half the squared residual".to_owned()
+    }
+
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
         0.5 * (z - b) * (z - b)

@@ -13,6 +13,10 @@ impl Loss for SquaredHinge {
         ResponseKind::Label
     }
 
+    fn formula(&self) -> String {
+        "half the square of what the margin lacks to 1".to_owned()
+    }
+
     #[inline]
     fn value(&self, z: f64, b: f64) -> f64 {
         let miss = (1.0 - b * z).max(0.0);

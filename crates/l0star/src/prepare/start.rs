@@ -65,7 +65,7 @@ impl<'p> Prepared<'p> {
         alive: Option<&[usize]>,
         common: &mut Common,
     ) -> Option<Self> {
-        let huber = problem.loss.name() == "huber";
+        let huber = problem.loss.quadratic_within().is_some();
         let possible = problem.loss.is_quadratic() || huber;
         if !possible || problem.support_size() == 0 || problem.structure.is_some() {
             return None;

@@ -97,9 +97,10 @@ impl Case {
     /// The problem as a user states it.
     pub fn builder(&self) -> Result<Builder, l0star::Error> {
         let (n, d) = (self.response.len(), self.columns.len());
-        let design = match self.is_sparse {
-            true => compress(&self.columns, |_| false),
-            false => Design::dense(n, d, self.columns.concat())?,
+        let design = if self.is_sparse {
+            compress(&self.columns, |_| false)
+        } else {
+            Design::dense(n, d, self.columns.concat())?
         };
         let mut builder = Problem::builder(design, self.response.clone())
             .loss(loss::by_name(self.loss, self.delta)?)
@@ -271,9 +272,12 @@ fn weights(random: &mut Random, n: usize, is_mild: bool) -> Option<Vec<f64>> {
     };
     let zeros = random.chance(0.3);
     let mut weights: Vec<f64> = (0..n)
-        .map(|_| match zeros && random.chance(0.2) {
-            true => 0.0,
-            false => power(random, -spread, spread),
+        .map(|_| {
+            if zeros && random.chance(0.2) {
+                0.0
+            } else {
+                power(random, -spread, spread)
+            }
         })
         .collect();
     // Both classes stay.

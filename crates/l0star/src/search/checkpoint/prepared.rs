@@ -51,7 +51,7 @@ impl QuadraticRows {
 
     fn fits(&self, problem: &Problem) -> bool {
         self.bits.len() == problem.rows().div_ceil(8)
-            && problem.loss.name() == "huber"
+            && problem.loss.quadratic_within().is_some()
             && self.reference.is_finite()
     }
 }

@@ -1,11 +1,10 @@
 //! How well held-out rows are predicted.
 
 use std::fmt;
-
-use clap::ValueEnum;
+use std::str::FromStr;
 
 /// What a fold is scored by; weights count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
     /// Coefficient of determination: 1 is perfect, 0 as good as the mean of the fold
     R2,
@@ -21,17 +20,54 @@ pub enum Score {
 
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Score {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Score, String> {
+        let found = Score::ALL.into_iter().find(|score| score.word() == word);
+        found.ok_or_else(|| format!("there is no score '{word}'"))
+    }
+}
+
+impl Score {
+    /// All of them.
+    pub const ALL: [Score; 5] = [
+        Score::R2,
+        Score::Mse,
+        Score::Mae,
+        Score::Accuracy,
+        Score::LogLoss,
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
             Score::R2 => "r2",
             Score::Mse => "mse",
             Score::Mae => "mae",
             Score::Accuracy => "accuracy",
             Score::LogLoss => "log-loss",
-        })
+        }
     }
-}
 
-impl Score {
+    /// What it is, for a list of options.
+    pub fn description(self) -> &'static str {
+        match self {
+            Score::R2 => {
+                "Coefficient of determination: 1 is perfect, 0 as good as the mean of the fold"
+            }
+            Score::Mse => "Mean squared error",
+            Score::Mae => "Mean absolute error",
+            Score::Accuracy => "Share of labels that are right",
+            Score::LogLoss => "Mean negative logarithm of the probability of the right label",
+        }
+    }
+
+    /// Whether it is about labels.
     pub fn is_of_labels(self) -> bool {
         matches!(self, Score::Accuracy | Score::LogLoss)
     }
@@ -57,10 +93,10 @@ impl Score {
                 let spread = mean(&|_, b| (b - centre) * (b - centre));
                 let missed = mean(&|z, b| (z - b) * (z - b));
                 // As scikit-learn has it where the target of a fold is constant.
-                match (spread > 0.0, missed > 0.0) {
-                    (true, _) => 1.0 - missed / spread,
-                    (false, true) => 0.0,
-                    (false, false) => 1.0,
+                if spread > 0.0 {
+                    1.0 - missed / spread
+                } else {
+                    f64::from(missed <= 0.0)
                 }
             }
             Score::Accuracy => mean(&|z, b| f64::from((z > 0.0) == (b > 0.0))),

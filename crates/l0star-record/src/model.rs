@@ -4,30 +4,26 @@
 //! predicts the same on every machine. The first two fields name the format and its version; a
 //! reader takes its own version and older ones, and ignores fields that it does not know.
 
-mod parts;
-
-pub use parts::{
-    Asked, Bounded, ByName, Constraints, DataStamp, Fitted, Group, List, Listed, Priced, Product,
-    Requirement,
-};
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use l0star::loss;
+use l0star_data::frame::Values;
+use l0star_data::indicators::MISSING;
+use l0star_data::text::clip;
+use l0star_data::{DataError, Indicator, RawTable, write_atomically};
 use serde::{Deserialize, Serialize};
 
-use crate::atomic::write_atomically;
-use crate::error::DataError;
-use crate::frame::Values;
-use crate::indicators::{Indicator, MISSING};
-use crate::place::clip;
-use crate::raw::RawTable;
+use crate::fields::{Asked, ByName, Constraints, DataStamp, Fitted, Product};
 
 /// What the field `format` says.
 pub const FORMAT: &str = "l0star-model";
 /// What the field `version` says; a change that an older reader would misunderstand raises it.
 pub const VERSION: u64 = 1;
+
+/// A word of a file in a message has at most so many characters.
+const LONGEST_WORD: usize = 41;
 
 /// Columns of text, and in how many rows they have a text that a model has never seen.
 pub type Unseen = Vec<(String, usize)>;
@@ -108,7 +104,7 @@ impl Model {
         Model::parse(path, &bytes)
     }
 
-    /// The same from bytes; `path` is the name for messages.
+    /// Reads a model from bytes; `path` is the name for messages.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Model, DataError> {
         let refuse = |what: String| DataError::WrongFormat {
             path: path.to_path_buf(),
@@ -135,7 +131,7 @@ impl Model {
             (Some(other), _) => {
                 return Err(refuse(format!(
                     "is of the format '{}', not '{FORMAT}'; give the file that fit --out wrote",
-                    clip(other)
+                    clip(other, LONGEST_WORD)
                 )));
             }
             (None, _) => {
@@ -223,8 +219,8 @@ impl Model {
         Ok(self.predict_seen(table)?.0)
     }
 
-    /// The same, with the columns of text in which rows have a text that the model has never seen, and how many have: these
-    /// are predicted as rows of none of its levels.
+    /// Predicts as [`Model::predict`] does, and says in which columns of text rows have a text that the model has never
+    /// seen, and how many have: these are predicted as rows of none of its levels.
     pub fn predict_seen(&self, table: &RawTable) -> Result<(Vec<f64>, Unseen), DataError> {
         let mut table = self.with_columns(table)?;
         let unseen = self.add_indicators(&mut table)?;
@@ -306,11 +302,17 @@ impl Model {
         Ok(table)
     }
 
-    /// The probability of the positive label for a score, for the logistic loss.
+    /// Whether scores are log-odds of the positive label.
+    pub fn has_log_odds(&self) -> bool {
+        let loss = loss::by_name(&self.fitted.loss, self.fitted.huber_delta.unwrap_or(1.0));
+        loss.is_ok_and(|loss| loss.has_log_odds())
+    }
+
+    /// The probability of the positive label for a score, where scores are log-odds.
     ///
     /// The exponential is computed in software: that of the platform may differ in the last bit.
     pub fn probability(&self, score: f64) -> Option<f64> {
-        (self.fitted.loss == "logistic").then(|| {
+        self.has_log_odds().then(|| {
             if score >= 0.0 {
                 1.0 / (1.0 + libm::exp(-score))
             } else {
@@ -342,9 +344,11 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
+    use l0star_data::generate::rng::Stream;
+    use l0star_data::parse_csv;
+
     use super::*;
-    use crate::csv::parse_csv;
-    use crate::generate::rng::Stream;
+    use crate::fields::List;
 
     fn model(coefficients: Vec<(String, f64)>) -> Model {
         let names: Vec<String> = coefficients.iter().map(|(name, _)| name.clone()).collect();

@@ -6,14 +6,18 @@ use l0star_data::counted;
 /// What came of one search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
+    /// How well the rows of the fold are predicted.
     pub score: f64,
+    /// What is known of the model.
     pub status: Status,
 }
 
 /// A number of features and a ridge, with what came of its folds so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
+    /// At most this many features.
     pub k: usize,
+    /// The weight of the ridge.
     pub ridge: f64,
     /// `None` for a fold whose search has not ended.
     pub folds: Vec<Option<Scored>>,
@@ -26,6 +30,7 @@ impl Candidate {
         scores.collect()
     }
 
+    /// Whether every fold has a score.
     pub fn is_complete(&self) -> bool {
         self.folds.iter().all(Option::is_some)
     }
@@ -66,6 +71,7 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// No scores yet.
     pub fn new(ks: &[usize], ridges: &[f64], folds: usize) -> Self {
         let of = |ridge: f64| {
             ks.iter().map(move |k| Candidate {
@@ -83,6 +89,13 @@ impl Tally {
     /// Enters what came of the search of a ridge, a size and a fold, all by their numbers.
     pub fn enter(&mut self, ridge: usize, size: usize, fold: usize, scored: Scored) {
         self.candidates[ridge * self.sizes + size].folds[fold] = Some(scored);
+    }
+
+    /// Enters what a later search has proved of a model that has its score.
+    pub fn prove(&mut self, ridge: usize, size: usize, fold: usize, status: Status) {
+        if let Some(scored) = &mut self.candidates[ridge * self.sizes + size].folds[fold] {
+            scored.status = status;
+        }
     }
 
     /// How many searches have no score, and how many there are.
@@ -112,9 +125,10 @@ impl Tally {
                 continue;
             }
             count += folds.len();
-            let ridge = match has_ridges {
-                true => format!(" with ridge {}", candidate.ridge),
-                false => String::new(),
+            let ridge = if has_ridges {
+                format!(" with ridge {}", candidate.ridge)
+            } else {
+                String::new()
             };
             words.push(format!(
                 "k = {}{ridge} in {}",

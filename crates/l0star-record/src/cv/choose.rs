@@ -1,12 +1,13 @@
 //! The best candidate, and the smallest that is not clearly worse.
 
-use super::score::Score;
 use super::tally::Tally;
 
 /// Places in the list of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
+    /// That with the best mean.
     pub best: usize,
+    /// That which the rule chooses.
     pub chosen: usize,
 }
 
@@ -19,11 +20,11 @@ pub enum Undecided {
     Rising,
 }
 
-/// Chooses among the sizes that are complete: the best mean, and by the rule of one standard error the smallest k whose mean is
+/// Chooses among the sizes that are complete, `is_gain` says whether more is better: the best mean, and by the rule of one standard error the smallest k whose mean is
 /// not worse than that by more than its standard error, of these the best ridge.
 ///
 /// Where larger sizes are missing, the choice stands only if a larger size is complete: else the score was still rising.
-pub fn choose(tally: &Tally, score: Score, one_standard_error: bool) -> Result<Choice, Undecided> {
+pub fn choose(tally: &Tally, is_gain: bool, one_standard_error: bool) -> Result<Choice, Undecided> {
     let sizes = tally.complete();
     let Some(largest) = sizes.last().copied() else {
         return Err(Undecided::NoSize);
@@ -32,7 +33,7 @@ pub fn choose(tally: &Tally, score: Score, one_standard_error: bool) -> Result<C
     let places = || (0..candidates.len()).filter(|at| sizes.contains(&candidates[*at].k));
     let gain = |at: usize| {
         let mean = candidates[at].mean().unwrap_or(f64::NAN);
-        if score.is_gain() { mean } else { -mean }
+        if is_gain { mean } else { -mean }
     };
     // The first of equals, which is the smaller k.
     let by_gain = |best: usize, at: usize| if gain(at) > gain(best) { at } else { best };
@@ -81,24 +82,24 @@ mod tests {
     fn the_smallest_within_one_standard_error() {
         let means = [0.2, 0.75, 0.85, 0.9, 0.89];
         let all = tally(&[1.0], &[&means]);
-        let choice = choose(&all, Score::R2, true).unwrap();
+        let choice = choose(&all, true, true).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 2));
-        assert_eq!(choose(&all, Score::R2, false).unwrap().chosen, 3);
+        assert_eq!(choose(&all, true, false).unwrap().chosen, 3);
         let losses = tally(&[1.0], &[&means.map(|mean| 1.0 - mean)]);
-        let choice = choose(&losses, Score::Mse, true).unwrap();
+        let choice = choose(&losses, false, true).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 2));
     }
 
     #[test]
     fn of_one_size_the_best_ridge() {
         let all = tally(&[0.1, 1.0], &[&[0.1, 0.85, 0.9], &[0.1, 0.86, 0.8]]);
-        assert_eq!(choose(&all, Score::R2, true).unwrap().chosen, 4);
+        assert_eq!(choose(&all, true, true).unwrap().chosen, 4);
     }
 
     #[test]
     fn of_what_is_there_only_what_has_stopped_rising() {
         let missing = f64::NAN;
-        let choose = |means: &[f64], rule: bool| choose(&tally(&[1.0], &[means]), Score::R2, rule);
+        let choose = |means: &[f64], rule: bool| choose(&tally(&[1.0], &[means]), true, rule);
         assert_eq!(choose(&[missing; 3], true), Err(Undecided::NoSize));
         assert_eq!(choose(&[0.1, missing, 0.9], true), Err(Undecided::Rising));
         let rising = [0.1, 0.5, 0.9, missing];

@@ -1,4 +1,4 @@
-//! What a [model](super::Model) is made of: the fields of its file and of the results that scripts read.
+//! The fields of a result as scripts read them, and of what a [model file](crate::Model) holds beside.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -276,7 +276,7 @@ pub struct DataStamp {
     pub columns: usize,
     /// Rows that were dropped since a value was missing.
     pub rows_dropped: usize,
-    /// [`Fingerprint`](crate::Fingerprint) of the numbers that were used.
+    /// [`Fingerprint`](l0star_data::Fingerprint) of the numbers that were used.
     pub hash: String,
 }
 

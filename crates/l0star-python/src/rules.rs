@@ -1,0 +1,107 @@
+//! What is asked of the features: the class `Rules`.
+
+use l0star_record::names::{Feature, Known};
+use l0star_record::rules::{
+    Bounds, Nonnegative, Request, Requires, RidgeFactor, RuleError, Rules as Resolved, Together,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Constraints on the features of one data set; the engine checks whether they go together.
+#[pyclass(frozen, module = "l0star._core")]
+pub struct Rules {
+    pub rules: Resolved,
+    pub names: Vec<String>,
+}
+
+fn features(columns: Vec<usize>) -> Vec<Feature> {
+    columns.into_iter().map(Feature::Column).collect()
+}
+
+#[pymethods]
+impl Rules {
+    #[new]
+    #[pyo3(signature = (names, *, include, include_free, exclude, all_nonnegative, nonnegative, bounds, groups,
+                        ridge_factors, requires))]
+    #[expect(clippy::too_many_arguments)]
+    fn new(
+        names: Vec<String>,
+        include: Vec<usize>,
+        include_free: Vec<usize>,
+        exclude: Vec<usize>,
+        all_nonnegative: bool,
+        nonnegative: Vec<usize>,
+        bounds: Vec<(usize, f64, f64)>,
+        groups: Vec<Vec<usize>>,
+        ridge_factors: Vec<(usize, f64)>,
+        requires: Vec<(usize, Vec<usize>)>,
+    ) -> PyResult<Self> {
+        let bounds = bounds.into_iter().map(|(column, lower, upper)| Bounds {
+            feature: Feature::Column(column),
+            lower: (lower != f64::NEG_INFINITY).then_some(lower),
+            upper: (upper != f64::INFINITY).then_some(upper),
+        });
+        let groups = groups.into_iter().map(|columns| Together {
+            name: None,
+            columns: features(columns),
+        });
+        let factors = ridge_factors
+            .into_iter()
+            .map(|(column, factor)| RidgeFactor {
+                feature: Feature::Column(column),
+                factor,
+            });
+        let requires = requires.into_iter().map(|(column, needs)| Requires {
+            feature: Feature::Column(column),
+            needs: features(needs),
+        });
+        let request = Request {
+            include: features(include),
+            include_free: features(include_free),
+            exclude: features(exclude),
+            nonnegative: if all_nonnegative {
+                Nonnegative::All
+            } else {
+                Nonnegative::These(features(nonnegative))
+            },
+            bounds: bounds.collect(),
+            groups: groups.collect(),
+            ridge_factors: factors.collect(),
+            heredity: false,
+            requires: requires.collect(),
+        };
+        let rules = Resolved::new(&request, &Known::plain(&names));
+        let rules = rules.map_err(|error| {
+            PyValueError::new_err(match error {
+                RuleError::Unknown(error) => error.to_string(),
+                RuleError::TakenName(name) => format!("there are two groups {name:?}"),
+                RuleError::NoProducts => "there are no products of features".to_owned(),
+            })
+        })?;
+        Ok(Self { rules, names })
+    }
+
+    /// Columns that are in no model.
+    #[getter]
+    fn excluded(&self) -> Vec<usize> {
+        self.rules.excluded().to_vec()
+    }
+
+    /// Columns that are in every model and that k does not count.
+    #[getter]
+    fn free(&self) -> Vec<usize> {
+        self.rules.free().to_vec()
+    }
+
+    /// How many features are in every model and counted in k.
+    #[getter]
+    fn n_included(&self) -> usize {
+        self.rules.included_count()
+    }
+
+    /// How many features k counts at most: columns, or groups of them.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.rules.feature_count()
+    }
+}

@@ -1,0 +1,26 @@
+//! The record of a fit, which the command, the Python package and the reports share: what is asked of the features, what
+//! came of it, and what cross-validation chose.
+//!
+//! The modules, each importing only from those above it:
+//!
+//! | module | its one job |
+//! |---|---|
+//! | [`fields`] | the fields of a result, as scripts read them |
+//! | [`model`] | [`Model`]: a result with all that a prediction needs, in a file |
+//! | [`names`] | which columns a word of the user stands for |
+//! | [`rules`] | [`Rules`]: constraints from names to columns, for the engine and for the record |
+//! | [`outcome`] | a solution of the engine in the words of the user's columns |
+//! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
+//!
+//! **Where a new constraint goes:** a field of [`rules::Request`] and of [`fields::Constraints`], and its translation in
+//! [`rules`]. Each face fills the request in: `rules.rs` of the command, `_constraints.py` of the Python package.
+
+pub mod cv;
+pub mod fields;
+pub mod model;
+pub mod names;
+pub mod outcome;
+pub mod rules;
+
+pub use model::Model;
+pub use rules::Rules;

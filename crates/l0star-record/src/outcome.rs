@@ -1,0 +1,148 @@
+//! A solution of the engine in the words of the user's columns.
+
+use l0star::{Price, Problem, Settings, Solution};
+
+use crate::fields::{Asked, ByName, Fitted, List, Listed, Priced};
+use crate::rules::Rules;
+
+/// What a solution belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome<'a> {
+    /// The problem, whatever its own k.
+    pub problem: &'a Problem,
+    /// What was asked of the features.
+    pub rules: &'a Rules,
+    /// At most this many features were allowed.
+    pub k: usize,
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// Whether a list of models was asked for.
+    pub lists: bool,
+    /// Whether supports name what is in for free, as those of the Python package do.
+    pub free_in_support: bool,
+    /// The label that counts as positive, for a loss on labels.
+    pub positive_label: Option<&'a str>,
+    /// What the user should know of the data or the options.
+    pub warnings: &'a [String],
+}
+
+impl Outcome<'_> {
+    fn name(&self, j: usize) -> String {
+        self.problem.names()[j].clone()
+    }
+
+    /// The fields of a solution.
+    pub fn fitted(&self, solution: &Solution) -> Fitted {
+        let Outcome { problem, rules, .. } = self;
+        let columns = rules.columns(&solution.support);
+        let effects = columns.iter().zip(problem.deviations(&columns));
+        let per_sd = effects.map(|(j, sd)| (self.name(*j), solution.coefficients[*j] * sd));
+        let twins = twins(problem, &columns).into_iter().map(|(j, others)| {
+            let others = others.into_iter().map(|i| self.name(i));
+            (self.name(j), others.collect())
+        });
+        let list = self.lists.then(|| List {
+            solutions: solution
+                .solutions
+                .iter()
+                .map(|model| Listed {
+                    objective: model.objective,
+                    intercept: model.intercept,
+                    support: self.names(&model.support),
+                    coefficients: self.coefficients(&model.support, &model.coefficients),
+                })
+                .collect(),
+            rest_bound: solution.rest_bound,
+            truncated: solution.truncated,
+        });
+        Fitted {
+            status: solution.status.to_string(),
+            objective: solution.objective,
+            lower_bound: solution.lower_bound,
+            gap: solution.gap(),
+            relative_gap: solution.relative_gap(),
+            k: self.k,
+            loss: problem.loss().name().to_owned(),
+            huber_delta: problem.loss().huber_delta(),
+            ridge: self.ridge,
+            intercept: solution.intercept,
+            support: self.names(&solution.support),
+            per_sd: ByName(per_sd.collect()),
+            twins: twins.collect(),
+            coefficients: self.coefficients(&solution.support, &solution.coefficients),
+            solver_calls: solution.solver_calls,
+            nodes: solution.nodes,
+            peak_open_nodes: solution.peak_open_nodes,
+            seconds: solution.seconds,
+            found_by: None,
+            found_after: None,
+            method: solution.method.to_string(),
+            positive_label: self.positive_label.map(str::to_owned),
+            warnings: self.warnings.to_vec(),
+            constraints: rules.asked().cloned(),
+            prices: None,
+            list,
+        }
+    }
+
+    /// The names of a support, with or without what is in for free.
+    fn names(&self, support: &[usize]) -> Vec<String> {
+        let mut columns = self.rules.columns(support);
+        if !self.free_in_support {
+            columns.retain(|j| !self.rules.free().contains(j));
+        }
+        columns.into_iter().map(|j| self.name(j)).collect()
+    }
+
+    /// Coefficients by name: those of a support, and those of features that are in for free.
+    fn coefficients(&self, support: &[usize], coefficients: &[f64]) -> ByName {
+        let columns = self.rules.columns(support).into_iter();
+        ByName(columns.map(|j| (self.name(j), coefficients[j])).collect())
+    }
+
+    /// Prices by the names of the features.
+    pub fn prices(&self, prices: &[Price]) -> Vec<Priced> {
+        prices.iter().map(|price| self.priced(price)).collect()
+    }
+
+    fn priced(&self, price: &Price) -> Priced {
+        // JSON has no infinity.
+        let finite = |value: f64| value.is_finite().then_some(value);
+        Priced {
+            feature: self.rules.name(price.feature).to_owned(),
+            chosen: price.chosen,
+            cost: finite(price.cost),
+            cost_lower: finite(price.cost_bounds.0),
+            cost_upper: finite(price.cost_bounds.1),
+            objective: finite(price.objective),
+            lower_bound: finite(price.lower_bound),
+            status: price.status.to_string(),
+            support: price.support.iter().map(|j| self.name(*j)).collect(),
+        }
+    }
+}
+
+/// Columns of a model that others could stand for, with these.
+pub fn twins(problem: &Problem, columns: &[usize]) -> Vec<(usize, Vec<usize>)> {
+    let twins = columns.iter().map(|j| {
+        let mut others = problem.twins(*j);
+        others.retain(|i| !columns.contains(i));
+        (*j, others)
+    });
+    twins.filter(|(_, others)| !others.is_empty()).collect()
+}
+
+/// How a result was asked for.
+pub fn asked(settings: &Settings) -> Asked {
+    Asked {
+        gap: settings.gap,
+        relative_gap: settings.relative_gap,
+        top: settings.top.map(Into::into),
+        within: settings.within,
+        time_limit: settings.time_limit.map(|limit| limit.as_secs_f64()),
+        search_time_limit: settings.search_time_limit.map(|limit| limit.as_secs_f64()),
+        node_limit: settings.node_limit,
+        memory_limit: settings.memory_limit,
+        threads: settings.thread_count(),
+    }
+}
