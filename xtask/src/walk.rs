@@ -1,4 +1,4 @@
-//! The walk through the code in `docs/walk.md` names functions that exist.
+//! What the pages about the code name exists: functions in `docs/walk.md`, files in `ARCHITECTURE.md`.
 
 use std::fs;
 
@@ -84,4 +84,27 @@ fn a_name_that_is_gone_is_found() {
     assert!(fault(&found[0], "impl Other {\n fn run() {} }").is_some());
     assert!(fault(&found[1], source).is_some());
     assert_eq!(fault(&found[1], "pub fn go() {}"), None);
+}
+
+/// One page: whoever opens it knows every part and where a new one goes.
+#[test]
+fn the_architecture_is_one_page_and_its_files_exist() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    assert!(text.lines().count() <= 120, "more than a page");
+    let (_, places) = text.split_once("## Where a new thing goes").unwrap();
+    let is_path = |word: &&str| word.contains('/') && !word.contains(' ');
+    let paths: Vec<&str> = places
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(is_path)
+        .collect();
+    assert!(paths.len() > 15, "{paths:?}");
+    let folders = ["", "crates/", "crates/l0star/src/"];
+    for path in paths {
+        let found = folders
+            .iter()
+            .any(|folder| root().join(folder).join(path).exists());
+        assert!(found, "there is no {path}");
+    }
 }

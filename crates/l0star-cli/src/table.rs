@@ -45,12 +45,6 @@ pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) 
     );
     line("solver calls", solution.solver_calls.to_string());
     line("seconds", significant(solution.seconds, 3));
-    if let (Some(source), Some(seconds)) = (&fitted.found_by, fitted.found_after) {
-        line(
-            "found by",
-            format!("{source}, after {} s", significant(seconds, 2)),
-        );
-    }
     line("method", solution.method.to_string());
     if let Some(label) = job.positive_label() {
         let label = screen.clip(label, LONGEST_NAME);

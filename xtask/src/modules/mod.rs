@@ -19,12 +19,8 @@ mod tree;
 
 use std::fs;
 
-use self::graph::Arrow;
 use self::tree::Tree;
 use crate::step::root;
-
-/// Arrows of the engine that point up or are part of a cycle, to be removed one by one: the list only shrinks.
-const KNOWN: &[(&str, &str)] = &[];
 
 /// All crates of the workspace: name, and the file that its modules begin with.
 fn crates() -> Vec<(String, Tree)> {
@@ -42,10 +38,6 @@ fn crates() -> Vec<(String, Tree)> {
     found
 }
 
-fn listed(arrows: &[&Arrow]) -> String {
-    arrows.iter().map(|arrow| format!("\n  {arrow}")).collect()
-}
-
 #[test]
 fn arrows_point_down_and_there_are_no_cycles() {
     let all = crates();
@@ -59,26 +51,13 @@ fn arrows_point_down_and_there_are_no_cycles() {
             let missing = undeclared.join(", ");
             faults.push(format!("{name}: the tables of modules lack {missing}"));
         }
-        let known: &[_] = if name == "l0star" { KNOWN } else { &[] };
         let arrows = graph::arrows(tree);
         let wrong = graph::wrong(tree, &arrows);
-        let is_known = |arrow: &Arrow| known.contains(&(arrow.from.as_str(), arrow.to.as_str()));
-        let new: Vec<&Arrow> = wrong.iter().filter(|arrow| !is_known(arrow)).collect();
-        if !new.is_empty() {
+        if !wrong.is_empty() {
+            let all: String = wrong.iter().map(|arrow| format!("\n  {arrow}")).collect();
             faults.push(format!(
-                "{name}: arrows that point up, or are part of a cycle:{}",
-                listed(&new)
+                "{name}: arrows that point up, or are part of a cycle:{all}"
             ));
-        }
-        for (from, to) in known {
-            if !wrong
-                .iter()
-                .any(|arrow| (arrow.from.as_str(), arrow.to.as_str()) == (*from, *to))
-            {
-                faults.push(format!(
-                    "{name}: {from} → {to} is gone; take it out of KNOWN"
-                ));
-            }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

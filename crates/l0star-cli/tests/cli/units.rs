@@ -148,7 +148,7 @@ fn units_beyond_double_precision_are_refused_by_file_and_column() {
             ["d.csv: no number of column 'bmi'", "multiply the column"],
         ),
     ] {
-        let sandbox = Sandbox::with("d.csv", &diabetes(column, factor));
+        let sandbox = Sandbox::with("d.csv", diabetes(column, factor));
         sandbox.refuses("fit d.csv --target target -k 3", 3, &words);
     }
 }
