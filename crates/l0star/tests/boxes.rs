@@ -183,6 +183,7 @@ fn boxes_solve_what_bounds_without_them_do_not() {
     let without = Settings {
         ideas: Ideas {
             boxes: Use::Never,
+            enumeration: false,
             ..Ideas::default()
         },
         ..few

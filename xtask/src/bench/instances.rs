@@ -20,6 +20,8 @@ pub enum Source {
     Logistic { d: usize },
     /// Quadratic loss, `Σ_ij = ρ^|i-j|`, k = 10, SNR 5, ridge weight 0.1 on the sum of squares.
     Ar { d: usize, n: usize, rho: f64 },
+    /// The AR family with k = 5, and more features than rows.
+    FlatAr { d: usize, n: usize },
     /// The same data with Huber's loss, δ less than the noise, so that many rows are beyond it; ridge 1e-3.
     HuberAr { d: usize, n: usize, rho: f64 },
     /// Many columns, k = 5: the AR family, ρ = 0.5, n = 500, ridge weight 25 on the sum of squares.
@@ -56,6 +58,10 @@ impl Source {
                 let instance = generate::ar(d, k, n, rho, 5.0, seed).map_err(text)?;
                 // Our P is ‖b - Ax‖²/2n + ridge/2 ‖x‖².
                 framed(instance.table(), "quadratic", 0.1 / n as f64, k)
+            }
+            Self::FlatAr { d, n } => {
+                let instance = generate::ar(d, 5, n, 0.5, 5.0, seed).map_err(text)?;
+                framed(instance.table(), "quadratic", 0.1 / n as f64, 5)
             }
             Self::HuberAr { d, n, rho } => {
                 let instance = generate::ar(d, 10, n, rho, 5.0, seed).map_err(text)?;
@@ -191,6 +197,10 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
     ("AR d=1000 n=2000 ρ=0.9", ar(1000, 2000, 0.9), 1..=1),
     ("AR d=300 n=600 ρ=0.9", ar(300, 600, 0.9), 1..=1),
     ("AR d=200 n=200 ρ=0.5", ar(200, 200, 0.5), 1..=1),
+    ("AR d=500 n=500 ρ=0.5", ar(500, 500, 0.5), 1..=1),
+    ("AR d=300 n=100 k=5", flat(300, 100), 1..=2),
+    ("AR d=500 n=200 k=5", flat(500, 200), 1..=2),
+    ("AR d=1000 n=500 k=5", flat(1000, 500), 1..=1),
     (
         "Huber AR d=200 n=2000 ρ=0.9",
         Source::HuberAr {
@@ -227,6 +237,10 @@ pub const LONG: &[(&str, Source)] = &[
     ),
     ("logistic d=320 k=32", Source::Logistic { d: 320 }),
 ];
+
+const fn flat(d: usize, n: usize) -> Source {
+    Source::FlatAr { d, n }
+}
 
 const fn ar(d: usize, n: usize, rho: f64) -> Source {
     Source::Ar { d, n, rho }

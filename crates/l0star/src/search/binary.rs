@@ -154,7 +154,8 @@ impl Left {
             None => (inside, free),
         };
         let mut included = problem.penalised.clone();
-        let (always, budget) = (included.len(), k - inside.len());
+        // More features than fit may have been fixed, each with evidence of its own: then nothing is left.
+        let (always, budget) = (included.len(), k.checked_sub(inside.len())?);
         included.extend(inside);
         Some(Self {
             included,
