@@ -6,6 +6,7 @@ use super::{LARGEST, MOST, Space, Verdict, Watch, enumerate};
 use crate::bound::Certified;
 use crate::gram::root::MAX_COLUMNS;
 use crate::heuristic;
+use crate::linalg::rounding::U;
 use crate::primal;
 use crate::search::{Context, Phase};
 
@@ -29,6 +30,12 @@ fn applies(context: &Context) -> bool {
         && problem.loss.is_quadratic()
         && (1..=LARGEST).contains(&problem.support_size())
         && is_about_the_best(context)
+}
+
+/// What is proved of the sets that are not handed out: the cut, and a few roundings more, so that the gap of the result, as a share of
+/// the objective, is not above the one that was asked for either.
+pub(super) fn target(context: &Context) -> f64 {
+    context.cut() + 8.0 * U * context.reference().abs()
 }
 
 /// Bytes of the correlations of so many columns, which triples are told from.
@@ -82,7 +89,7 @@ pub(super) fn close(
 ) -> bool {
     let mark = context.mark();
     let limits = context.limits.clone();
-    let target = context.cut();
+    let target = target(context);
     let mut watch = Fits {
         columns,
         chosen,
@@ -117,7 +124,7 @@ impl Watch for Fits<'_, '_> {
         self.context.try_support(&support);
         let evidence = self.context.certify_last().or(Certified::TRIVIAL);
         self.context.discard(evidence);
-        self.context.cut()
+        target(self.context)
     }
 
     fn progress(&mut self, share: f64) {

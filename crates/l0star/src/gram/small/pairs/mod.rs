@@ -18,7 +18,7 @@ use self::bound::{MOST, Products, solve};
 use self::data::Data;
 use self::point::{Judged, Point};
 use super::scan::{Failure, Hits, Shared, share_out};
-use super::settle::is_about_the_best;
+use super::settle::{is_about_the_best, target as present_target};
 use super::{Proof, Watch};
 use crate::bound::Certified;
 use crate::heuristic;
@@ -71,7 +71,11 @@ pub(crate) fn settle_pairs(context: &mut Context) -> bool {
     }
     primal::first(context);
     context.enter(Phase::Root);
-    let (limits, threads, target) = (context.limits.clone(), context.threads, context.cut());
+    let (limits, threads, target) = (
+        context.limits.clone(),
+        context.threads,
+        present_target(context),
+    );
     // The box of the intercept holds for models that are no worse than none.
     if target.is_nan() || target > problem.null_value {
         return false;
@@ -113,7 +117,7 @@ fn fit_the_rest(
         }
         let start = &starts[set[0]][..data.fixed.len() + 1];
         point.start(&[&data.fixed[..], &set].concat(), start);
-        if point.judge(context.cut()) == Judged::Proved {
+        if point.judge(present_target(context)) == Judged::Proved {
             continue;
         }
         let mut support: Vec<usize> = set.iter().map(|i| data.features[*i]).collect();
@@ -124,7 +128,7 @@ fn fit_the_rest(
         context.discard(evidence);
     }
     let proof = Proof {
-        target: context.cut().min(target),
+        target: present_target(context).min(target),
     };
     context.discard(Certified::enumerated(&proof));
     context.counters.nodes += 1;
