@@ -6,7 +6,7 @@ use crate::gram::small::{
 };
 use crate::heuristic;
 use crate::problem::Problem;
-use crate::search::handout::close;
+use crate::search::handout::{close, target};
 use crate::search::{Context, Phase, models};
 
 /// With larger ridges, as shares of the curvatures, pairs under other losses than the quadratic one are searched sooner …
@@ -127,7 +127,7 @@ fn settle_pairs(context: &mut Context) -> bool {
     models::first(context);
     context.enter(Phase::Root);
     // The box of the intercept holds for models that are no worse than none.
-    let target = context.cut();
+    let target = target(context);
     if target.is_nan() || target > problem.null_value {
         return false;
     }

@@ -271,8 +271,8 @@ impl<R: Relaxation> BinaryTree<R> {
             return false;
         }
         let (problem, relaxation) = (context.problem, &mut self.relaxation);
-        handout::close(context, f64::INFINITY, <[usize]>::to_vec, |_, watch| {
-            relaxation.enumerate(problem, task, watch)
+        handout::close(context, f64::INFINITY, <[usize]>::to_vec, |cut, watch| {
+            relaxation.enumerate(problem, &Task { cut, ..*task }, watch)
         })
     }
 

@@ -2,7 +2,14 @@
 
 use super::Context;
 use crate::bound::Certified;
+use crate::linalg::rounding::U;
 use crate::relaxation::Watch;
+
+/// What is to be proved of the sets that are not handed out: the cut, and a few roundings more, so that the gap of the result, as a
+/// share of the objective, is not above the one that was asked for either.
+pub(crate) fn target(context: &Context) -> f64 {
+    context.cut() + 8.0 * U * context.reference().abs()
+}
 
 /// Closes a part of the search space by enumeration; true when nothing of it is left, and all evidence is in the context. Nothing
 /// above `ceiling` is claimed.
@@ -15,7 +22,7 @@ pub(crate) fn close(
     support: impl Fn(&[usize]) -> Vec<usize>,
     enumerate: impl FnOnce(f64, &mut dyn Watch) -> Option<Certified>,
 ) -> bool {
-    let (mark, target) = (context.mark(), context.cut());
+    let (mark, target) = (context.mark(), target(context));
     let mut fits = Fits {
         support: &support,
         context,
@@ -42,7 +49,7 @@ impl Watch for Fits<'_, '_> {
         self.context.try_support(&support);
         let evidence = self.context.certify_last().or(Certified::TRIVIAL);
         self.context.discard(evidence);
-        self.context.cut()
+        target(self.context)
     }
 
     fn progress(&mut self, share: f64) {
