@@ -129,14 +129,6 @@ fn aborted_while_the_gram_matrix_is_made_it_keeps_the_bands() {
 }
 
 #[test]
-fn aborted_while_the_root_is_relaxed_it_goes_on_there() {
-    let sandbox = Sandbox::generated("logistic -d 300 -k 3 -n 2000 --out a.csv");
-    let rules = "--loss logistic --nonnegative x1 --ridge 1e-5 --no-standardize";
-    let fit = format!("fit a.csv --target b -k 3 {rules} --threads 1 --json");
-    aborts(&sandbox, &fit, "Some(Point {");
-}
-
-#[test]
 fn aborted_before_there_is_a_model_it_goes_on_there() {
     let sandbox = Sandbox::generated("ar -d 60 -k 4 -n 2000 --snr 50 --out a.csv");
     let rules = "--nonnegative x1,x2,x3 --group g=x4,x5";
