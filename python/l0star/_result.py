@@ -22,17 +22,7 @@ if TYPE_CHECKING:
 
 _BAR = 30
 #: The fields of the record that a result has as attributes of the same names.
-_OWN = (
-    "status",
-    "objective",
-    "lower_bound",
-    "gap",
-    "relative_gap",
-    "k",
-    "found_by",
-    "found_after",
-    "method",
-)
+_OWN = ("status", "objective", "lower_bound", "gap", "relative_gap", "k", "method")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -203,7 +193,11 @@ class Result(Model):
         """Give the fields of the command's ``--json``, as plain Python objects."""
         # A result with other values, as `dataclasses.replace` makes it, has them here, too.
         own = {name: getattr(self, name) for name in _OWN}
-        fields: dict[str, Any] = {**copy.deepcopy(self.record), **own}
+        fields: dict[str, Any] = {}
+        for name, value in copy.deepcopy(self.record).items():
+            if name == "method":
+                fields |= {"found_by": self.found_by, "found_after": self.found_after}
+            fields[name] = own.get(name, value)
         if self.classes is not None:
             positive = self.classes[1]
             fields["positive_label"] = positive.item() if isinstance(positive, np.generic) else positive
