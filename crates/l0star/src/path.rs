@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::loss::ResponseKind;
 use crate::problem::Problem;
 use crate::search::Event;
-use crate::search::context::PROMISE;
+use crate::search::incumbents::PROMISE;
 use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
 

@@ -13,7 +13,7 @@ use crate::linalg::rounding::U;
 use crate::problem::{Decision, Problem};
 use crate::search::Checkpoint;
 use crate::search::checkpoint::Stamp;
-use crate::search::ledger::Ledger;
+use crate::search::decision_models::DecisionModels;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
 use book::Book;
@@ -194,13 +194,13 @@ impl<'p> PriceRun<'p> {
         };
         let found = match settings.method {
             Method::BestFirst => {
-                let ledger = Arc::new(Ledger::new(decisions.iter().copied()));
+                let known_models = Arc::new(DecisionModels::new(decisions.iter().copied()));
                 let book = stamp.map(|stamp| {
-                    let ledger = Arc::clone(&ledger);
+                    let known_models = Arc::clone(&known_models);
                     let (resume, sink) = (self.resume, self.sink);
-                    Arc::new(Book::new(stamp, resume, sink, &chosen, ledger, &decisions))
+                    Arc::new(Book::new(stamp, resume, sink, &chosen, known_models, &decisions))
                 });
-                together::solve(problem, &settings, &chosen, &decisions, ledger, book)?
+                together::solve(problem, &settings, &chosen, &decisions, known_models, book)?
             }
             _ => apart(problem, &settings, &chosen, &decisions)?,
         };

@@ -98,7 +98,8 @@ fn greedy(problem: &Problem) -> Vec<usize> {
     let mut context = Context::new(problem, &settings);
     heuristic::first_incumbent(&mut context);
     context
-        .incumbent()
+        .incumbents
+        .first()
         .map_or_else(Vec::new, |known| known.support)
 }
 

@@ -290,7 +290,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     context.model_searches = Some(primal::for_problem);
     // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
     let started = resumed.filter(|state| state.started);
-    let cut = context.cut();
+    let cut = context.incumbents.cut();
     if let Some(state) = &started
         && driver.is_over(state, cut)
     {
@@ -303,19 +303,19 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     }
     let alive = started.as_ref().map(State::alive);
     // Sets to start from need not be good ones.
-    let given = started.is_none() && context.incumbent().is_some();
+    let given = started.is_none() && context.incumbents.first().is_some();
     if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), common) {
         if prepared.first.is_none() && started.is_none() {
             return enumerated(context, driver);
         }
-        let is_plain = context.decision().is_none() && !context.wants_list();
+        let is_plain = context.incumbents.decision().is_none() && !context.incumbents.wants_list();
         if let Some(boxed) = prepared.relaxation.boxed().filter(|_| is_plain) {
             return binary(context, boxed, started, driver);
         }
         return begin(context, gram_tree(prepared), started, driver);
     }
     // For a decision the best model that is known is given, and heuristics know nothing of decisions.
-    if context.incumbent().is_none() || (given && context.decision().is_none()) {
+    if context.incumbents.first().is_none() || (given && context.incumbents.decision().is_none()) {
         heuristic::first_incumbent(&mut context);
     }
     models::first(&mut context);
@@ -333,7 +333,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         .is_some_and(|structure| !tree_only(structure))
     {
         context.enter(Phase::Root);
-        let start = context.incumbent().map(|incumbent| incumbent.fit.x);
+        let start = context.incumbents.first().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
         if let Some(backend) = start::structured(&mut context, common) {
             let relaxation = Structured::new(backend, &start);
@@ -353,7 +353,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         return binary(context, relaxation, started, driver);
     }
     let mut relaxation = NewtonRows::within(problem, context.ideas, &context.limits);
-    if let Some(incumbent) = context.incumbent() {
+    if let Some(incumbent) = context.incumbents.first() {
         relaxation.start_at(&incumbent.fit.x);
     }
     binary(context, relaxation, started, driver)
@@ -372,7 +372,7 @@ fn gram_tree(prepared: Prepared<'_>) -> BinaryTree<GramRelaxation<'_>> {
 /// Whether the root of the default method alone proves the incumbent within the allowed gap. Nothing is left behind unless it
 /// does, and nothing is counted: it is part of the caller's own call.
 fn closes_root(context: &mut Context) -> bool {
-    let (mark, counters) = (context.mark(), context.counters);
+    let (mark, counters) = (context.evidence.mark(), context.counters);
     let problem = context.problem;
     let prepared = Prepared::new(problem, context, None, &mut Common::single());
     let closed = prepared.is_some_and(|prepared| {
@@ -388,8 +388,8 @@ fn closes_root(context: &mut Context) -> bool {
     context.counters = counters;
     context.prepared = Default::default();
     if !closed {
-        context.rewind(mark);
-        context.set_features_left(problem.selectable.len());
+        context.evidence.rewind(mark);
+        context.reporter.set_features_left(problem.selectable.len());
     }
     closed
 }

@@ -83,7 +83,7 @@ fn step_by_hand<T: Tree>(problem: &Problem, settings: &Settings, tree: T, words:
             Progress::Stopped(status) => panic!("{words}: stopped by {status} without a limit"),
         }
     }
-    let best = search.context().best();
+    let best = search.context().incumbents.best();
     for (step, pair) in bounds.windows(2).enumerate() {
         // What ties with the incumbent may be dropped with evidence that much below it.
         assert!(
@@ -176,7 +176,7 @@ fn working_sets_that_grow_by_one_column_lead_to_the_optimum() {
                 break;
             }
         }
-        let error = search.context().best() - truth.objective;
+        let error = search.context().incumbents.best() - truth.objective;
         let allowed = 1e-9 * truth.objective.max(1e-12);
         assert!(error <= allowed, "{}: {error} too much", case.words);
     }

@@ -111,7 +111,7 @@ fn of_equal_models_the_first_support_is_kept() {
         let mut context = Context::new(&problem, &Settings::default());
         let [a, b] = order.map(|j| context.try_support(&[j]));
         assert_eq!(a, b);
-        assert_eq!(context.incumbent().unwrap().support, [0]);
+        assert_eq!(context.incumbents.first().unwrap().support, [0]);
     }
 }
 

@@ -19,10 +19,10 @@ const WORTHWHILE: f64 = 1e-10;
 
 /// Improves the incumbent, if there is one, until no swap does or a limit is reached.
 pub(super) fn improve(context: &mut Context) {
-    let Some(mut support) = context.incumbent().map(|known| known.support) else {
+    let Some(mut support) = context.incumbents.first().map(|known| known.support) else {
         return;
     };
-    let mut value = context.best();
+    let mut value = context.incumbents.best();
     let limits = context.limits.clone();
     let mut single = false;
     for _ in 0..MAX_ROUNDS {

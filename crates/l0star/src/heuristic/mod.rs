@@ -67,7 +67,7 @@ pub(crate) fn first_incumbent(context: &mut Context) {
         Some(Heuristic::Pursuit(support)) => Some(wide(support)),
         _ => None,
     };
-    let known = context.incumbent().map(|known| known.support);
+    let known = context.incumbents.first().map(|known| known.support);
     let start = begun.clone().or(known);
     let supports = Omp::from(context.problem, start.unwrap_or_default());
     let mut last = begun;

@@ -11,20 +11,20 @@ const TRIES: usize = 3;
 /// Tries neighbours until the list that is wanted has a last objective. Does nothing when one model is wanted, or when a
 /// limit is reached.
 pub(crate) fn fill_list(context: &mut Context) {
-    if !context.wants_list() || context.has_reference() {
+    if !context.incumbents.wants_list() || context.incumbents.has_reference() {
         return;
     }
     context.enter(Phase::Heuristic);
     let limits = context.limits.clone();
-    let wanted = context.list_capacity();
-    let first = context.incumbent().map(|model| model.support);
+    let wanted = context.incumbents.capacity();
+    let first = context.incumbents.first().map(|model| model.support);
     let first = first.unwrap_or_default();
     let mut seen = HashSet::from([first.clone()]);
     let mut queue = VecDeque::from([first.clone()]);
     context.propose(&first);
     while let Some(support) = queue.pop_front() {
         for next in neighbours(context, &support, TRIES.saturating_mul(wanted)) {
-            if context.has_reference() || limits.stop() {
+            if context.incumbents.has_reference() || limits.stop() {
                 return;
             }
             if seen.insert(next.clone()) {

@@ -57,7 +57,7 @@ impl Common {
     /// The relaxation of a wide problem by working sets, where it applies.
     pub(crate) fn working(&mut self, context: &Context) -> Option<&mut Working> {
         if self.working.is_none() {
-            let known = context.incumbent().map(|known| known.support);
+            let known = context.incumbents.first().map(|known| known.support);
             let (known, limits) = (known.unwrap_or_default(), &context.limits);
             self.working = Working::within(context.problem, working::BATCH, &known, limits);
         }

@@ -22,8 +22,8 @@ const LARGE_RIDGE: f64 = 0.5;
 fn is_about_the_best(context: &Context) -> bool {
     context.ideas.enumeration
         && context.problem.structure.is_none()
-        && context.decision().is_none()
-        && !context.wants_list()
+        && context.incumbents.decision().is_none()
+        && !context.incumbents.wants_list()
         && context.limits.reached_between(0, 0).is_none()
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn settle(
     selectable: usize,
     context: &mut Context,
 ) -> bool {
-    if !applies(context) || context.incumbent().is_none() {
+    if !applies(context) || context.incumbents.first().is_none() {
         return false;
     }
     if context.problem.support_size() == LARGEST
@@ -95,7 +95,7 @@ fn settle_wide(context: &mut Context) -> bool {
     let Some(entries) = Entries::of_columns(problem, &columns) else {
         return false;
     };
-    if context.incumbent().is_none() {
+    if context.incumbents.first().is_none() {
         heuristic::first_incumbent(context);
     }
     models::first(context);
@@ -121,7 +121,7 @@ fn settle_pairs(context: &mut Context) -> bool {
     if context.limits.is_too_much(data.bytes()) {
         return false;
     }
-    if context.incumbent().is_none() {
+    if context.incumbents.first().is_none() {
         heuristic::first_incumbent(context);
     }
     models::first(context);

@@ -38,7 +38,7 @@ impl GramRelaxation<'_> {
         common: &mut Common,
     ) -> Option<Option<First>> {
         let problem = self.problem;
-        let reference = context.reference();
+        let reference = context.incumbents.reference();
         let mut certain = match (context.kept_rows(), point) {
             (Some(rows), _) => rows,
             (None, Some(BriefPoint { slopes, bound, .. })) => {
@@ -75,7 +75,7 @@ impl GramRelaxation<'_> {
         context: &mut Context,
         common: &mut Common,
     ) -> Option<Vec<bool>> {
-        let reference = context.reference();
+        let reference = context.incumbents.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let limits = &context.limits.clone();
         let first = self.first_node(chosen, &Spread::Unproved, context, common)?;
@@ -104,7 +104,7 @@ impl GramRelaxation<'_> {
         context: &mut Context,
         common: &mut Common,
     ) -> Option<First> {
-        let reference = context.reference();
+        let reference = context.incumbents.reference();
         let limits = context.limits.clone();
         let k = self.problem.support_size();
         let goal = Goal {
@@ -142,7 +142,7 @@ impl GramRelaxation<'_> {
             context.counters.calls += 1;
             first.low = self.run(&first.node(k), &goal, &limits);
             let proved = self.certified_rows(reference);
-            let is_closed = first.low.value() >= context.cut();
+            let is_closed = first.low.value() >= context.incumbents.cut();
             if is_closed {
                 context.counters.nodes += 1;
             } else if fixing {
@@ -168,10 +168,10 @@ impl GramRelaxation<'_> {
         if !self.ideas.fixing || node.budget == 0 || node.budget >= node.free.len() {
             return;
         }
-        let (bounds, cut) = (self.children(self.problem, &node), context.cut());
+        let (bounds, cut) = (self.children(self.problem, &node), context.incumbents.cut());
         for other in bounds.other_sides {
             if other.bound.value() >= cut {
-                context.discard(other.bound);
+                context.evidence.discard(other.bound);
                 first.free.retain(|j| *j != other.feature);
                 first.inside.extend(other.is_out.then_some(other.feature));
             }
@@ -187,13 +187,13 @@ fn open_rows(certain: &[bool]) -> Vec<usize> {
 /// The rows of a Huber problem that the slopes at x (an intercept is added to fit) prove to be quadratic for every x with
 /// `P(x)` below what the context refers to.
 fn quadratic_rows(problem: &Problem, x: &[(usize, f64)], context: &Context) -> Vec<bool> {
-    let reference = context.reference();
+    let reference = context.incumbents.reference();
     let mut z = vec![0.0; problem.rows()];
     let mut point = DualPoint::new(problem);
     slopes_at(problem, x, &mut z, &mut point);
     let (mut included, mut free) = (problem.penalised.clone(), problem.selectable.clone());
     let mut budget = problem.support_size();
-    if let Some(decision) = context.decision() {
+    if let Some(decision) = context.incumbents.decision() {
         free.retain(|j| *j != decision.feature);
         if decision.inside {
             included.push(decision.feature);

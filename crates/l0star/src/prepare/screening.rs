@@ -59,7 +59,7 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     let (problem, limits) = (context.problem, context.limits.clone());
     let (k, swaps) = (problem.support_size(), context.ideas.swaps);
     context.enter(Phase::Heuristic);
-    let known = context.incumbent().map(|known| known.support);
+    let known = context.incumbents.first().map(|known| known.support);
     let known = known.unwrap_or_default();
     let batch = working::BATCH.min(problem.selectable.len() / 2);
     let working = Working::of_form(problem, batch.max(2 * k), &known, &limits)?;
@@ -95,16 +95,16 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
 
 /// The features of `free` that the bounds of a point do not rule out. What is dropped is recorded in the context.
 fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Context) -> Vec<usize> {
-    let cut = context.cut();
+    let cut = context.incumbents.cut();
     let mut out = vec![false; problem.design.columns()];
     for other in bounds.other_sides.iter().filter(|other| !other.is_out) {
         if other.bound.value() >= cut {
-            context.discard(other.bound);
+            context.evidence.discard(other.bound);
             out[other.feature] = true;
         }
     }
     let left: Vec<usize> = free.iter().copied().filter(|j| !out[*j]).collect();
-    context.set_features_left(left.len());
+    context.reporter.set_features_left(left.len());
     left
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn screen<R: Relaxation>(
         if free.len() <= enough.max(budget + 1) || budget == 0 || limits.stop() {
             break;
         }
-        let task = Task::whole(problem, &free, context.reference(), &limits);
+        let task = Task::whole(problem, &free, context.incumbents.reference(), &limits);
         relaxation.prepare(problem, &task, start.as_ref());
         context.counters.calls += 1;
         let (bound, exit) = relaxation.solve(problem, &task);
@@ -224,7 +224,7 @@ mod tests {
         let left = screen(&mut context);
         let calls = context.counters.calls;
         let proved = |context: &Context| context.lower_bound(Some(Certified::TRIVIAL)).value();
-        let (bound, best) = (proved(&context), context.best());
+        let (bound, best) = (proved(&context), context.incumbents.best());
         assert!(0.0 < bound && bound <= best);
         assert!(left.len() < problem.selectable.len(), "nothing was dropped");
         drop(context);
@@ -239,10 +239,10 @@ mod tests {
             let state = &restored.state;
             let mut context = Context::new(&problem, &settings);
             context.resume(state);
-            assert!(context.incumbent().is_some() || state.prepared.heuristic.is_some());
+            assert!(context.incumbents.first().is_some() || state.prepared.heuristic.is_some());
             let again = screen(&mut context);
             // Bounds of the same problem and values of its models, wherever the ascent was interrupted.
-            assert!(proved(&context) <= best && bound <= context.best());
+            assert!(proved(&context) <= best && bound <= context.incumbents.best());
             assert!(proved(&context) >= state.base);
             let rest = context.counters.calls - state.calls;
             assert!(rest <= calls + 2, "{rest} rounds more, {calls} in all");
@@ -285,7 +285,7 @@ mod tests {
             let is_left = |j: &usize| point.free.binary_search(j).is_ok();
             assert!(best.support.iter().all(is_left), "{:?}", point.free);
             assert!(0.0 < point.bound.value() && point.bound.value() <= best.objective);
-            assert!(context.best() >= best.objective * (1.0 - 1e-9));
+            assert!(context.incumbents.best() >= best.objective * (1.0 - 1e-9));
         }
     }
 

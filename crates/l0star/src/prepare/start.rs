@@ -29,7 +29,7 @@ const LONG_PRODUCT: f64 = 1e10;
 /// an incumbent.
 pub(crate) fn structured(context: &mut Context, common: &mut Common) -> Option<GramBackend> {
     let problem = context.problem;
-    let (ideas, reference) = (context.ideas, context.reference());
+    let (ideas, reference) = (context.ideas, context.incumbents.reference());
     if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
         return None;
     }
@@ -94,7 +94,7 @@ impl<'p> Prepared<'p> {
             return None;
         }
         let work = product(problem, selectable.len());
-        if context.incumbent().is_none() && work > LONG_PRODUCT {
+        if context.incumbents.first().is_none() && work > LONG_PRODUCT {
             // A model to return in case that a limit comes before the Gram matrix is there.
             heuristic::first_incumbent(context);
         }
@@ -111,8 +111,8 @@ impl<'p> Prepared<'p> {
         let point = brief.as_ref().and_then(|brief| brief.point.as_ref());
         context.enter(Phase::Heuristic);
         let mut relaxation = GramRelaxation::new(problem, context.ideas, Arc::clone(&root));
-        let pinned = relaxation.pinned(context.decision());
-        let chosen = match context.incumbent() {
+        let pinned = relaxation.pinned(context.incumbents.decision());
+        let chosen = match context.incumbents.first() {
             Some(incumbent) if alive.is_some() => {
                 let known = incumbent.support.iter();
                 known
@@ -129,8 +129,8 @@ impl<'p> Prepared<'p> {
             ),
         };
         let is_known = |known: Incumbent| chosen.iter().map(|i| root.columns[*i]).eq(known.support);
-        if (alive.is_none() || context.incumbent().is_none())
-            && !context.incumbent().is_some_and(is_known)
+        if (alive.is_none() || context.incumbents.first().is_none())
+            && !context.incumbents.first().is_some_and(is_known)
         {
             let mut support: Vec<usize> = chosen.iter().map(|i| root.columns[*i]).collect();
             support.sort_unstable();
@@ -152,11 +152,11 @@ impl<'p> Prepared<'p> {
             }
         }
         heuristic::fill_list(context);
-        if context.wants_list() && !context.has_reference() {
+        if context.incumbents.wants_list() && !context.incumbents.has_reference() {
             return None;
         }
         context.enter(Phase::Root);
-        let mark = context.mark();
+        let mark = context.evidence.mark();
         // Nodes of a checkpoint are about the frame of all columns.
         let fixing = alive.is_none();
         let rows = if huber {
@@ -170,7 +170,7 @@ impl<'p> Prepared<'p> {
         });
         if first.is_none() {
             // Without a node for the rest, what was ruled out is no bound of everything.
-            context.rewind(mark);
+            context.evidence.rewind(mark);
             return None;
         }
         Some(Self { relaxation, first })
@@ -186,7 +186,7 @@ impl GramRelaxation<'_> {
         context: &Context,
         common: &mut Common,
     ) -> Option<First> {
-        let (best, limits) = (context.reference(), &context.limits);
+        let (best, limits) = (context.incumbents.reference(), &context.limits);
         let root = self.frame_root();
         let spread = match spread {
             Spread::Evenly => self.spread(),
@@ -225,7 +225,7 @@ impl GramRelaxation<'_> {
             inside: Vec::new(),
             free: selectable.to_vec(),
         };
-        if let Some((i, inside)) = self.pinned(context.decision()) {
+        if let Some((i, inside)) = self.pinned(context.incumbents.decision()) {
             let feature = first.free.remove(i);
             first.inside.extend(inside.then_some(feature));
         }
@@ -269,12 +269,12 @@ impl First {
 fn is_worth_screening(context: &Context) -> bool {
     let problem = context.problem;
     let columns = problem.selectable.len();
-    let is_plain = context.decision().is_none();
+    let is_plain = context.incumbents.decision().is_none();
     product(problem, columns) >= context.ideas.screen_from as f64
         && columns > 2 * problem.support_size()
         && problem.ridge_share() >= SMALL_RIDGE
         && is_plain
-        && !context.wants_list()
+        && !context.incumbents.wants_list()
 }
 
 /// The features that a look at a few columns leaves, and what else it says, unless an earlier run had it.

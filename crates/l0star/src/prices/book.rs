@@ -9,7 +9,7 @@ use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{
     Checkpoint, Heuristic, Priced, Settled, Stamp, State, narrow, wide,
 };
-use crate::search::ledger::Ledger;
+use crate::search::decision_models::DecisionModels;
 use crate::search::{Interval, Save};
 use crate::settings::Solution;
 
@@ -23,7 +23,7 @@ pub(super) struct Book<'p> {
     search: State,
     /// Whether an earlier run has filled it.
     is_resumed: bool,
-    ledger: Arc<Ledger>,
+    known_models: Arc<DecisionModels>,
     known: Mutex<Arc<Priced>>,
     writer: Option<Mutex<Writer<'p>>>,
 }
@@ -53,7 +53,7 @@ impl<'p> Book<'p> {
         resume: Option<Checkpoint>,
         sink: Option<(Duration, PriceSink<'p>)>,
         chosen: &[usize],
-        ledger: Arc<Ledger>,
+        known_models: Arc<DecisionModels>,
         decisions: &[Decision],
     ) -> Self {
         let (search, old) = match resume {
@@ -78,7 +78,7 @@ impl<'p> Book<'p> {
             stamp,
             search,
             is_resumed: old.is_some(),
-            ledger,
+            known_models,
             known: Mutex::new(Arc::new(known)),
             writer,
         }
@@ -155,7 +155,7 @@ impl<'p> Book<'p> {
         };
         let writer = &mut *lock(writer);
         let start = Instant::now();
-        let models = self.ledger.supports();
+        let models = self.known_models.supports();
         self.change(|known| known.models = models);
         let known = self.known();
         let is_large = known.is_large();

@@ -1,7 +1,7 @@
 //! All prices with what one search knows.
 //!
 //! - One Gram matrix, one lifted frame.
-//! - Every model that any of the searches fits is one for every decision that it follows ([`Ledger`]).
+//! - Every model that any of the searches fits is one for every decision that it follows ([`DecisionModels`]).
 //! - A model with another feature than the k chosen ones lacks one of these: what is proved of doing without each of them
 //!   bounds the price of every other feature. So those come first.
 
@@ -18,8 +18,8 @@ use crate::heuristic;
 use crate::prepare::common::Common;
 use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{State, wide};
-use crate::search::ledger::Ledger;
-use crate::search::{Context, Purpose, Restrict, Search};
+use crate::search::decision_models::DecisionModels;
+use crate::search::{Context, Restrict, Search};
 use crate::settings::{Settings, Solution, Status};
 use crate::solve::{Driver, best_first, run};
 
@@ -29,7 +29,7 @@ pub(super) fn solve<'p>(
     settings: &'p Settings,
     chosen: &'p [usize],
     decisions: &'p [Decision],
-    ledger: Arc<Ledger>,
+    known_models: Arc<DecisionModels>,
     book: Option<Arc<Book<'p>>>,
 ) -> Result<Vec<Option<Solution>>> {
     let pricing = Pricing {
@@ -37,7 +37,7 @@ pub(super) fn solve<'p>(
         settings,
         chosen,
         decisions,
-        ledger,
+        known_models,
         book,
         start: Instant::now(),
         left: AtomicUsize::new(decisions.len()),
@@ -96,7 +96,7 @@ pub(super) struct Pricing<'p> {
     pub(super) settings: &'p Settings,
     chosen: &'p [usize],
     pub(super) decisions: &'p [Decision],
-    pub(super) ledger: Arc<Ledger>,
+    pub(super) known_models: Arc<DecisionModels>,
     /// Set where checkpoints are wanted, or there is one to go on from.
     pub(super) book: Option<Arc<Book<'p>>>,
     start: Instant,
@@ -111,7 +111,7 @@ impl<'p> Pricing<'p> {
         let done = |at: usize| {
             let done = known.as_ref()?.done[at].as_ref()?;
             let (support, bound) = done.proof();
-            let mut context = self.context(&self.unlimited(), self.purpose(at));
+            let mut context = self.context(&self.unlimited(), Some(at));
             context.try_support(&support);
             self.left.fetch_sub(1, Ordering::Relaxed);
             Some(Solution {
@@ -207,44 +207,30 @@ impl<'p> Pricing<'p> {
         }
     }
 
-    fn context(&self, settings: &Settings, purpose: Purpose) -> Context<'p> {
-        self.context_of(self.problem, settings, purpose)
-    }
-
-    fn context_of<'q>(
-        &self,
-        problem: &'q Problem,
-        settings: &Settings,
-        purpose: Purpose,
-    ) -> Context<'q> {
-        let ledger = Some(Arc::clone(&self.ledger));
-        Context::for_purpose(problem, settings, Purpose { ledger, ..purpose })
+    /// The context of a search for the decision of this number, or for all of them.
+    fn context(&self, settings: &Settings, at: Option<usize>) -> Context<'p> {
+        let decision = at.map(|at| self.decisions[at]);
+        let others = Some(Arc::clone(&self.known_models));
+        Context::for_decision(self.problem, settings, decision, others)
     }
 
     /// The context of the search for one decision, with the best model that is known.
     pub(super) fn decided(&self, at: usize, settings: &Settings) -> Context<'p> {
-        let mut context = self.context(settings, self.purpose(at));
+        let mut context = self.context(settings, Some(at));
         context.counters.calls += 1;
-        context.try_support(&self.ledger.best(at).1);
+        context.try_support(&self.known_models.best(at).1);
         context
-    }
-
-    fn purpose(&self, at: usize) -> Purpose {
-        Purpose {
-            decision: Some(self.decisions[at]),
-            ..Purpose::default()
-        }
     }
 
     /// A model for every decision.
     fn find_models(&self) -> Result<()> {
         let problem = self.problem;
         let settings = self.within_time(false, None);
-        let mut context = self.context(&settings, Purpose::default());
+        let mut context = self.context(&settings, None);
         context.try_support(self.chosen);
         let known = self.book.as_ref().map(|book| book.known());
         if let Some(known) = &known {
-            let mut context = self.context(&self.unlimited(), Purpose::default());
+            let mut context = self.context(&self.unlimited(), None);
             for support in known.models.iter().flatten() {
                 context.try_support(&wide(support));
             }
@@ -261,7 +247,8 @@ impl<'p> Pricing<'p> {
             // In Gram form swaps do better and cost less.
             if asked && !in_gram_form && i >= tried {
                 let other = problem.without(*j)?;
-                let mut context = self.context_of(&other, &settings, Purpose::default());
+                let others = Some(Arc::clone(&self.known_models));
+                let mut context = Context::for_decision(&other, &settings, None, others);
                 context.try_support(&smaller);
                 if let (Some(known), true) = (&known, i == tried) {
                     context.prepared.heuristic = book::heuristic(known, &other);
@@ -314,10 +301,10 @@ impl<'p> Pricing<'p> {
     fn is_settled(&self, at: usize, bound: Certified) -> Option<Solution> {
         let settings = self.unlimited();
         let mut context = self.decided(at, &settings);
-        if bound.value() < context.cut() {
+        if bound.value() < context.incumbents.cut() {
             return None;
         }
-        context.discard(bound);
+        context.evidence.discard(bound);
         let found = context.solution(&settings, None, Some(bound));
         self.left.fetch_sub(1, Ordering::Relaxed);
         self.note(at, &found);
@@ -364,7 +351,7 @@ impl<'p> Pricing<'p> {
 
     /// A search that was stopped may have been given a better model since.
     fn look_again(&self, at: usize, found: &mut Solution) {
-        if self.ledger.best(at).0 >= found.objective {
+        if self.known_models.best(at).0 >= found.objective {
             return;
         }
         let mut context = self.decided(at, self.settings);

@@ -116,7 +116,7 @@ impl<'p> Exchanges<'p> {
     fn known(&mut self, context: &Context) {
         self.local.reset_to(&self.base);
         let columns = &self.quadratic.columns[..self.quadratic.selectable];
-        let known = context.incumbent().map(|known| known.support);
+        let known = context.incumbents.first().map(|known| known.support);
         let known = known.unwrap_or_default();
         let places = known.iter().filter_map(|j| columns.binary_search(j).ok());
         for i in places.collect::<Vec<usize>>() {
@@ -238,7 +238,7 @@ impl<'p> Exchanges<'p> {
         }
         let chosen = self.chosen();
         let value = self.quadratic.c0 - 0.5 * self.local.gain;
-        if value < context.reference() {
+        if value < context.incumbents.reference() {
             context.counters.calls += 1;
             context.propose(&self.support(&chosen));
         }
@@ -299,10 +299,10 @@ impl<'p> Exchanges<'p> {
 impl<'p> ModelSearch<'p> for Exchanges<'p> {
     fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>) {
         self.allowed = self.allowed.saturating_add(multiplications);
-        let (mut best, mut last) = (context.best(), self.starts);
+        let (mut best, mut last) = (context.incumbents.best(), self.starts);
         while self.spent() < self.allowed && !context.limits.stop() {
-            if context.best() < best {
-                (best, last) = (context.best(), self.starts);
+            if context.incumbents.best() < best {
+                (best, last) = (context.incumbents.best(), self.starts);
             } else if self.starts - last >= patience {
                 // What is not needed now is not saved up.
                 self.allowed = self.spent();

@@ -122,10 +122,10 @@ impl<'p> ModelSearch<'p> for Structured {
             return;
         };
         self.allowed = self.allowed.saturating_add(multiplications);
-        let (mut best, mut last) = (context.best(), self.starts);
+        let (mut best, mut last) = (context.incumbents.best(), self.starts);
         while self.spent < self.allowed && !context.limits.stop() {
-            if context.best() < best {
-                (best, last) = (context.best(), self.starts);
+            if context.incumbents.best() < best {
+                (best, last) = (context.incumbents.best(), self.starts);
             } else if self.starts - last >= patience {
                 self.allowed = self.spent;
                 return;

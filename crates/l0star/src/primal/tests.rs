@@ -72,7 +72,7 @@ fn a_run_can_be_repeated() {
         let mut context = Context::new(&problem, &Settings::default());
         let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
         primal.work(200_000, u64::MAX, &mut context);
-        (primal.starts, primal.pool, context.best())
+        (primal.starts, primal.pool, context.incumbents.best())
     };
     let (starts, pool, best) = run();
     assert!(starts > 10 && pool.len() > 1);

@@ -239,8 +239,8 @@ impl<R: Relaxation> BinaryTree<R> {
             if let Some(status) = context.limits.reached() {
                 return Expansion::Stopped(status, low);
             }
-            if low.value() >= context.cut() {
-                context.discard(low);
+            if low.value() >= context.incumbents.cut() {
+                context.evidence.discard(low);
                 return Expansion::Split;
             }
         }
@@ -250,8 +250,8 @@ impl<R: Relaxation> BinaryTree<R> {
         context.counters.calls += 1;
         context.try_support(&support);
         let evidence = context.certify_last().or(Certified::TRIVIAL);
-        if !context.wants_list() || evidence.value() >= context.cut() {
-            context.discard(evidence);
+        if !context.incumbents.wants_list() || evidence.value() >= context.incumbents.cut() {
+            context.evidence.discard(evidence);
             return Expansion::Split;
         }
         context.settle(&support, evidence);
@@ -267,7 +267,7 @@ impl<R: Relaxation> BinaryTree<R> {
 
     /// Closes a node with a small budget by looking at all its models, where that is worth it.
     fn enumerate(&mut self, task: &Task, context: &mut Context) -> bool {
-        if context.wants_list() {
+        if context.incumbents.wants_list() {
             return false;
         }
         let (problem, relaxation) = (context.problem, &mut self.relaxation);
@@ -288,9 +288,9 @@ impl<R: Relaxation> BinaryTree<R> {
         }
         let limits = context.limits.clone();
         let known = Known {
-            best: context.best(),
-            reference: context.reference(),
-            decision: context.decision(),
+            best: context.incumbents.best(),
+            reference: context.incumbents.reference(),
+            decision: context.incumbents.decision(),
             limits: &limits,
         };
         if self.relaxation.improve(problem, &mut support, &known) {
@@ -300,7 +300,7 @@ impl<R: Relaxation> BinaryTree<R> {
 
     /// Decides every free feature whose other side is ruled out; `None` when no model is left.
     fn fix(&mut self, left: Left, context: &mut Context) -> Option<Left> {
-        let (problem, cut) = (context.problem, context.cut());
+        let (problem, cut) = (context.problem, context.incumbents.cut());
         if !context.ideas.fixing {
             return Some(left);
         }
@@ -315,7 +315,7 @@ impl<R: Relaxation> BinaryTree<R> {
             .iter()
             .filter(|other| ruled_out(other.bound))
         {
-            context.discard(other.bound);
+            context.evidence.discard(other.bound);
             decided[other.feature] = true;
             if other.is_out {
                 inside.push(other.feature);
@@ -339,7 +339,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
     }
 
     fn finished(&self, node: &Self::Node, context: &Context) -> bool {
-        node.low.value() >= context.cut()
+        node.low.value() >= context.incumbents.cut()
     }
 
     fn save(&self, node: &Self::Node, draft: &mut Draft) {
@@ -398,7 +398,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             low = low.or(bound);
             match exit {
                 Exit::Quit => {
-                    context.discard(low);
+                    context.evidence.discard(low);
                     return Expansion::Split;
                 }
                 Exit::Stopped => {
@@ -408,8 +408,8 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                 Exit::Converged => {}
             }
             self.try_candidate(&left, context);
-            if low.value() >= context.cut() {
-                context.discard(low);
+            if low.value() >= context.incumbents.cut() {
+                context.evidence.discard(low);
                 return Expansion::Split;
             }
             left = match self.fix(left, context) {
@@ -417,7 +417,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
                 None => return Expansion::Split,
             };
             if node.depth == 0 {
-                context.set_features_left(left.free.len());
+                context.reporter.set_features_left(left.free.len());
             }
             if left.is_leaf() {
                 continue;
@@ -428,7 +428,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             }
         }
 
-        let gap = (context.reference() - low.value()).max(f64::MIN_POSITIVE);
+        let gap = (context.incumbents.reference() - low.value()).max(f64::MIN_POSITIVE);
         let split = self.relaxation.branch(problem, &left.node(), gap, &limits);
         let start = Arc::new(self.relaxation.start());
         left.free.retain(|j| *j != split);
@@ -450,11 +450,11 @@ fn task<'a, S>(
 ) -> Task<'a> {
     Task {
         node: left.node(),
-        cut: context.cut(),
-        scale: context.reference().min(context.problem.null_value),
-        reference: context.reference(),
+        cut: context.incumbents.cut(),
+        scale: context.incumbents.reference().min(context.problem.null_value),
+        reference: context.incumbents.reference(),
         low: low.value(),
-        allowed: context.allowed(),
+        allowed: context.incumbents.allowed(),
         is_root: node.depth == 0,
         limits,
     }

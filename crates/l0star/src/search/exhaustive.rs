@@ -10,7 +10,7 @@ use crate::settings::Status;
 /// Returns what is proved and, if a limit came first, which.
 pub fn run(context: &mut Context) -> Result<(Option<Certified>, Option<Status>)> {
     let problem = context.problem;
-    let many = context.wants_list();
+    let many = context.incumbents.wants_list();
     let supports = if many {
         count_subsets(problem)
     } else {
@@ -28,7 +28,7 @@ pub fn run(context: &mut Context) -> Result<(Option<Certified>, Option<Status>)>
             return Ok((Some(Certified::TRIVIAL), Some(status)));
         }
     }
-    Ok((context.mark(), None))
+    Ok((context.evidence.mark(), None))
 }
 
 /// Fits every support of one size. Returns the limit that was reached.

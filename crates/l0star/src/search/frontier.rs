@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::checkpoint::Draft;
 use super::counters::Counters;
+use super::evidence::Evidence;
 use super::{Context, Expansion, Node, Progress, Tree};
 use crate::bound::Certified;
 
@@ -17,8 +18,7 @@ pub(super) struct Frontier<N> {
     /// What each worker is expanding.
     flying: Vec<Option<Arc<N>>>,
     bytes: u64,
-    /// The smallest bound that was ever used to discard anything.
-    floor: Option<Certified>,
+    evidence: Evidence,
     pub(super) counters: Counters,
 }
 
@@ -39,14 +39,14 @@ impl<N: Node> Frontier<N> {
             plunge: Vec::new(),
             flying: vec![None],
             bytes: 0,
-            floor: None,
+            evidence: Evidence::default(),
             counters: Counters::default(),
         }
     }
 
     /// Takes over what a resumed context knows of an earlier run.
     pub(super) fn resume(&mut self, context: &mut Context) {
-        self.floor = context.take_floor();
+        self.evidence.rewind(context.evidence.take());
         self.counters = std::mem::take(&mut context.counters);
     }
 
@@ -62,7 +62,7 @@ impl<N: Node> Frontier<N> {
         }
         draft.state.started = true;
         draft.state.prepared.beside_nodes();
-        draft.state.floor = self.floor.map(Certified::value);
+        draft.state.floor = self.discarded().map(Certified::value);
         draft.state.set_counters(&self.counters);
     }
 
@@ -87,9 +87,9 @@ impl<N: Node> Frontier<N> {
             .reduce(Certified::and)
     }
 
-    /// The evidence of what was discarded.
-    pub(super) fn floor(&self) -> Option<Certified> {
-        self.floor
+    /// The weakest evidence of what was discarded.
+    pub(super) fn discarded(&self) -> Option<Certified> {
+        self.evidence.mark()
     }
 
     /// The next node for a worker. A limit is looked at first.
@@ -113,7 +113,7 @@ impl<N: Node> Frontier<N> {
             }
             // Only this node is settled; there are better ones in the heap.
             self.bytes -= node.bytes() as u64;
-            self.discard(node.low());
+            self.evidence.discard(node.low());
         }
         match self.heap.peek() {
             Some(Open(best)) if !tree.finished(best, context) => {
@@ -167,15 +167,9 @@ impl<N: Node> Frontier<N> {
 
     /// Enters what a context has counted and discarded.
     pub(super) fn settle(&mut self, context: &mut Context) {
-        if let Some(floor) = context.take_floor() {
-            self.discard(floor);
-        }
+        self.evidence.absorb(context.evidence.take());
         self.counters.calls += std::mem::take(&mut context.counters.calls);
         self.counters.nodes += std::mem::take(&mut context.counters.nodes);
-    }
-
-    fn discard(&mut self, evidence: Certified) {
-        self.floor = Some(self.floor.map_or(evidence, |floor| floor.and(evidence)));
     }
 
     /// New nodes: to the heap, or, when memory is short, on top of the plunge.

@@ -8,7 +8,7 @@ use crate::relaxation::Watch;
 /// What is to be proved of the sets that are not handed out: the cut, and a few roundings more, so that the gap of the result, as a
 /// share of the objective, is not above the one that was asked for either.
 pub(crate) fn target(context: &Context) -> f64 {
-    context.cut() + 8.0 * U * context.reference().abs()
+    context.incumbents.cut() + 8.0 * U * context.incumbents.reference().abs()
 }
 
 /// Closes a part of the search space by enumeration; true when nothing of it is left, and all evidence is in the context. Nothing
@@ -22,15 +22,15 @@ pub(crate) fn close(
     support: impl Fn(&[usize]) -> Vec<usize>,
     enumerate: impl FnOnce(f64, &mut dyn Watch) -> Option<Certified>,
 ) -> bool {
-    let (mark, target) = (context.mark(), target(context));
+    let (mark, target) = (context.evidence.mark(), target(context));
     let mut fits = Fits {
         support: &support,
         context,
     };
     let bound = enumerate(target, &mut fits);
     match bound {
-        Some(bound) => context.discard(bound.at_most(ceiling)),
-        None => context.rewind(mark),
+        Some(bound) => context.evidence.discard(bound.at_most(ceiling)),
+        None => context.evidence.rewind(mark),
     }
     bound.is_some()
 }
@@ -48,7 +48,7 @@ impl Watch for Fits<'_, '_> {
         self.context.counters.calls += 1;
         self.context.try_support(&support);
         let evidence = self.context.certify_last().or(Certified::TRIVIAL);
-        self.context.discard(evidence);
+        self.context.evidence.discard(evidence);
         target(self.context)
     }
 

@@ -9,15 +9,18 @@ pub mod checkpoint;
 pub mod context;
 mod count;
 mod counters;
+pub(crate) mod decision_models;
 mod event;
+mod evidence;
 pub mod exhaustive;
 mod frontier;
 pub(crate) mod handout;
-pub(crate) mod ledger;
+pub(crate) mod incumbents;
 pub(crate) mod models;
 pub mod paper;
 mod parallel;
 mod pool;
+mod reporter;
 mod saver;
 
 use std::time::Instant;
@@ -28,9 +31,10 @@ use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
 use checkpoint::{Draft, State};
 pub use context::Context;
-pub(crate) use context::Purpose;
 pub use event::{Event, News, Observer, Phase, Source};
+pub use evidence::Evidence;
 use frontier::{Frontier, Next};
+pub use incumbents::Incumbents;
 pub use pool::Incumbent;
 pub use saver::Sink;
 pub(crate) use saver::{Interval, Save, Saver};
@@ -71,7 +75,7 @@ pub trait Tree: Send + Sized {
     /// Whether the node, the best of the frontier, ends the search.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool;
 
-    /// Splits a node. Whatever is dropped is recorded with [`Context::discard`].
+    /// Splits a node. Whatever is dropped is recorded with [`Evidence::discard`].
     fn expand(
         &mut self,
         node: &Self::Node,
@@ -187,9 +191,7 @@ impl<'p, T: Tree> Search<'p, T> {
 
     /// Gives the context back for the final result.
     pub fn into_context(mut self) -> Context<'p> {
-        if let Some(floor) = self.frontier.floor() {
-            self.context.discard(floor);
-        }
+        self.context.evidence.absorb(self.frontier.discarded());
         let counters = &self.frontier.counters;
         self.context.counters.calls += counters.calls;
         self.context.counters.nodes = counters.nodes;
@@ -206,7 +208,7 @@ impl<'p, T: Tree> Search<'p, T> {
     pub fn lower_bound(&self) -> Certified {
         let low = self.frontier.low();
         let open = low.or((!self.started).then_some(Certified::TRIVIAL));
-        let lows = open.into_iter().chain(self.frontier.floor());
+        let lows = open.into_iter().chain(self.frontier.discarded());
         self.context.lower_bound(lows.reduce(Certified::and))
     }
 
@@ -235,7 +237,7 @@ impl<'p, T: Tree> Search<'p, T> {
         if nodes > 0 {
             self.context.enter(Phase::Search);
         }
-        if self.context.is_observed() {
+        if self.context.reporter.is_observed() {
             let bound = is_best.then(|| self.lower_bound());
             self.context.announce_progress(open, nodes, bound);
         }

@@ -79,7 +79,7 @@ impl<R: Relaxation> OrderedTree<R> {
     /// is 4.37e-6 below the optimum, so Algorithm 3 alone cannot do it; the lifted bound of the same node can. With Δ = 0 the
     /// search is the paper's alone.
     fn closes_within_gap(&self, context: &mut Context) -> bool {
-        context.allowed() > context.tie() && (self.closes_root)(context)
+        context.incumbents.allowed() > context.incumbents.tie() && (self.closes_root)(context)
     }
 
     /// SubtreeSolver(S), Algorithm 2, below a node with the bound `parent`. `None`: force-quit, the node is discarded;
@@ -101,7 +101,7 @@ impl<R: Relaxation> OrderedTree<R> {
         };
         // "Numerical errors are regarded as 0": a bound that ties with the incumbent passes it.
         let cut = if self.pruning {
-            context.best() - context.tie()
+            context.incumbents.best() - context.incumbents.tie()
         } else {
             f64::INFINITY
         };
@@ -109,7 +109,7 @@ impl<R: Relaxation> OrderedTree<R> {
         if leaf {
             let bound = self.relaxation.initial_bound(problem, &node);
             if bound.value() > cut {
-                context.discard(bound);
+                context.evidence.discard(bound);
                 return Ok(None);
             }
             let always = problem.penalised.len();
@@ -119,8 +119,8 @@ impl<R: Relaxation> OrderedTree<R> {
             }
             let value = context.try_support(&support);
             let low = context.certify_last().or(bound).or(parent);
-            if low.value() > cut && value > context.best() {
-                context.discard(low);
+            if low.value() > cut && value > context.incumbents.best() {
+                context.evidence.discard(low);
                 return Ok(None);
             }
             return Ok(Some(Ordered {
@@ -136,7 +136,7 @@ impl<R: Relaxation> OrderedTree<R> {
         let (low, exit) = self.relaxation.solve(problem, &task);
         match exit {
             Exit::Quit => {
-                context.discard(low);
+                context.evidence.discard(low);
                 Ok(None)
             }
             Exit::Stopped => {
@@ -171,10 +171,10 @@ fn task<'a>(
     Task {
         node,
         cut,
-        scale: context.best().min(context.problem.null_value),
-        reference: context.best(),
+        scale: context.incumbents.best().min(context.problem.null_value),
+        reference: context.incumbents.best(),
         low: low.value(),
-        allowed: context.allowed(),
+        allowed: context.incumbents.allowed(),
         is_root: false,
         limits,
     }
@@ -223,7 +223,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; or the frontier has reached the incumbent itself.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool {
         let low = node.low.value();
-        node.value - low <= context.allowed() || context.best() - low <= context.tie()
+        node.value - low <= context.incumbents.allowed() || context.incumbents.best() - low <= context.incumbents.tie()
     }
 
     fn expand(
@@ -234,7 +234,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     ) -> Expansion {
         if node.leaf {
             // Its own optimum is known; only rounding separates it from its bound.
-            context.discard(node.low);
+            context.evidence.discard(node.low);
             return Expansion::Split;
         }
         let problem = context.problem;

@@ -9,9 +9,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::checkpoint::Draft;
-use super::context::{Context, TICK};
+use super::context::Context;
 use super::frontier::{Frontier, Next};
 use super::models;
+use super::reporter::TICK;
 use super::{Node, Phase, Progress, Search, Tree};
 use crate::bound::Certified;
 
@@ -62,7 +63,7 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
     };
     let seed = search.context.seed();
     let mut own = search.context.models.take();
-    let mut best = search.context.best();
+    let mut best = search.context.incumbents.best();
     let started = thread::scope(|scope| {
         let mut started = false;
         for (worker, mut tree) in trees.into_iter().enumerate() {
@@ -128,7 +129,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
         };
         let nodes = state.frontier.counters.nodes;
         drop(state);
-        let before = context.best();
+        let before = context.incumbents.best();
         let expansion = tree.expand(&node, context, &mut children);
         if looks_for_models {
             let work = tree.work(&node, context.problem);
@@ -143,7 +144,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
         if state.waiting > 0 {
             pool.work.notify_all();
         }
-        if pool.is_eager || context.best() < before {
+        if pool.is_eager || context.incumbents.best() < before {
             pool.news.notify_one();
         }
     }
@@ -161,11 +162,11 @@ fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
             return;
         }
         drop(state);
-        let before = context.best();
+        let before = context.incumbents.best();
         if !models::alone(context, low) {
             return;
         }
-        if context.best() < before {
+        if context.incumbents.best() < before {
             pool.news.notify_one();
         }
     }
@@ -173,8 +174,8 @@ fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
 
 /// Tells the observer of a model better than `best`.
 fn announce_incumbent(context: &mut Context, best: &mut f64) {
-    if context.best() < *best
-        && let Some(incumbent) = context.incumbent()
+    if context.incumbents.best() < *best
+        && let Some(incumbent) = context.incumbents.first()
     {
         *best = incumbent.fit.objective;
         context.announce_incumbent(&incumbent.support, incumbent.source);
@@ -195,12 +196,12 @@ fn listen<T: Tree>(context: &mut Context, tree: &T, pool: &Pool<T::Node>, best: 
             context.save(draft.state);
             state = pool.lock();
         }
-        if !context.is_observed() {
+        if !context.reporter.is_observed() {
             continue;
         }
         let frontier = &state.frontier;
         let (open, nodes) = (frontier.open(), frontier.counters.nodes);
-        let lows = frontier.low().into_iter().chain(frontier.floor());
+        let lows = frontier.low().into_iter().chain(frontier.discarded());
         let bound = lows.reduce(Certified::and);
         drop(state);
         context.enter(Phase::Search);

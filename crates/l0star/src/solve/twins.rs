@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::prepare::common::Common;
 use crate::problem::Problem;
 use crate::search::checkpoint::Stamp;
-use crate::search::context::{PROMISE, WORKING};
+use crate::search::incumbents::{PROMISE, WORKING};
 use crate::search::{Event, Observer};
 use crate::settings::{Ideas, Model, Settings, Solution, Status, scale_of};
 use lists::Expanded;

@@ -1,29 +1,17 @@
 //! What a [`Context`] keeps for checkpoints, what it hands out, and how it goes on from one.
 
-use std::sync::atomic::Ordering;
-
 use super::Context;
-use crate::bound::Certified;
 use crate::search::checkpoint::{Heuristic, QuadraticRows, State};
-use crate::search::pool::Entry;
 use crate::search::saver::Save;
 
 impl<'p> Context<'p> {
-    /// Goes on from a checkpoint: its best model, its bounds, its counters, its time.
+    /// Resumes from a checkpoint: its best models, its bounds, its counters, its time.
     pub(crate) fn resume(&mut self, state: &State) {
         self.limits.resume(state.seconds, state.nodes);
-        for Entry { model, evidence } in state.models() {
-            self.shared.offer(&model.support, model.fit, model.source);
-            if let Some(evidence) = evidence {
-                self.shared.pool().settle(&model.support, evidence);
-            }
-        }
-        self.shared.pool().evicted = state.evicted();
-        self.base = self.base.or(state.lower_bound());
-        self.set_features_left(state.features_left as usize);
-        self.announced.nodes = state.nodes;
+        self.incumbents.resume(state);
+        self.evidence.resume(state);
+        self.reporter.resume(state.nodes, state.features_left as usize);
         self.counters = state.counters();
-        self.floor = state.floor();
         self.prepared.clone_from(&state.prepared);
         self.has_nodes = state.started;
     }
@@ -76,8 +64,8 @@ impl<'p> Context<'p> {
     /// Notes which rows of a Huber problem are known to be quadratic, and hands that out when it is time.
     pub(crate) fn keep_rows(&mut self, rows: &[bool]) {
         // What is proved for one decision is not for the whole problem.
-        if self.saves() && self.decision().is_none() {
-            self.prepared.quadratic = Some(QuadraticRows::new(self.reference(), rows));
+        if self.saves() && self.incumbents.decision().is_none() {
+            self.prepared.quadratic = Some(QuadraticRows::new(self.incumbents.reference(), rows));
             if self.is_save_due() {
                 self.save_preparation();
             }
@@ -87,16 +75,15 @@ impl<'p> Context<'p> {
     /// The rows that an earlier run has proved to be quadratic.
     pub(crate) fn kept_rows(&self) -> Option<Vec<bool>> {
         let kept = self.prepared.quadratic.as_ref()?;
-        kept.below(self.reference(), self.problem.rows())
+        kept.below(self.incumbents.reference(), self.problem.rows())
     }
 
     /// A state with what it knows: all but the nodes.
     pub(crate) fn saved(&self, mut state: State) -> State {
         state.seconds = self.limits.seconds();
-        state.base = self.base.value();
-        state.features_left = self.shared.features_left.load(Ordering::Relaxed) as u64;
-        state.set_models(&self.shared.pool());
-        state.floor = self.floor.map(Certified::value);
+        state.features_left = self.reporter.features_left() as u64;
+        state.set_models(&self.incumbents.pool());
+        self.evidence.save(&mut state);
         state.prepared.clone_from(&self.prepared);
         state.set_counters(&self.counters);
         state

@@ -1,13 +1,13 @@
 //! What comes out of a search, in the words of the data: models and solutions; and models that come in.
 
-use std::sync::Arc;
-
-use super::{Context, Entry, Incumbent, PROMISE};
+use super::Context;
 use crate::bound::Certified;
 use crate::problem::Problem;
 use crate::restricted::Fit;
 use crate::search::Source;
 use crate::search::count::count_subsets;
+use crate::search::incumbents::PROMISE;
+use crate::search::pool::{Entry, Incumbent};
 use crate::settings::{Model, Settings, Solution, Status};
 
 impl Context<'_> {
@@ -25,7 +25,7 @@ impl Context<'_> {
         // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
         let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
         let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
-        self.shared
+        self.incumbents
             .offer(&support, Fit { x, objective }, Source::Given);
     }
 
@@ -36,12 +36,12 @@ impl Context<'_> {
         stopped: Option<Status>,
         bound: Option<Certified>,
     ) -> Solution {
-        if self.incumbent().is_none() {
+        if self.incumbents.first().is_none() {
             // Stopped before anything was fitted: the null model is always there.
             self.try_support(&[]);
         }
-        let shared = Arc::clone(&self.shared);
-        let pool = shared.pool();
+        let incumbents = self.incumbents.clone();
+        let pool = incumbents.pool();
         let (listed, truncated) = pool.listed();
         let models = listed.iter();
         let solutions: Vec<Model> = models
@@ -58,7 +58,7 @@ impl Context<'_> {
         let support = used(self.problem, &coefficients);
         let mut proved_list = true;
         let (mut rest_bound, mut bound) = (None, bound);
-        if shared.many {
+        if incumbents.wants_list() {
             // The bound of a list's search is about what has no evidence of its own.
             let rest = bound
                 .into_iter()
@@ -70,7 +70,7 @@ impl Context<'_> {
                 .reduce(Certified::and);
             rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
             let promise = pool.promise();
-            let room = |objective: f64| PROMISE * self.scale_of(objective);
+            let room = |objective: f64| PROMISE * incumbents.scale_of(objective);
             // A set that the search has not come to by itself is among what the bound of the rest is about.
             let is_proved = |entry: &Entry| {
                 let (objective, proof) = (entry.model.fit.objective, entry.evidence.or(rest));
@@ -81,11 +81,11 @@ impl Context<'_> {
         }
         drop(pool);
         let lower_bound = bound.map(|bound| bound.value().min(objective));
-        if !shared.many && settings.top.is_some() && count_subsets(self.problem) > 1 {
+        if !incumbents.wants_list() && settings.top.is_some() && count_subsets(self.problem) > 1 {
             // What holds for the best model holds for all others.
             rest_bound = lower_bound;
         }
-        let promised = PROMISE * self.scale_of(objective);
+        let promised = PROMISE * incumbents.scale_of(objective);
         let status = match lower_bound {
             None => stopped.unwrap_or(Status::Heuristic),
             Some(bound) if proved_list && objective - bound <= promised => Status::Optimal,

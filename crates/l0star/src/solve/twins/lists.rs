@@ -6,7 +6,7 @@
 use super::lowered;
 use crate::problem::Problem;
 use crate::search::Context;
-use crate::search::context::PROMISE;
+use crate::search::incumbents::PROMISE;
 use crate::settings::{Settings, Solution, Status, scale_of};
 
 /// The most models that are fitted for one list. The bound of the rest pays for those that are left out.
@@ -47,7 +47,7 @@ impl Expanded {
                 }
                 context.settle(&set, proved);
                 room -= 1;
-                if low > context.reference() || context.limits.reached().is_some() {
+                if low > context.incumbents.reference() || context.limits.reached().is_some() {
                     break;
                 }
             }
@@ -55,7 +55,7 @@ impl Expanded {
                 rest = rest.min(low);
             }
         }
-        let discarded = context.mark();
+        let discarded = context.evidence.mark();
         let found = context.solution(settings, None, discarded);
         Self { found, rest }
     }

@@ -1,4 +1,4 @@
-//! [`Ledger`]: the models that searches for several decisions share.
+//! [`DecisionModels`]: the models that searches for several decisions share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use crate::problem::Decision;
 
 /// The best model found so far for each of several decisions, whichever search found it.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct DecisionModels {
     known: Mutex<Vec<Known>>,
 }
 
@@ -17,7 +17,7 @@ struct Known {
     support: Vec<usize>,
 }
 
-impl Ledger {
+impl DecisionModels {
     /// Nothing is known yet.
     pub(crate) fn new(decisions: impl Iterator<Item = Decision>) -> Self {
         let known = decisions.map(|decision| Known {
@@ -34,8 +34,8 @@ impl Ledger {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A model was fitted: it is one for every decision that it follows.
-    pub(crate) fn note(&self, support: &[usize], objective: f64) {
+    /// Enters a model that was fitted: it is one for every decision that it follows.
+    pub(crate) fn enter(&self, support: &[usize], objective: f64) {
         for known in self.lock().iter_mut() {
             if objective < known.objective && known.decision.allows(support) {
                 known.objective = objective;
