@@ -198,7 +198,14 @@ impl<'p> PriceRun<'p> {
                 let book = stamp.map(|stamp| {
                     let known_models = Arc::clone(&known_models);
                     let (resume, sink) = (self.resume, self.sink);
-                    Arc::new(Book::new(stamp, resume, sink, &chosen, known_models, &decisions))
+                    Arc::new(Book::new(
+                        stamp,
+                        resume,
+                        sink,
+                        &chosen,
+                        known_models,
+                        &decisions,
+                    ))
                 });
                 together::solve(problem, &settings, &chosen, &decisions, known_models, book)?
             }

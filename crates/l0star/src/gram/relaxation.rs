@@ -497,7 +497,7 @@ impl Relaxation for GramRelaxation<'_> {
         if !is_mixed && self.ideas.swaps && value < known.best {
             let pinned = self.pinned(known.decision);
             let (form, most) = (self.root.form(), 1000);
-            swaps::improve(form, &mut chosen, most, pinned, known.limits, &mut |_| {});
+            swaps::improve(form, &mut chosen, most, pinned, known.limits);
             *support = chosen.iter().map(|i| self.root.columns[*i]).collect();
             support.sort_unstable();
         }

@@ -4,7 +4,7 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::form::Form;
-use super::product::{Columns, Keep};
+use super::product::{BandDriver, Columns};
 use crate::limits::Limits;
 use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
@@ -41,13 +41,13 @@ impl Root {
     /// `None` where the Gram form does not apply: too many columns, or unpenalised columns other than the intercept; and
     /// when a limit is reached before it is there.
     ///
-    /// `selectable`: the features that are not yet out; `keep` is told how far the matrix has come.
+    /// `selectable`: the features that are not yet out; `driver` steps through the bands of the matrix.
     pub(crate) fn new(
         problem: &Problem,
         selectable: &[usize],
         limits: &Limits,
         threads: usize,
-        keep: &mut dyn Keep,
+        driver: &mut dyn BandDriver,
     ) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
         if unpenalised > usize::from(problem.has_intercept) {
@@ -55,7 +55,7 @@ impl Root {
         }
         let mut columns = selectable.to_vec();
         columns.extend_from_slice(&problem.penalised);
-        Self::compute(problem, columns, selectable.len(), limits, threads, keep)
+        Self::compute(problem, columns, selectable.len(), limits, threads, driver)
     }
 
     /// `columns`: `selectable` that can be chosen, then the always-in ones.
@@ -65,7 +65,7 @@ impl Root {
         selectable: usize,
         limits: &Limits,
         threads: usize,
-        keep: &mut dyn Keep,
+        driver: &mut dyn BandDriver,
     ) -> Option<Self> {
         let (n, d) = (problem.rows(), columns.len());
         if d == 0 || d > MAX_COLUMNS {
@@ -74,7 +74,7 @@ impl Root {
         let (p, b) = (&problem.p, response(problem));
         #[cfg(test)]
         testing::MADE.with(|made| made.set(made.get() + 1));
-        let products = shown(problem, &columns, &b).products(limits, threads, keep)?;
+        let products = shown(problem, &columns, &b).products(limits, threads, driver)?;
         let (response_mean, column_means) = if problem.has_intercept {
             let means = products.means.iter().map(|mean| mean * (1.0 + 1e-6));
             (kernels::dot(p, &b).abs(), means.collect())

@@ -12,54 +12,97 @@ const WORTHWHILE: f64 = 1e-12;
 /// An index that is in every support (true), or in none.
 pub(crate) type Pinned = Option<(usize, bool)>;
 
+/// A support on its way up: features are added, then exchanged.
+pub(crate) struct Climb<'f> {
+    quadratic: Quadratic<'f>,
+    local: Local,
+    k: usize,
+}
+
+impl<'f> Climb<'f> {
+    /// With those of `start` that fit into `k`.
+    pub(crate) fn new(form: Form<'f>, start: &[usize], k: usize, pinned: Pinned) -> Self {
+        let mut quadratic = Quadratic::of_form(form);
+        let local = begin(&mut quadratic, start, k, pinned);
+        Self {
+            quadratic,
+            local,
+            k,
+        }
+    }
+
+    /// The selectable indices that are in.
+    pub(crate) fn chosen(&self) -> &[usize] {
+        self.local.chosen()
+    }
+
+    /// Whether `k` indices are in.
+    pub(crate) fn is_full(&self) -> bool {
+        self.local.size() >= self.k
+    }
+
+    /// Adds the index with the largest gain; false when `k` are in, or none can be added.
+    pub(crate) fn grow(&mut self) -> bool {
+        let Self {
+            quadratic, local, ..
+        } = self;
+        if local.size() >= self.k {
+            return false;
+        }
+        let gains =
+            (0..quadratic.selectable).filter_map(|i| Some((local.gain_of(i, quadratic)?, i)));
+        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
+        let Some((_, best)) = gains.max_by(order) else {
+            return false;
+        };
+        local.add(best, quadratic);
+        true
+    }
+
+    /// Makes the best swap; false when none improves P.
+    pub(crate) fn swap(&mut self) -> bool {
+        let Self {
+            quadratic, local, ..
+        } = self;
+        let value = quadratic.c0 - 0.5 * local.gain;
+        let Some((p, i)) = local.best_swap(quadratic, 2.0 * WORTHWHILE * value.abs()) else {
+            return false;
+        };
+        local.remove(p);
+        local.add(i, quadratic);
+        true
+    }
+}
+
 /// Greedy forward selection of `k` selectable indices from those of `start` on: each step adds the feature with the
-/// largest gain. Fewer at a limit. `watch` sees what is chosen after every step that goes beyond `start`.
+/// largest gain. Fewer at a limit.
 pub(crate) fn greedy(
     form: Form,
     start: &[usize],
     k: usize,
     pinned: Pinned,
     limits: &Limits,
-    watch: &mut dyn FnMut(&[usize]),
 ) -> Vec<usize> {
-    let mut quadratic = Quadratic::of_form(form);
-    let mut local = begin(&mut quadratic, start, k, pinned);
-    while local.size() < k && !limits.stop() {
-        let gains = (0..form.selectable).filter_map(|i| Some((local.gain_of(i, &quadratic)?, i)));
-        let order = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
-        let Some((_, best)) = gains.max_by(order) else {
-            break;
-        };
-        local.add(best, &mut quadratic);
-        watch(local.chosen());
-    }
-    local.chosen().to_vec()
+    let mut climb = Climb::new(form, start, k, pinned);
+    while !limits.stop() && climb.grow() {}
+    climb.chosen().to_vec()
 }
 
-/// Makes the best swap until none improves P, `most` were made, or a limit is reached. `watch` sees what is chosen after
-/// every one.
+/// Makes the best swap until none improves P, `most` were made, or a limit is reached.
 pub(crate) fn improve(
     form: Form,
     chosen: &mut [usize],
     most: usize,
     pinned: Pinned,
     limits: &Limits,
-    watch: &mut dyn FnMut(&[usize]),
 ) {
-    let mut quadratic = Quadratic::of_form(form);
-    let mut local = begin(&mut quadratic, chosen, chosen.len(), pinned);
-    if local.size() == chosen.len() {
-        for _ in 0..most {
-            let value = form.c0 - 0.5 * local.gain;
-            let swap = local.best_swap(&quadratic, 2.0 * WORTHWHILE * value.abs());
-            let Some((p, i)) = swap.filter(|_| !limits.stop()) else {
-                break;
-            };
-            local.remove(p);
-            local.add(i, &mut quadratic);
-            chosen.copy_from_slice(local.chosen());
-            watch(chosen);
+    let mut climb = Climb::new(form, chosen, chosen.len(), pinned);
+    if climb.is_full() {
+        let mut left = most;
+        while left > 0 && !limits.stop() && climb.swap() {
+            left -= 1;
         }
+        chosen.copy_from_slice(climb.chosen());
     }
     chosen.sort_unstable();
 }

@@ -129,9 +129,9 @@ impl Working {
             .filter_map(|j| self.place(*j))
             .filter(|at| *at < form.selectable)
             .collect();
-        let mut chosen = swaps::greedy(form, &known, k, None, limits, &mut |_| {});
+        let mut chosen = swaps::greedy(form, &known, k, None, limits);
         if swaps {
-            swaps::improve(form, &mut chosen, 10 * k + 20, None, limits, &mut |_| {});
+            swaps::improve(form, &mut chosen, 10 * k + 20, None, limits);
         }
         chosen.sort_unstable();
         let (model, value) = swaps::fit(form, &chosen, &mut factor);

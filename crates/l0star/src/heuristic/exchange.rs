@@ -8,7 +8,8 @@ use crate::gram::swaps;
 use crate::linalg::cholesky::mirror_up;
 use crate::problem::Problem;
 use crate::relaxation::largest;
-use crate::search::Context;
+use crate::search::stage::{self, Stage};
+use crate::search::{Context, Progress};
 
 /// Columns outside the model that are looked at: those of largest gradient for their size.
 const CANDIDATES: usize = 400;
@@ -19,30 +20,50 @@ const WORTHWHILE: f64 = 1e-10;
 
 /// Improves the incumbent, if there is one, until no swap does or a limit is reached.
 pub(super) fn improve(context: &mut Context) {
-    let Some(mut support) = context.incumbents.first().map(|known| known.support) else {
+    let Some(support) = context.incumbents.first().map(|known| known.support) else {
         return;
     };
-    let mut value = context.incumbents.best();
-    let limits = context.limits.clone();
-    let mut single = false;
-    for _ in 0..MAX_ROUNDS {
-        if limits.stop() {
-            return;
+    let value = context.incumbents.best();
+    let mut exchange = Exchange {
+        support,
+        value,
+        single: false,
+        rounds: MAX_ROUNDS,
+    };
+    stage::run(&mut exchange, context);
+}
+
+/// A support that is exchanged for better ones, a model of P at a step.
+struct Exchange {
+    support: Vec<usize>,
+    value: f64,
+    /// Whether one swap is made at a time.
+    single: bool,
+    /// How many rounds are left.
+    rounds: usize,
+}
+
+impl<'p> Stage<'p> for Exchange {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        if self.rounds == 0 {
+            return Progress::Done;
         }
-        let Some(next) = proposal(context, &support, single) else {
-            return;
+        self.rounds -= 1;
+        let Some(next) = proposal(context, &self.support, self.single) else {
+            return Progress::Done;
         };
         context.counters.calls += 1;
         let at = context.try_support(&next);
-        if at < value - WORTHWHILE * value.abs() {
-            (support, value) = (next, at);
-            single = false;
-        } else if single {
-            return;
+        if at < self.value - WORTHWHILE * self.value.abs() {
+            (self.support, self.value) = (next, at);
+            self.single = false;
+        } else if self.single {
+            return Progress::Done;
         } else {
             // Several swaps lead away from where the model of P is good.
-            single = true;
+            self.single = true;
         }
+        Progress::Running
     }
 }
 
@@ -100,7 +121,7 @@ fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Ve
     let is_in = |i: &usize| support.binary_search(&columns[*i]).is_ok();
     let mut chosen: Vec<usize> = (0..selectable).filter(is_in).collect();
     let most = if single { 1 } else { 2 * chosen.len() };
-    swaps::improve(form, &mut chosen, most, None, &limits, &mut |_| {});
+    swaps::improve(form, &mut chosen, most, None, &limits);
     let mut next: Vec<usize> = chosen.iter().map(|i| columns[*i]).collect();
     next.sort_unstable();
     (next != support).then_some(next)

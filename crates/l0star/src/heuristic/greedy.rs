@@ -2,83 +2,119 @@
 
 use crate::bound::box_atom;
 use crate::problem::{Problem, Structure};
-use crate::search::Context;
 use crate::search::checkpoint::{Greedy, Heuristic, narrow, wide};
+use crate::search::stage::{self, Stage};
+use crate::search::{Context, Progress};
 
 /// Features that are tried at each step, by their estimated gain.
 const TRIES: usize = 4;
 /// Rounds of swaps.
 const MAX_ROUNDS: usize = 20;
 
-/// Leaves the best support that it finds in the context. What a checkpoint brought is gone on from.
+/// Leaves the best support that it finds in the context. It resumes from what a checkpoint brought.
 pub(super) fn run(context: &mut Context) {
     let problem = context.problem;
-    let Some(structure) = &problem.structure else {
+    let Some(structure) = problem.structure.as_deref() else {
         return;
     };
-    let k = problem.support_size();
-    let limits = context.limits.clone();
     context.counters.calls += 1;
-    let mut stage = match &context.prepared.heuristic {
+    let stage = match &context.prepared.heuristic {
         Some(Heuristic::Greedy(stage)) => stage.clone(),
         _ => Greedy::default(),
     };
-    let mut support = wide(&stage.support);
-    let mut value = context.try_support(&support);
-    let curvature = curvatures(problem);
-    while stage.rounds == 0 {
-        let larger = extensions(context, structure, &curvature, &support, k, TRIES);
-        let best = best_of(context, larger);
-        match best {
-            Some((next, at)) if at < value && !limits.stop() => (support, value) = (next, at),
-            _ => break,
-        }
-        keep(context, &mut stage, &support);
-    }
-    loop {
-        if stage.left.is_empty() {
-            let is_last = stage.rounds as usize >= MAX_ROUNDS;
-            if is_last || (stage.rounds > 0 && !stage.improved) {
-                return;
+    let support = wide(&stage.support);
+    let mut steps = Steps {
+        structure,
+        curvature: curvatures(problem),
+        value: context.try_support(&support),
+        support,
+        stage,
+    };
+    stage::run(&mut steps, context);
+}
+
+/// Greedy steps, then rounds of swaps: a feature that is added, or left out and replaced, is a step.
+struct Steps<'p> {
+    structure: &'p Structure,
+    curvature: Vec<f64>,
+    support: Vec<usize>,
+    value: f64,
+    stage: Greedy,
+}
+
+impl<'p> Stage<'p> for Steps<'p> {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        if self.stage.left.is_empty() {
+            if self.stage.rounds == 0 && self.grow(context) {
+                self.keep(context);
+                return Progress::Running;
             }
-            stage.rounds += 1;
-            stage.improved = false;
-            stage.left = narrow(&support);
-        }
-        let Some(j) = stage.left.first().map(|j| *j as usize) else {
-            return;
-        };
-        if limits.stop() {
-            return;
-        }
-        let mut smaller = support.clone();
-        smaller.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
-        if smaller.len() < support.len() {
-            // What was dropped is filled up again, greedily.
-            while smaller.len() < k && !limits.stop() {
-                let larger = extensions(context, structure, &curvature, &smaller, k, TRIES);
-                let larger = larger.into_iter().filter(|set| *set != support);
-                match best_of(context, larger.collect()) {
-                    Some((next, _)) => smaller = next,
-                    None => break,
-                }
+            let is_last = self.stage.rounds as usize >= MAX_ROUNDS;
+            if is_last || (self.stage.rounds > 0 && !self.stage.improved) {
+                return Progress::Done;
             }
-            let at = context.try_support(&smaller);
-            if at < value - 1e-12 * value.abs() {
-                (support, value) = (smaller, at);
-                stage.improved = true;
-            }
+            self.stage.rounds += 1;
+            self.stage.improved = false;
+            self.stage.left = narrow(&self.support);
         }
-        stage.left.remove(0);
-        keep(context, &mut stage, &support);
+        if self.stage.left.is_empty() {
+            return Progress::Done;
+        }
+        let j = self.stage.left.remove(0) as usize;
+        self.replace(j, context);
+        self.keep(context);
+        Progress::Running
     }
 }
 
-/// Notes how far it has come.
-fn keep(context: &mut Context, stage: &mut Greedy, support: &[usize]) {
-    if context.saves() {
-        stage.support = narrow(support);
-        context.keep_heuristic(|| Heuristic::Greedy(stage.clone()));
+impl Steps<'_> {
+    /// The most promising sets with one feature more than this one.
+    fn larger(&self, context: &mut Context, support: &[usize]) -> Vec<Vec<usize>> {
+        let k = context.problem.support_size();
+        extensions(context, self.structure, &self.curvature, support, k, TRIES)
+    }
+
+    /// Adds the best feature; false when none helps.
+    fn grow(&mut self, context: &mut Context) -> bool {
+        let larger = self.larger(context, &self.support);
+        match best_of(context, larger) {
+            Some((next, at)) if at < self.value => {
+                (self.support, self.value) = (next, at);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Leaves a feature out, with what needs it, and fills up what was dropped, greedily, if that is better.
+    fn replace(&mut self, j: usize, context: &mut Context) {
+        let (k, limits) = (context.problem.support_size(), context.limits.clone());
+        let mut smaller = self.support.clone();
+        smaller.retain(|i| *i != j && !self.structure.ancestors[*i].contains(&j));
+        if smaller.len() == self.support.len() {
+            return;
+        }
+        while smaller.len() < k && !limits.stop() {
+            let larger = self.larger(context, &smaller).into_iter();
+            let larger = larger.filter(|set| *set != self.support);
+            match best_of(context, larger.collect()) {
+                Some((next, _)) => smaller = next,
+                None => break,
+            }
+        }
+        let at = context.try_support(&smaller);
+        if at < self.value - 1e-12 * self.value.abs() {
+            (self.support, self.value) = (smaller, at);
+            self.stage.improved = true;
+        }
+    }
+
+    /// Notes how far it has come.
+    fn keep(&mut self, context: &mut Context) {
+        if context.saves() {
+            self.stage.support = narrow(&self.support);
+            context.keep_heuristic(|| Heuristic::Greedy(self.stage.clone()));
+        }
     }
 }
 

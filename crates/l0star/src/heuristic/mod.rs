@@ -25,7 +25,8 @@ pub use thresholding::{Htp, Iht};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::search::checkpoint::{Heuristic, narrow, wide};
-use crate::search::{Context, Phase};
+use crate::search::stage::{self, Stage};
+use crate::search::{Context, Phase, Progress};
 use crate::settings::Method;
 
 /// The paper's ε for IHT, HTP, DIHT and SGA.
@@ -55,35 +56,50 @@ pub(crate) fn supports_within<'p>(
 }
 
 /// What matching pursuit, then swaps find within the limits, from the model that is known on; for problems with groups, bounds or
-/// heredity, what greedy steps and swaps find. What a checkpoint brought is gone on from.
+/// heredity, what greedy steps and swaps find. It resumes from what a checkpoint brought.
 pub(crate) fn first_incumbent(context: &mut Context) {
     context.enter(Phase::Heuristic);
     if context.problem.structure.is_some() {
         greedy::run(context);
         return;
     }
-    let limits = context.limits.clone();
     let begun = match &context.prepared.heuristic {
         Some(Heuristic::Pursuit(support)) => Some(wide(support)),
         _ => None,
     };
     let known = context.incumbents.first().map(|known| known.support);
     let start = begun.clone().or(known);
-    let supports = Omp::from(context.problem, start.unwrap_or_default());
-    let mut last = begun;
-    for support in supports.take_while(|_| !limits.stop()) {
-        context.keep_heuristic(|| Heuristic::Pursuit(narrow(&support)));
-        last = Some(support);
-    }
+    let mut pursuit = Pursuit {
+        supports: Omp::from(context.problem, start.unwrap_or_default()),
+        last: begun,
+    };
+    stage::run(&mut pursuit, context);
     // From here on its model is kept. What came before it, in Gram form, is not to be done again.
     if matches!(context.prepared.heuristic, Some(Heuristic::Pursuit(_))) {
         context.prepared.heuristic = None;
     }
-    if let Some(support) = last {
+    if let Some(support) = pursuit.last {
         context.counters.calls += 1;
         context.try_support(&support);
     }
     if context.ideas.swaps {
         exchange::improve(context);
+    }
+}
+
+/// Matching pursuit, a feature at a step.
+struct Pursuit<'p> {
+    supports: Omp<'p>,
+    last: Option<Vec<usize>>,
+}
+
+impl<'p> Stage<'p> for Pursuit<'p> {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        let Some(support) = self.supports.next() else {
+            return Progress::Done;
+        };
+        context.keep_heuristic(|| Heuristic::Pursuit(narrow(&support)));
+        self.last = Some(support);
+        Progress::Running
     }
 }

@@ -1,9 +1,11 @@
 //! A first list of models: the neighbours of the best one, and theirs, until there are enough to prune with.
 
 use std::collections::{HashSet, VecDeque};
+use std::vec;
 
 use crate::bound::{DualPoint, Subproblem, box_atom};
-use crate::search::{Context, Phase};
+use crate::search::stage::{self, Stage};
+use crate::search::{Context, Phase, Progress};
 
 /// Supports that are tried around one model, for each that is wanted.
 const TRIES: usize = 3;
@@ -15,28 +17,45 @@ pub(crate) fn fill_list(context: &mut Context) {
         return;
     }
     context.enter(Phase::Heuristic);
-    let limits = context.limits.clone();
-    let wanted = context.incumbents.capacity();
     let first = context.incumbents.first().map(|model| model.support);
     let first = first.unwrap_or_default();
-    let mut seen = HashSet::from([first.clone()]);
-    let mut queue = VecDeque::from([first.clone()]);
     context.propose(&first);
-    while let Some(support) = queue.pop_front() {
-        for next in neighbours(context, &support, TRIES.saturating_mul(wanted)) {
-            if context.incumbents.has_reference() || limits.stop() {
-                return;
+    let mut filling = Filling {
+        seen: HashSet::from([first.clone()]),
+        queue: VecDeque::from([first]),
+        next: Vec::new().into_iter(),
+    };
+    stage::run(&mut filling, context);
+}
+
+/// A list in the making, a model at a step. Models that are in the list are not fitted again by a resumed run.
+struct Filling {
+    seen: HashSet<Vec<usize>>,
+    /// The models whose neighbours are still to be tried.
+    queue: VecDeque<Vec<usize>>,
+    /// The neighbours of the last one that are still to be tried.
+    next: vec::IntoIter<Vec<usize>>,
+}
+
+impl<'p> Stage<'p> for Filling {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        if let Some(support) = self.next.next() {
+            if context.incumbents.has_reference() {
+                return Progress::Done;
             }
-            if seen.insert(next.clone()) {
+            if self.seen.insert(support.clone()) {
                 context.counters.calls += 1;
-                context.propose(&next);
-                // Models that are in the list are not fitted again.
-                if context.is_save_due() {
-                    context.save_preparation();
-                }
-                queue.push_back(next);
+                context.propose(&support);
+                self.queue.push_back(support);
             }
+        } else {
+            let Some(support) = self.queue.pop_front() else {
+                return Progress::Done;
+            };
+            let most = TRIES.saturating_mul(context.incumbents.capacity());
+            self.next = neighbours(context, &support, most).into_iter();
         }
+        Progress::Running
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::kept::Kept;
+use super::bands::GramBands;
 use crate::gram::frame::Frame;
 use crate::gram::root::Root;
 use crate::gram::triangle::Triangle;
@@ -81,9 +81,8 @@ impl Common {
         }
         if self.root.is_none() {
             let threads = context.threads;
-            let mut kept = Kept::new(context);
-            let root = Root::new(problem, selectable, &limits, threads, &mut kept);
-            kept.finish(root.is_some());
+            let mut bands = GramBands::new(context);
+            let root = Root::new(problem, selectable, &limits, threads, &mut bands);
             self.kept.clone_from(&context.prepared.gram);
             self.root = Some(Arc::new(root?));
         }

@@ -1,5 +1,6 @@
 //! Which rows of a Huber problem are quadratic for every model that matters.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::common::Common;
@@ -12,14 +13,15 @@ use crate::gram::working::slopes_at;
 use crate::problem::Problem;
 use crate::relaxation::Relaxation;
 use crate::relaxation::newton::Goal;
-use crate::search::Context;
+use crate::search::stage::{self, Stage};
+use crate::search::{Context, Progress};
 
 /// At most this share of the rows may stay explicit.
 const MAX_EXPLICIT: f64 = 0.5;
 /// Rounds of certifying rows.
 const MAX_ROW_ROUNDS: usize = 5;
 
-impl GramRelaxation<'_> {
+impl<'p> GramRelaxation<'p> {
     /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or of use for
     /// the list that is wanted; `None` when the Gram form does not pay. Returns the node that the proofs have come to, if any.
     ///
@@ -34,7 +36,7 @@ impl GramRelaxation<'_> {
         chosen: &[usize],
         fixing: bool,
         point: Option<&BriefPoint>,
-        context: &mut Context,
+        context: &mut Context<'p>,
         common: &mut Common,
     ) -> Option<Option<First>> {
         let problem = self.problem;
@@ -52,7 +54,18 @@ impl GramRelaxation<'_> {
         let can_be_explicit = !problem.has_intercept && problem.penalised.is_empty();
         let mut first = None;
         if can_be_explicit {
-            first = self.certify_more_rows(&mut certain, chosen, fixing, context, common);
+            let mut proofs = RowProofs {
+                relaxation: self,
+                certain,
+                chosen,
+                fixing,
+                common,
+                last: None,
+                rounds: MAX_ROW_ROUNDS,
+            };
+            let is_done = stage::run(&mut proofs, context) == Progress::Done;
+            first = proofs.last.filter(|_| is_done);
+            certain = proofs.certain;
         }
         let rows = open_rows(&certain);
         if rows.is_empty() {
@@ -94,74 +107,6 @@ impl GramRelaxation<'_> {
         Some(quadratic_rows(self.problem, &x, context))
     }
 
-    /// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes. Then the last
-    /// node is the first of the search.
-    fn certify_more_rows(
-        &mut self,
-        certain: &mut [bool],
-        chosen: &[usize],
-        fixing: bool,
-        context: &mut Context,
-        common: &mut Common,
-    ) -> Option<First> {
-        let reference = context.incumbents.reference();
-        let limits = context.limits.clone();
-        let k = self.problem.support_size();
-        let goal = Goal {
-            cut: f64::INFINITY,
-            tolerance: ROOT_TOLERANCE * reference,
-            share: None,
-            tight: ROOT_TOLERANCE * reference,
-        };
-        let mut last: Option<First> = None;
-        for _ in 0..MAX_ROW_ROUNDS {
-            let rows = open_rows(certain);
-            let all_are_certain = rows.is_empty();
-            if rows.len() as f64 > MAX_EXPLICIT * certain.len() as f64 {
-                return None;
-            }
-            self.explicit = None;
-            if !all_are_certain {
-                let root = self.root.without_rows(self.problem, &rows, &limits)?;
-                self.explicit = Some(Arc::new(Explicit { root, rows }));
-            }
-            // A smaller frame keeps the error of the first: it has more rows in it, so what was proved holds for it.
-            let smaller = last.filter(|last| self.reframe(&last.node(k), reference, &limits));
-            let mut first = match smaller {
-                Some(smaller) if all_are_certain => return Some(smaller),
-                Some(smaller) => smaller,
-                None if all_are_certain => return None,
-                None => {
-                    let first = self.first_node(chosen, &Spread::Evenly, context, common);
-                    if first.is_none() {
-                        self.explicit = None;
-                    }
-                    first?
-                }
-            };
-            context.counters.calls += 1;
-            first.low = self.run(&first.node(k), &goal, &limits);
-            let proved = self.certified_rows(reference);
-            let is_closed = first.low.value() >= context.incumbents.cut();
-            if is_closed {
-                context.counters.nodes += 1;
-            } else if fixing {
-                self.fix_first(&mut first, context);
-            }
-            let node = first.node(k);
-            let is_leaf = node.budget == 0 || node.free.len() <= node.budget;
-            if proved.is_empty() || is_closed || is_leaf {
-                return Some(first);
-            }
-            proved.iter().for_each(|i| certain[*i] = true);
-            context.keep_rows(certain);
-            first.low = Certified::TRIVIAL;
-            last = Some(first);
-        }
-        self.explicit = None;
-        None
-    }
-
     /// Decides every free feature of the first node whose other side is ruled out.
     fn fix_first(&self, first: &mut First, context: &mut Context) {
         let node = first.node(self.problem.support_size());
@@ -176,6 +121,102 @@ impl GramRelaxation<'_> {
                 first.inside.extend(other.is_out.then_some(other.feature));
             }
         }
+    }
+}
+
+/// Lifts the certified rows, keeps the others explicit, and certifies from there until nothing changes: a round at a step.
+struct RowProofs<'s, 'p> {
+    relaxation: &'s mut GramRelaxation<'p>,
+    certain: Vec<bool>,
+    chosen: &'s [usize],
+    fixing: bool,
+    common: &'s mut Common,
+    /// The node that the proofs have come to. In the end it is the first of the search.
+    last: Option<First>,
+    /// How many rounds are left.
+    rounds: usize,
+}
+
+impl<'p> Stage<'p> for RowProofs<'_, 'p> {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        match self.round(context) {
+            ControlFlow::Continue(node) => {
+                self.last = Some(node);
+                Progress::Running
+            }
+            ControlFlow::Break(first) => {
+                self.last = first;
+                Progress::Done
+            }
+        }
+    }
+}
+
+impl<'p> RowProofs<'_, 'p> {
+    /// One round: the node that it has come to, or the first of the search, if there is one.
+    fn round(&mut self, context: &mut Context<'p>) -> ControlFlow<Option<First>, First> {
+        let relaxation = &mut *self.relaxation;
+        if self.rounds == 0 {
+            relaxation.explicit = None;
+            return ControlFlow::Break(None);
+        }
+        self.rounds -= 1;
+        let (problem, reference) = (relaxation.problem, context.incumbents.reference());
+        let (limits, k) = (context.limits.clone(), problem.support_size());
+        let rows = open_rows(&self.certain);
+        let all_are_certain = rows.is_empty();
+        if rows.len() as f64 > MAX_EXPLICIT * self.certain.len() as f64 {
+            return ControlFlow::Break(None);
+        }
+        relaxation.explicit = None;
+        if !all_are_certain {
+            let Some(root) = relaxation.root.without_rows(problem, &rows, &limits) else {
+                return ControlFlow::Break(None);
+            };
+            relaxation.explicit = Some(Arc::new(Explicit { root, rows }));
+        }
+        // A smaller frame keeps the error of the first: it has more rows in it, so what was proved holds for it.
+        let last = self.last.take();
+        let smaller = last.filter(|last| relaxation.reframe(&last.node(k), reference, &limits));
+        let mut first = match smaller {
+            Some(smaller) if all_are_certain => return ControlFlow::Break(Some(smaller)),
+            Some(smaller) => smaller,
+            None if all_are_certain => return ControlFlow::Break(None),
+            None => {
+                let spread = &Spread::Evenly;
+                match relaxation.first_node(self.chosen, spread, context, self.common) {
+                    Some(first) => first,
+                    None => {
+                        relaxation.explicit = None;
+                        return ControlFlow::Break(None);
+                    }
+                }
+            }
+        };
+        let goal = Goal {
+            cut: f64::INFINITY,
+            tolerance: ROOT_TOLERANCE * reference,
+            share: None,
+            tight: ROOT_TOLERANCE * reference,
+        };
+        context.counters.calls += 1;
+        first.low = relaxation.run(&first.node(k), &goal, &limits);
+        let proved = relaxation.certified_rows(reference);
+        let is_closed = first.low.value() >= context.incumbents.cut();
+        if is_closed {
+            context.counters.nodes += 1;
+        } else if self.fixing {
+            relaxation.fix_first(&mut first, context);
+        }
+        let node = first.node(k);
+        let is_leaf = node.budget == 0 || node.free.len() <= node.budget;
+        if proved.is_empty() || is_closed || is_leaf {
+            return ControlFlow::Break(Some(first));
+        }
+        proved.iter().for_each(|i| self.certain[*i] = true);
+        context.keep_rows(&self.certain);
+        first.low = Certified::TRIVIAL;
+        ControlFlow::Continue(first)
     }
 }
 

@@ -3,15 +3,17 @@
 //! | module | its one job |
 //! |---|---|
 //! | [`screening`] | features that no better model can use are dropped before a Gram matrix is made |
-//! | [`kept`] | the Gram matrix of a run in its checkpoints |
+//! | [`bands`] | the Gram matrix, a band at a step |
+//! | [`first_model`] | greedy steps and swaps in Gram form |
 //! | [`enumeration`] | budgets of up to three features, settled without a search |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`start`] | the Gram matrix, a first incumbent, the frame of all columns |
 //! | [`common`] | what runs on the same columns share |
 
+mod bands;
 pub(crate) mod common;
 pub(crate) mod enumeration;
+mod first_model;
 mod huber;
-mod kept;
 pub(crate) mod screening;
 pub(crate) mod start;

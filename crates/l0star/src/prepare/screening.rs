@@ -12,10 +12,10 @@ use crate::gram::working::{self, Working};
 use crate::heuristic::{fill_list, first_incumbent};
 use crate::problem::Problem;
 use crate::relaxation::pdal::Pdal;
-
 use crate::relaxation::{Exit, Relaxation, Task};
 use crate::search::checkpoint::Screening;
-use crate::search::{Context, Phase, models};
+use crate::search::stage::{self, Stage};
+use crate::search::{Context, Phase, Progress, models};
 
 /// Rounds of ascent and screening.
 const MAX_ROUNDS: usize = 12;
@@ -24,13 +24,12 @@ const BRIEF_ROUNDS: usize = 3;
 /// The first ascent need not be exact.
 const COARSE: f64 = 1e-3;
 
-/// An incumbent, and candidates for a list; what a checkpoint brought is gone on from.
+/// An incumbent, and candidates for a list, unless a checkpoint has a screening that had begun.
 pub(crate) fn begin(context: &mut Context) {
     if context.prepared.screening.is_none() {
         first_incumbent(context);
         models::first(context);
         fill_list(context);
-        context.save_preparation();
     }
     context.enter(Phase::Root);
 }
@@ -122,46 +121,68 @@ pub(crate) fn screen<R: Relaxation>(
     enough: usize,
     relaxation: &mut R,
 ) -> Vec<usize> {
-    let problem = context.problem;
-    let budget = problem.support_size();
-    let mut free = match &context.prepared.screening {
+    let free = match &context.prepared.screening {
         Some(known) => known.free(),
-        None => problem.selectable.clone(),
+        None => context.problem.selectable.clone(),
     };
-    let mut start = None;
-    let limits = context.limits.clone();
-    for _ in 0..MAX_ROUNDS {
-        if free.len() <= enough.max(budget + 1) || budget == 0 || limits.stop() {
-            break;
+    let mut rounds = Rounds {
+        relaxation,
+        free,
+        start: None,
+        enough: enough.max(context.problem.support_size() + 1),
+        left: MAX_ROUNDS,
+    };
+    if stage::run(&mut rounds, context) == Progress::Done {
+        context.prepared.screening = Some(Screening::new(&rounds.free, true));
+    }
+    rounds.free
+}
+
+/// Rounds of ascent and screening, each a step.
+struct Rounds<'r, R: Relaxation> {
+    relaxation: &'r mut R,
+    /// The features that are left.
+    free: Vec<usize>,
+    start: Option<R::Start>,
+    /// So few features are few enough.
+    enough: usize,
+    /// How many rounds are left.
+    left: usize,
+}
+
+impl<'p, R: Relaxation> Stage<'p> for Rounds<'_, R> {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        let problem = context.problem;
+        if self.left == 0 || self.free.len() <= self.enough || problem.support_size() == 0 {
+            return Progress::Done;
         }
-        let task = Task::whole(problem, &free, context.incumbents.reference(), &limits);
-        relaxation.prepare(problem, &task, start.as_ref());
+        self.left -= 1;
+        let limits = context.limits.clone();
+        let task = Task::whole(problem, &self.free, context.incumbents.reference(), &limits);
+        let relaxation = &mut *self.relaxation;
+        relaxation.prepare(problem, &task, self.start.as_ref());
         context.counters.calls += 1;
         let (bound, exit) = relaxation.solve(problem, &task);
         context.raise(bound);
         if exit == Exit::Stopped {
-            break;
+            // The limit ends the stage.
+            return Progress::Running;
         }
-        start = Some(relaxation.start());
+        self.start = Some(relaxation.start());
         let support = relaxation.candidate(problem, &task.node);
         context.propose(&support);
         let bounds = relaxation.children(problem, &task.node);
-        let before = free.len();
-        free = left(problem, &free, &bounds, context);
-        context.prepared.screening = Some(Screening::new(&free, false));
-        if context.is_save_due() {
-            context.save_preparation();
-        }
+        let before = self.free.len();
+        self.free = left(problem, &self.free, &bounds, context);
+        context.prepared.screening = Some(Screening::new(&self.free, false));
         // When little was gained, only a sharper bound can do more.
-        let gained = free.len() * 10 <= before * 9;
-        if !gained && !relaxation.sharpen() {
-            break;
+        let gained = self.free.len() * 10 <= before * 9;
+        if gained || relaxation.sharpen() {
+            Progress::Running
+        } else {
+            Progress::Done
         }
     }
-    if !limits.stop() {
-        context.prepared.screening = Some(Screening::new(&free, true));
-    }
-    free
 }
 
 #[cfg(test)]

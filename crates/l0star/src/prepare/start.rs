@@ -4,21 +4,19 @@ use std::sync::Arc;
 
 use super::common::{Common, product};
 use super::enumeration;
+use super::first_model::first_support;
 use super::screening::{self, Brief};
 use crate::bound::{Certified, Subproblem};
 use crate::gram::frame::{Frame, Spread};
 use crate::gram::quadratic::Quadratic;
 use crate::gram::relaxation::GramRelaxation;
-use crate::gram::root::{MAX_COLUMNS, Root};
+use crate::gram::root::MAX_COLUMNS;
 use crate::gram::slot::FrameSlot;
 use crate::gram::small::Entries;
 use crate::gram::structured::GramBackend;
-use crate::gram::swaps::{self, Pinned};
 use crate::heuristic;
-use crate::linalg::cholesky::Cholesky;
 use crate::primal;
 use crate::problem::{Problem, SMALL_RIDGE};
-use crate::search::checkpoint::{Heuristic, wide};
 use crate::search::models;
 use crate::search::{Context, Incumbent, Phase};
 
@@ -97,10 +95,6 @@ impl<'p> Prepared<'p> {
         if context.incumbents.first().is_none() && work > LONG_PRODUCT {
             // A model to return in case that a limit comes before the Gram matrix is there.
             heuristic::first_incumbent(context);
-        }
-        if alive.is_none() && work > LONG_PRODUCT {
-            // What came before it is safe from here on.
-            context.save_preparation();
         }
         context.enter(Phase::Root);
         let is_whole = alive.is_none() && selectable.len() == problem.selectable.len();
@@ -305,59 +299,4 @@ fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
         Some(working) => screening::screen(context, enough, working),
         None => screening::by_ascent(context, enough),
     }
-}
-
-/// A first model by root indices: greedy, from nothing or from a model that is known, whichever gets further, unless that is known
-/// to be good; then swaps. What a checkpoint brought is gone on from.
-fn first_support(
-    root: &Root,
-    k: usize,
-    known: Option<&[usize]>,
-    is_good: bool,
-    pinned: Pinned,
-    context: &mut Context,
-) -> Vec<usize> {
-    let limits = context.limits.clone();
-    let columns = &root.columns[..root.selectable];
-    let indices = |support: &[usize]| -> Vec<usize> {
-        let known = support.iter().filter_map(|j| columns.binary_search(j).ok());
-        known.collect()
-    };
-    let begun = match &context.prepared.heuristic {
-        Some(Heuristic::Swaps(support)) => indices(&wide(support)),
-        _ => Vec::new(),
-    };
-    let swaps = context.ideas.swaps;
-    let mut keep = |chosen: &[usize]| {
-        context.keep_heuristic(|| {
-            let mut support: Vec<u32> = chosen.iter().map(|i| columns[*i] as u32).collect();
-            support.sort_unstable();
-            Heuristic::Swaps(support)
-        });
-    };
-    let mut chosen = match (known, is_good) {
-        (Some(known), true) => indices(known),
-        _ => begun,
-    };
-    chosen = swaps::greedy(root.form(), &chosen, k, pinned, &limits, &mut keep);
-    if let Some(known) = known.filter(|_| !is_good) {
-        let other = swaps::greedy(
-            root.form(),
-            &indices(known),
-            k,
-            pinned,
-            &limits,
-            &mut |_| {},
-        );
-        let mut factor = Cholesky::new();
-        let mut value = |chosen: &[usize]| swaps::value(root.form(), chosen, &mut factor);
-        if value(&other) < value(&chosen) {
-            chosen = other;
-        }
-    }
-    if swaps {
-        let most = 10 * k + 20;
-        swaps::improve(root.form(), &mut chosen, most, pinned, &limits, &mut keep);
-    }
-    chosen
 }

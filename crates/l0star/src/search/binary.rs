@@ -451,7 +451,10 @@ fn task<'a, S>(
     Task {
         node: left.node(),
         cut: context.incumbents.cut(),
-        scale: context.incumbents.reference().min(context.problem.null_value),
+        scale: context
+            .incumbents
+            .reference()
+            .min(context.problem.null_value),
         reference: context.incumbents.reference(),
         low: low.value(),
         allowed: context.incumbents.allowed(),

@@ -52,8 +52,8 @@ pub struct Context<'p> {
     saver: Option<Box<dyn Save + 'p>>,
     /// How far the work has come that is done before there are nodes.
     pub(crate) prepared: Prepared,
-    /// Resumed with nodes: what is prepared is for them.
-    has_nodes: bool,
+    /// Whether the nodes of an earlier run are still to come: a checkpoint would lose them.
+    awaits_nodes: bool,
     /// The search for models beside that for bounds, and what makes it.
     pub(crate) models: Option<Box<dyn ModelSearch<'p> + 'p>>,
     pub(crate) model_searches: Option<ModelSearches>,
@@ -99,7 +99,7 @@ impl<'p> Seed<'p> {
             restricted: Restricted::new(self.problem).within(&self.limits),
             saver: None,
             prepared: Prepared::default(),
-            has_nodes: false,
+            awaits_nodes: false,
             models: None,
             model_searches: self.model_searches,
             source: Source::Search,
@@ -223,7 +223,9 @@ impl<'p> Context<'p> {
         let discarded = self.evidence.mark().into_iter();
         let bound = discarded.chain(open).reduce(Certified::and);
         let bound = self.incumbents.bound_of_others(bound);
-        bound.unwrap_or(Certified::TRIVIAL).or(self.evidence.whole())
+        bound
+            .unwrap_or(Certified::TRIVIAL)
+            .or(self.evidence.whole())
     }
 
     /// Another phase begins.
@@ -269,7 +271,14 @@ impl<'p> Context<'p> {
         let bound = bound.map_or(0.0, Certified::value);
         if self.reporter.note(open, nodes, bound) {
             self.announce(News::Bound);
-        } else if self.reporter.is_silent(self.limits.seconds()) {
+        } else {
+            self.announce_tick();
+        }
+    }
+
+    /// Tells that time has passed, now and then.
+    pub(super) fn announce_tick(&mut self) {
+        if self.reporter.is_silent(self.limits.seconds()) {
             self.announce(News::Tick);
         }
     }

@@ -24,8 +24,8 @@ pub(super) struct Frontier<N> {
 
 /// What there is to do.
 pub(super) enum Next<N> {
-    /// A node to expand, and whether it is the best of all that is open.
-    Node(Arc<N>, bool),
+    /// A node to expand.
+    Node(Arc<N>),
     /// Nothing now; a worker that is expanding a node may change that.
     Wait,
     /// Nothing any more.
@@ -109,7 +109,7 @@ impl<N: Node> Frontier<N> {
         }
         while let Some(node) = self.plunge.pop() {
             if !tree.finished(&node, context) {
-                return self.fly(worker, node, false);
+                return self.fly(worker, node);
             }
             // Only this node is settled; there are better ones in the heap.
             self.bytes -= node.bytes() as u64;
@@ -118,18 +118,18 @@ impl<N: Node> Frontier<N> {
         match self.heap.peek() {
             Some(Open(best)) if !tree.finished(best, context) => {
                 let best = self.heap.pop().map(|Open(node)| node);
-                best.map_or(Next::Wait, |node| self.fly(worker, node, idle))
+                best.map_or(Next::Wait, |node| self.fly(worker, node))
             }
             _ if idle => Next::Over(Progress::Done),
             _ => Next::Wait,
         }
     }
 
-    fn fly(&mut self, worker: usize, node: N, is_best: bool) -> Next<N> {
+    fn fly(&mut self, worker: usize, node: N) -> Next<N> {
         self.counters.nodes += 1;
         let node = Arc::new(node);
         self.flying[worker] = Some(Arc::clone(&node));
-        Next::Node(node, is_best)
+        Next::Node(node)
     }
 
     /// Takes back what a worker made of its node.

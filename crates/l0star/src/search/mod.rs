@@ -17,27 +17,28 @@ mod frontier;
 pub(crate) mod handout;
 pub(crate) mod incumbents;
 pub(crate) mod models;
+mod nodes;
 pub mod paper;
 mod parallel;
 mod pool;
 mod reporter;
 mod saver;
-
-use std::time::Instant;
+pub(crate) mod stage;
 
 use crate::bound::Certified;
 use crate::problem::{Decision, Problem};
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
-use checkpoint::{Draft, State};
+use checkpoint::Draft;
 pub use context::Context;
 pub use event::{Event, News, Observer, Phase, Source};
 pub use evidence::Evidence;
-use frontier::{Frontier, Next};
 pub use incumbents::Incumbents;
+use nodes::Nodes;
 pub use pool::Incumbent;
 pub use saver::Sink;
 pub(crate) use saver::{Interval, Save, Saver};
+use stage::Stage;
 
 /// A node of the frontier.
 pub trait Node: Send + Sync {
@@ -127,52 +128,31 @@ pub enum Progress {
     Stopped(Status),
 }
 
-/// A search in progress.
+/// A search in progress: its nodes, and the context that they are looked at in.
 pub struct Search<'p, T: Tree> {
     context: Context<'p>,
-    tree: T,
-    frontier: Frontier<T::Node>,
-    children: Vec<T::Node>,
-    started: bool,
+    nodes: Nodes<T>,
 }
 
 impl<'p, T: Tree> Search<'p, T> {
     /// Nothing is solved yet: the first step looks at the root.
     pub fn new(context: Context<'p>, tree: T) -> Self {
-        Self {
-            context,
-            tree,
-            frontier: Frontier::new(),
-            children: Vec::new(),
-            started: false,
-        }
+        let nodes = Nodes::new(tree);
+        Self { context, nodes }
     }
 
     /// Where an earlier run stopped, with its open nodes; the context has resumed from it.
-    pub(crate) fn resumed(mut context: Context<'p>, tree: T, nodes: Vec<T::Node>) -> Self {
-        let mut frontier = Frontier::new();
-        let mut children = nodes;
-        frontier.push(&mut children, &tree, &context);
-        frontier.resume(&mut context);
-        Self {
-            context,
-            tree,
-            frontier,
-            children,
-            started: true,
-        }
+    pub(crate) fn resumed(mut context: Context<'p>, tree: T, open: Vec<T::Node>) -> Self {
+        let nodes = Nodes::resumed(&mut context, tree, open);
+        Self { context, nodes }
     }
 
-    /// Hands out a checkpoint, if someone wants it. At the end nothing is left that would have to be looked at again.
+    /// Hands out the last checkpoint, if someone wants it. When all is done nothing is left that would have to be looked at again.
     pub(crate) fn save(&mut self, done: bool) {
         if !self.context.saves() {
             return;
         }
-        let mut draft = Draft::new(self.context.saved(State::default()));
-        if self.started {
-            self.frontier.save(&self.tree, &mut draft);
-        }
-        let mut state = draft.state;
+        let mut state = self.nodes.save(&self.context);
         if done {
             state.close();
         }
@@ -181,7 +161,7 @@ impl<'p, T: Tree> Search<'p, T> {
 
     /// What a search is made of, before its first step.
     pub(crate) fn into_parts(self) -> (Context<'p>, T) {
-        (self.context, self.tree)
+        (self.context, self.nodes.into_tree())
     }
 
     /// The incumbent and the limits.
@@ -191,84 +171,28 @@ impl<'p, T: Tree> Search<'p, T> {
 
     /// Gives the context back for the final result.
     pub fn into_context(mut self) -> Context<'p> {
-        self.context.evidence.absorb(self.frontier.discarded());
-        let counters = &self.frontier.counters;
-        self.context.counters.calls += counters.calls;
-        self.context.counters.nodes = counters.nodes;
-        self.context.counters.peak_open = counters.peak_open;
+        self.nodes.leave(&mut self.context);
         self.context
     }
 
     /// Open nodes.
     pub fn open(&self) -> usize {
-        self.frontier.open()
+        self.nodes.open()
     }
 
     /// A certified lower bound of the optimum, valid at any time.
     pub fn lower_bound(&self) -> Certified {
-        let low = self.frontier.low();
-        let open = low.or((!self.started).then_some(Certified::TRIVIAL));
-        let lows = open.into_iter().chain(self.frontier.discarded());
-        self.context.lower_bound(lows.reduce(Certified::and))
+        self.nodes.lower_bound(&self.context)
     }
 
     /// Looks at the root, or takes the best open node and splits it.
     pub fn step(&mut self) -> Progress {
-        if !self.started {
-            self.context.enter(Phase::Root);
-            let expansion = self.tree.root(&mut self.context, &mut self.children);
-            if let Expansion::Stopped(status, low) = expansion {
-                self.context.raise(low);
-                self.children.clear();
-                return Progress::Stopped(status);
-            }
-            self.started = true;
-            self.frontier.settle(&mut self.context);
-            let Self { context, tree, .. } = self;
-            self.frontier.push(&mut self.children, tree, context);
-            return Progress::Running;
-        }
-        let (node, is_best) = match self.frontier.take(0, &self.tree, &self.context) {
-            Next::Node(node, is_best) => (node, is_best),
-            Next::Over(progress) => return progress,
-            Next::Wait => return Progress::Done,
-        };
-        let (open, nodes) = (self.frontier.open(), self.frontier.counters.nodes - 1);
-        if nodes > 0 {
-            self.context.enter(Phase::Search);
-        }
-        if self.context.reporter.is_observed() {
-            let bound = is_best.then(|| self.lower_bound());
-            self.context.announce_progress(open, nodes, bound);
-        }
-        let expansion = self
-            .tree
-            .expand(&node, &mut self.context, &mut self.children);
-        let work = self.tree.work(&node, self.context.problem);
-        models::beside(&mut self.context, work, nodes, node.low().value());
-        let Self { context, tree, .. } = self;
-        self.frontier
-            .give(0, node, expansion, &mut self.children, tree, context)
+        self.nodes.step(&mut self.context)
     }
 
     /// Steps until it is over or a limit is reached, on as many threads as the settings say.
     pub fn run(&mut self, settings: &Settings) -> Progress {
-        let mut threads = settings.thread_count();
-        let start = Instant::now();
-        loop {
-            if self.context.is_save_due() {
-                self.save(false);
-            }
-            if threads > 1 && self.started && start.elapsed() >= settings.solo {
-                if let Some(progress) = parallel::run(self, threads) {
-                    return progress;
-                }
-                threads = 1;
-            }
-            let progress = self.step();
-            if progress != Progress::Running {
-                return progress;
-            }
-        }
+        self.nodes.share(settings);
+        stage::run(&mut self.nodes, &mut self.context)
     }
 }

@@ -53,7 +53,8 @@ pub(crate) fn alone(context: &mut Context, low: f64) -> bool {
 
 /// What is left to prove, as a share.
 fn gap(context: &Context, low: f64) -> f64 {
-    (context.incumbents.reference() - low) / context.incumbents.scale_of(context.incumbents.reference())
+    (context.incumbents.reference() - low)
+        / context.incumbents.scale_of(context.incumbents.reference())
 }
 
 /// Makes the search for models, unless it is there.

@@ -223,7 +223,8 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; or the frontier has reached the incumbent itself.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool {
         let low = node.low.value();
-        node.value - low <= context.incumbents.allowed() || context.incumbents.best() - low <= context.incumbents.tie()
+        node.value - low <= context.incumbents.allowed()
+            || context.incumbents.best() - low <= context.incumbents.tie()
     }
 
     fn expand(

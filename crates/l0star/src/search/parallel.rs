@@ -8,17 +8,19 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::checkpoint::Draft;
+use super::checkpoint::{Draft, State};
 use super::context::Context;
 use super::frontier::{Frontier, Next};
 use super::models;
 use super::reporter::TICK;
-use super::{Node, Phase, Progress, Search, Tree};
+use super::stage::{self, Stage};
+use super::{Node, Phase, Progress, Tree};
 use crate::bound::Certified;
+use crate::settings::Status;
 
 /// What the threads share.
 struct Pool<N> {
-    state: Mutex<State<N>>,
+    state: Mutex<Queue<N>>,
     /// Something is to do, or it is over.
     work: Condvar,
     /// Something is to tell.
@@ -27,7 +29,7 @@ struct Pool<N> {
     is_eager: bool,
 }
 
-struct State<N> {
+struct Queue<N> {
     frontier: Frontier<N>,
     /// How it ended.
     outcome: Option<Progress>,
@@ -35,35 +37,40 @@ struct State<N> {
 }
 
 impl<N> Pool<N> {
-    fn lock(&self) -> MutexGuard<'_, State<N>> {
+    fn lock(&self) -> MutexGuard<'_, Queue<N>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Steps the search on so many threads until it is over or a limit is reached. `None`: the tree, or the system, does not
 /// allow it, and nothing was done.
-pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Progress> {
-    let mut trees = vec![search.tree.fork()?];
+pub(super) fn run<T: Tree>(
+    tree: &T,
+    open: &mut Frontier<T::Node>,
+    context: &mut Context,
+    threads: usize,
+) -> Option<Progress> {
+    let mut trees = vec![tree.fork()?];
     // A fork copies what a worker writes to: at a limit there are enough of them.
-    while trees.len() < threads && !search.context.limits.stop() {
-        trees.push(search.tree.fork()?);
+    while trees.len() < threads && !context.limits.stop() {
+        trees.push(tree.fork()?);
     }
     let threads = trees.len();
-    let mut frontier = std::mem::replace(&mut search.frontier, Frontier::new());
+    let mut frontier = std::mem::replace(open, Frontier::new());
     frontier.set_workers(threads);
     let pool = Pool {
-        state: Mutex::new(State {
+        state: Mutex::new(Queue {
             frontier,
             outcome: None,
             waiting: 0,
         }),
         work: Condvar::new(),
         news: Condvar::new(),
-        is_eager: search.context.is_worth_keeping(0.0),
+        is_eager: context.is_worth_keeping(0.0),
     };
-    let seed = search.context.seed();
-    let mut own = search.context.models.take();
-    let mut best = search.context.incumbents.best();
+    let seed = context.seed();
+    let mut own = context.models.take();
+    let mut best = context.incumbents.best();
     let started = thread::scope(|scope| {
         let mut started = false;
         for (worker, mut tree) in trees.into_iter().enumerate() {
@@ -80,15 +87,21 @@ pub(super) fn run<T: Tree>(search: &mut Search<T>, threads: usize) -> Option<Pro
             started |= spawned.is_ok();
         }
         if started {
-            listen(&mut search.context, &search.tree, &pool, &mut best);
+            let mut listener = Listener {
+                tree,
+                pool: &pool,
+                best,
+            };
+            stage::run(&mut listener, context);
+            best = listener.best;
         }
         started
     });
-    announce_incumbent(&mut search.context, &mut best);
+    announce_incumbent(context, &mut best);
     let state = pool.state.into_inner();
     let state = state.unwrap_or_else(PoisonError::into_inner);
-    search.frontier = state.frontier;
-    search.frontier.set_workers(1);
+    *open = state.frontier;
+    open.set_workers(1);
     started.then(|| state.outcome.unwrap_or(Progress::Done))
 }
 
@@ -114,7 +127,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
     let mut state = pool.lock();
     while state.outcome.is_none() {
         let node = match state.frontier.take(worker, tree, context) {
-            Next::Node(node, _) => node,
+            Next::Node(node) => node,
             Next::Over(progress) => {
                 state.outcome = Some(progress);
                 break;
@@ -182,33 +195,53 @@ fn announce_incumbent(context: &mut Context, best: &mut f64) {
     }
 }
 
-/// Tells the observer what happens and hands out checkpoints, until it is over.
-fn listen<T: Tree>(context: &mut Context, tree: &T, pool: &Pool<T::Node>, best: &mut f64) {
-    let mut state = pool.lock();
-    while state.outcome.is_none() {
+/// The thread that called: it waits for news, a while at a step, while the others search.
+struct Listener<'s, T: Tree> {
+    tree: &'s T,
+    pool: &'s Pool<T::Node>,
+    /// The objective that the observer was told last.
+    best: f64,
+}
+
+impl<'p, T: Tree> Stage<'p> for Listener<'_, T> {
+    fn step(&mut self, _context: &mut Context<'p>) -> Progress {
+        let state = self.pool.lock();
+        if state.outcome.is_some() {
+            return Progress::Done;
+        }
         let tick = Duration::from_secs_f64(TICK / 2.0);
-        let woken = pool.news.wait_timeout(state, tick);
-        state = woken.unwrap_or_else(PoisonError::into_inner).0;
-        if context.is_save_due() {
-            let mut draft = Draft::new(context.saved(Default::default()));
-            state.frontier.save(tree, &mut draft);
-            drop(state);
-            context.save(draft.state);
-            state = pool.lock();
+        let woken = self.pool.news.wait_timeout(state, tick);
+        let state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        match state.outcome {
+            Some(_) => Progress::Done,
+            None => Progress::Running,
         }
-        if !context.reporter.is_observed() {
-            continue;
-        }
+    }
+
+    fn save(&self, context: &Context<'p>) -> State {
+        // No node is given back in between: what was discarded holds for the models that the context has by now.
+        let shared = self.pool.lock();
+        let mut draft = Draft::new(context.saved(State::default()));
+        shared.frontier.save(self.tree, &mut draft);
+        draft.state
+    }
+
+    fn tell(&mut self, context: &mut Context<'p>) {
+        let state = self.pool.lock();
         let frontier = &state.frontier;
         let (open, nodes) = (frontier.open(), frontier.counters.nodes);
         let lows = frontier.low().into_iter().chain(frontier.discarded());
         let bound = lows.reduce(Certified::and);
         drop(state);
         context.enter(Phase::Search);
-        announce_incumbent(context, best);
+        announce_incumbent(context, &mut self.best);
         let bound = context.lower_bound(bound);
         context.announce_progress(open, nodes, Some(bound));
-        state = pool.lock();
+    }
+
+    /// The workers look at the limits.
+    fn limit(&self, _context: &Context<'p>) -> Option<Status> {
+        None
     }
 }
 

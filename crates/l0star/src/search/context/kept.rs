@@ -10,10 +10,11 @@ impl<'p> Context<'p> {
         self.limits.resume(state.seconds, state.nodes);
         self.incumbents.resume(state);
         self.evidence.resume(state);
-        self.reporter.resume(state.nodes, state.features_left as usize);
+        self.reporter
+            .resume(state.nodes, state.features_left as usize);
         self.counters = state.counters();
         self.prepared.clone_from(&state.prepared);
-        self.has_nodes = state.started;
+        self.awaits_nodes = state.started;
     }
 
     /// Checkpoints go there.
@@ -27,8 +28,9 @@ impl<'p> Context<'p> {
     }
 
     /// Whether it is time for one.
-    pub(crate) fn is_save_due(&self) -> bool {
-        self.saver.as_ref().is_some_and(|saver| saver.is_due())
+    pub(in crate::search) fn is_save_due(&self) -> bool {
+        let saver = self.saver.as_ref();
+        !self.awaits_nodes && saver.is_some_and(|saver| saver.is_due())
     }
 
     /// Whether anybody wants work of so many seconds to be kept.
@@ -44,31 +46,23 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Hands out what is known before there are nodes. Where there are nodes already, that would lose them.
-    pub(crate) fn save_preparation(&mut self) {
-        if self.saves() && !self.has_nodes {
-            self.save(self.saved(State::default()));
-        }
+    /// The nodes of an earlier run are in the frontier from now on: checkpoints have them.
+    pub(crate) fn receive_nodes(&mut self) {
+        self.awaits_nodes = false;
     }
 
-    /// Notes how far a heuristic has come, and hands that out when it is time.
+    /// Notes how far a heuristic has come.
     pub(crate) fn keep_heuristic(&mut self, stage: impl FnOnce() -> Heuristic) {
         if self.saves() {
             self.prepared.heuristic = Some(stage());
-            if self.is_save_due() {
-                self.save_preparation();
-            }
         }
     }
 
-    /// Notes which rows of a Huber problem are known to be quadratic, and hands that out when it is time.
+    /// Notes which rows of a Huber problem are known to be quadratic.
     pub(crate) fn keep_rows(&mut self, rows: &[bool]) {
         // What is proved for one decision is not for the whole problem.
         if self.saves() && self.incumbents.decision().is_none() {
             self.prepared.quadratic = Some(QuadraticRows::new(self.incumbents.reference(), rows));
-            if self.is_save_due() {
-                self.save_preparation();
-            }
         }
     }
 
