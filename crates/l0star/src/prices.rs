@@ -177,9 +177,6 @@ impl<'p> PriceRun<'p> {
         }
         let is_kept = self.sink.is_some() || self.resume.is_some();
         let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
-        if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
-            checkpoint.check(stamp, problem)?;
-        }
         let mut chosen = problem.selectable.clone();
         chosen.retain(|leader| solution.support.contains(leader));
         let decision = |leader: &usize| Decision {

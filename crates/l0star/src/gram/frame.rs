@@ -157,7 +157,7 @@ impl Frame {
         Some(frame)
     }
 
-    /// The same columns, lifted the same way, for another budget and another reference.
+    /// The frame of these columns, with this lift, for another budget and another reference.
     pub(crate) fn with_budget(&self, root: &Root, budget: usize, reference: f64) -> Self {
         let mut frame = Self {
             columns: self.columns.clone(),

@@ -61,7 +61,7 @@ impl Working {
         Self::within(problem, batch, &[], &Limits::none())
     }
 
-    /// The same with a known model in the set; `None` at a limit, too.
+    /// [`Working::new`] with a known model in the set; `None` at a limit, too.
     pub(crate) fn within(
         problem: &Problem,
         batch: usize,
@@ -72,7 +72,7 @@ impl Working {
         possible.then(|| Self::of_form(problem, batch, known, limits))?
     }
 
-    /// The same for the quadratic of any problem without groups, bounds and heredity: what it finds is a point, and the bound of
+    /// The relaxation of the quadratic of any problem without groups, bounds and heredity: what it finds is a point, and the bound of
     /// a point holds for the loss that the problem has.
     pub(crate) fn of_form(
         problem: &Problem,

@@ -61,7 +61,7 @@ pub(crate) struct Goal {
     pub tolerance: f64,
     /// … or, if that is less, a share (the first) of what D lacks of a reference (the second).
     pub share: Option<(f64, f64)>,
-    /// The same when the relaxed point is a model itself: then only rounding should be left.
+    /// The tolerance where the relaxed point is a model itself: then only rounding should be left.
     pub tight: f64,
 }
 
@@ -281,7 +281,7 @@ impl Newton {
         0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
     }
 
-    /// The same at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
+    /// `½|x_S|² + Ω_m(x_F)` at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
     /// column that is not zero at x.
     fn regular_along(&mut self, sets: &Sets, a: f64) -> f64 {
         let x = &self.x;

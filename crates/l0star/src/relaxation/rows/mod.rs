@@ -62,7 +62,7 @@ impl NewtonRows {
         Self::within(problem, ideas, &Limits::none())
     }
 
-    /// The same; a limit ends the preparation early, and then the steps are not the best.
+    /// [`NewtonRows::new`]; a limit ends the preparation early, and then the steps are not the best.
     pub(crate) fn within(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
         Self {
             newton: Newton::default(),

@@ -352,7 +352,7 @@ impl Rows {
         Region::find(problem, &columns, &centre, &slack, None, task.limits)
     }
 
-    /// The same, seen from a point of the lifted problem.
+    /// The region seen from a point of the lifted problem.
     fn region_of_lifted(
         &mut self,
         problem: &Problem,
