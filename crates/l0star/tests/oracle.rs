@@ -66,7 +66,13 @@ impl Dense {
             delta: [0.3, 2.0][random.below(2)],
             b,
             weights: (0..n)
-                .map(|_| if is_weighted { weight(&mut random) } else { 1.0 })
+                .map(|_| {
+                    if is_weighted {
+                        weight(&mut random)
+                    } else {
+                        1.0
+                    }
+                })
                 .collect(),
             offset: (0..n)
                 .map(|_| if is_weighted { random.normal() } else { 0.0 })

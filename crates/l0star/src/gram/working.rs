@@ -7,14 +7,16 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, FrameModel, Spread};
+use super::condensed::Spread;
+use super::frame::{Frame, FrameModel};
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
-use crate::relaxation::newton::{Goal, Newton, Sets};
+use crate::relaxation::model::{Goal, Sets};
+use crate::relaxation::newton::Newton;
 use crate::relaxation::{
     Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen, shorten,
 };

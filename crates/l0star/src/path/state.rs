@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::prepare::common::Common;
 use crate::problem::Problem;
 use crate::search::Event;
-use crate::search::checkpoint::{Part, Stamp};
 use crate::search::Writer;
+use crate::search::checkpoint::{Part, Stamp};
 use crate::settings::{Settings, Solution};
 use crate::solve::Run;
 

@@ -16,7 +16,8 @@ pub(super) mod slack;
 
 use std::sync::Arc;
 
-use super::newton::{Goal, Newton, Sets};
+use super::model::{Goal, Sets};
+use super::newton::Newton;
 use super::{
     Exit, Relaxation, ShortModel, Start, Task, branching, largest_model, lengthen, shorten,
 };

@@ -15,7 +15,7 @@ use crate::linalg::rounding::gamma;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
 use crate::relaxation::Task;
-use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{State, refuse};
 use super::narrow::wide;
 use super::prepared::{Heuristic, Prepared, shared};
+use super::{State, refuse};
 use crate::error::Result;
 use crate::gram::triangle::Triangle;
 use crate::problem::Problem;

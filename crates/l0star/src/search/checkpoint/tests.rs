@@ -187,10 +187,12 @@ fn proofs_of_huber_rows_go_on() {
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
     let run = Run::new(&problem, &threads(1)).save(Duration::ZERO, sink);
     let truth = run.solve().unwrap();
-    let is_proof =
-        |saved: &&Checkpoint| saved.state().prepared.quadratic.is_some() && !saved.state().is_over();
+    let is_proof = |saved: &&Checkpoint| {
+        saved.state().prepared.quadratic.is_some() && !saved.state().is_over()
+    };
     let proofs: Vec<&Checkpoint> = saved.iter().filter(is_proof).collect();
-    let parts = proofs.chunk_by(|a, b| a.state().prepared.quadratic == b.state().prepared.quadratic);
+    let parts =
+        proofs.chunk_by(|a, b| a.state().prepared.quadratic == b.state().prepared.quadratic);
     assert_eq!(parts.count(), 4);
     let (mut fewer, count) = (0, proofs.len());
     for saved in proofs {
