@@ -32,7 +32,8 @@ impl Dense {
     fn draw(seed: u64, loss: &'static str) -> Self {
         let mut random = Random::new(seed ^ 0x0DDB_1A5E_5BAD_5EED);
         let d = 1 + random.below(6);
-        let n = 2 + random.below(if random.chance(0.3) { d + 1 } else { 20 });
+        let most = if random.chance(0.3) { d + 1 } else { 20 };
+        let n = 2 + random.below(most);
         let unit = [1.0, 1.0, 1e-5, 1e6][random.below(4)];
         let far = if random.chance(0.2) { 1e3 } else { 0.0 };
         let mut columns: Vec<Vec<f64>> = Vec::new();

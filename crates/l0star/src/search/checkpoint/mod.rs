@@ -24,8 +24,6 @@ mod origin;
 mod prepared;
 mod priced;
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::counters::Counters;
@@ -42,7 +40,6 @@ pub(crate) use draft::bits;
 pub(crate) use format::Kind;
 pub(crate) use narrow::{narrow, wide};
 pub(crate) use origin::Stamp;
-pub(crate) use prepared::shared;
 pub(crate) use prepared::{Greedy, Heuristic, Prepared, QuadraticRows, Screening};
 pub(crate) use priced::{Priced, Settled};
 
@@ -253,7 +250,7 @@ impl Checkpoint {
 
     /// The prices that come after the search.
     #[cfg(test)]
-    pub(crate) fn prices(&self) -> Option<Arc<Priced>> {
+    pub(crate) fn prices(&self) -> Option<std::sync::Arc<Priced>> {
         self.part().prices.clone()
     }
 }

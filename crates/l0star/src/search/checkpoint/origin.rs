@@ -51,13 +51,6 @@ impl Stamp {
         }))
     }
 
-    /// The stamp of the problem with another k.
-    pub(crate) fn with_k(&self, k: usize) -> Self {
-        let mut origin = self.0.clone();
-        origin.k = k as u64;
-        Self(origin)
-    }
-
     /// Whether what has this stamp belongs to the problem and the settings of another one.
     pub(crate) fn check(&self, now: &Self) -> Result<()> {
         self.0.check(&now.0)
