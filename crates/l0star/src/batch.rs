@@ -12,8 +12,9 @@ pub use self::checkpoint::{BatchCheckpoint, BatchPlan};
 pub use self::turns::{Turn, in_turns, room_for};
 use crate::error::Result;
 use crate::path::PathState;
-use crate::path::book::{Book, Sink};
 use crate::problem::Problem;
+use crate::search::Writer;
+use crate::search::checkpoint::Archive;
 use crate::settings::Settings;
 
 /// Takes the checkpoints of a batch, on whichever thread they are made.
@@ -48,7 +49,7 @@ pub struct Batch<'p> {
     start: Instant,
     /// Seconds of the runs before this one.
     before: f64,
-    book: Option<Arc<Book<'p>>>,
+    writer: Option<Arc<Writer<'p>>>,
 }
 
 impl<'p> Batch<'p> {
@@ -57,25 +58,24 @@ impl<'p> Batch<'p> {
         Self {
             start: Instant::now(),
             before: 0.0,
-            book: None,
+            writer: None,
         }
     }
 
     /// Resumes from a checkpoint, or begins with one of nothing, and hands out a checkpoint every `every` (zero: at every
     /// step). The last one is up to the caller ([`Batch::save`]).
-    pub fn kept(mut saved: BatchCheckpoint, every: Duration, mut sink: BatchSink<'p>) -> Self {
-        let (start, before) = (Instant::now(), saved.seconds);
-        let paths = std::mem::take(&mut saved.paths);
-        let write: Sink<'p> = Box::new(move |paths| {
-            saved.seconds = before + start.elapsed().as_secs_f64();
-            std::mem::swap(&mut saved.paths, paths);
-            sink(&saved);
-            std::mem::swap(&mut saved.paths, paths);
-        });
+    pub fn kept(saved: BatchCheckpoint, every: Duration, mut sink: BatchSink<'p>) -> Self {
+        let (start, before) = (Instant::now(), saved.0.seconds);
+        let hand_out = move |archive: &mut Archive| {
+            let mut checkpoint = BatchCheckpoint(std::mem::take(archive));
+            checkpoint.0.seconds = before + start.elapsed().as_secs_f64();
+            sink(&checkpoint);
+            *archive = checkpoint.0;
+        };
         Self {
             start,
             before,
-            book: Some(Arc::new(Book::new(paths, Some(every), Some(write)))),
+            writer: Some(Writer::new(saved.0, Some((every, Box::new(hand_out))))),
         }
     }
 
@@ -100,14 +100,15 @@ impl<'p> Batch<'p> {
         let mut sizes: Vec<usize> = sizes.into_iter().collect();
         sizes.sort_unstable();
         sizes.dedup();
-        let book = self.book.as_ref().map(|book| (Arc::clone(book), at));
-        PathState::new(problem, settings, sizes, book)
+        let writer = self.writer.as_ref();
+        let writer = writer.map(|writer| (Arc::clone(writer), at));
+        PathState::new(problem, settings, sizes, writer)
     }
 
     /// Hands out a checkpoint.
     pub fn save(&self) {
-        if let Some(book) = &self.book {
-            book.write();
+        if let Some(writer) = &self.writer {
+            writer.write();
         }
     }
 }

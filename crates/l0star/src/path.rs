@@ -4,14 +4,13 @@
 //! one size, and what it becomes with one feature more, is where the next begins; and since the optimum does not increase
 //! with k, what is proved of one size holds for every smaller one.
 
-pub(crate) mod book;
 mod checkpoint;
+mod saved;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -19,14 +18,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use self::book::Book;
 pub use self::checkpoint::PathCheckpoint;
 pub use self::state::PathState;
 use crate::error::Result;
 use crate::loss::ResponseKind;
 use crate::problem::Problem;
-use crate::search::Event;
+use crate::search::checkpoint::Archive;
 use crate::search::incumbents::PROMISE;
+use crate::search::{ArchiveSink, Event, Writer};
 use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
 
@@ -177,18 +176,17 @@ impl<'p> PathRun<'p> {
     fn begin(&mut self) -> Result<PathState<'p>> {
         let (sink, resume) = (self.sink.take(), self.resume.take());
         let is_kept = sink.is_some() || resume.is_some();
-        let book = is_kept.then(|| {
-            let (every, sink) = sink.unzip();
-            let sink = sink.map(|mut sink| -> book::Sink<'p> {
-                Box::new(move |paths| {
-                    if let [Some(path)] = &paths[..] {
-                        sink(path);
-                    }
-                })
-            });
-            (Arc::new(Book::new(vec![resume], every, sink)), 0)
+        let archive = Archive::of_one(resume.map(|PathCheckpoint(archive)| archive))?;
+        let sink = sink.map(|(every, mut sink)| -> (_, ArchiveSink<'p>) {
+            let hand_out = move |archive: &mut Archive| {
+                let checkpoint = PathCheckpoint(std::mem::take(archive));
+                sink(&checkpoint);
+                *archive = checkpoint.0;
+            };
+            (every, Box::new(hand_out))
         });
-        PathState::new(self.problem, &self.settings, self.sizes.clone(), book)
+        let writer = is_kept.then(|| (Writer::new(archive, sink), 0));
+        PathState::new(self.problem, &self.settings, self.sizes.clone(), writer)
     }
 
     /// The sizes that are left, each on one thread and as many at once as there are threads; what takes long is left.
@@ -225,12 +223,12 @@ impl<'p> PathRun<'p> {
                 let problem = path.problem(at)?;
                 let settings = path.limited(&settings, at);
                 let mut run = Run::new(&problem, &settings);
-                if let Some(page) = &path.page {
-                    run = page.attach(at, &problem, run);
+                if let Some(saved) = &path.saved {
+                    run = saved.attach(at, &problem, run);
                 }
                 let found = run.solve_next(&mut common, known.as_ref())?;
-                if let Some(page) = &path.page {
-                    page.settle(None);
+                if let Some(saved) = &path.saved {
+                    saved.leave(None);
                 }
                 if !is_left(found.status) {
                     shared()[at] = Some(found);

@@ -177,9 +177,6 @@ impl<'p> PriceRun<'p> {
         }
         let is_kept = self.sink.is_some() || self.resume.is_some();
         let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
-        if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
-            checkpoint.check(stamp, problem)?;
-        }
         let mut chosen = problem.selectable.clone();
         chosen.retain(|leader| solution.support.contains(leader));
         let decision = |leader: &usize| Decision {
@@ -195,18 +192,16 @@ impl<'p> PriceRun<'p> {
         let found = match settings.method {
             Method::BestFirst => {
                 let known_models = Arc::new(DecisionModels::new(decisions.iter().copied()));
-                let book = stamp.map(|stamp| {
-                    let known_models = Arc::clone(&known_models);
-                    let (resume, sink) = (self.resume, self.sink);
-                    Arc::new(Book::new(
-                        stamp,
-                        resume,
-                        sink,
-                        &chosen,
-                        known_models,
-                        &decisions,
-                    ))
-                });
+                let book = match stamp {
+                    Some(stamp) => {
+                        let models = Arc::clone(&known_models);
+                        let (resume, sink) = (self.resume, self.sink);
+                        let book =
+                            Book::new(problem, stamp, resume, sink, &chosen, models, &decisions)?;
+                        Some(book)
+                    }
+                    None => None,
+                };
                 together::solve(problem, &settings, &chosen, &decisions, known_models, book)?
             }
             _ => apart(problem, &settings, &chosen, &decisions)?,

@@ -102,7 +102,7 @@ impl<'p> Restricted<'p> {
         self.fit_unless_above(support, f64::INFINITY)
     }
 
-    /// The same from a model (column, coefficient) that is thought to be close; for problems without bounds.
+    /// [`Restricted::fit`] from a model (column, coefficient) that is thought to be close; for problems without bounds.
     pub(crate) fn fit_from(&mut self, support: &[usize], start: &[(usize, f64)]) -> Fit {
         self.begin(support);
         for (j, x) in start.iter().filter(|_| !self.problem.is_boxed()) {
@@ -113,7 +113,7 @@ impl<'p> Restricted<'p> {
         self.descend(f64::INFINITY)
     }
 
-    /// The same, given up on the way when the minimum will be above `cut` as far as one can see.
+    /// [`Restricted::fit`], given up on the way when the minimum will be above `cut` as far as one can see.
     pub(crate) fn fit_unless_above(&mut self, support: &[usize], cut: f64) -> Fit {
         self.begin(support);
         self.descend(cut)

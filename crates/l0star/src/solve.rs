@@ -3,7 +3,7 @@
 mod twins;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::bound::Certified;
 use crate::error::{Error, Result};
@@ -21,11 +21,11 @@ use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
 use crate::relaxation::structured::{Rows, Structured};
 use crate::search::binary::{BinaryNode, BinaryTree};
-use crate::search::checkpoint::{Stamp, State};
+use crate::search::checkpoint::{Archive, Part, Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Saver, Search, Sink,
-    Source, Tree, exhaustive, models,
+    ArchiveSink, Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Search,
+    Sink, Slot, Source, Tree, Writer, exhaustive, models,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 
@@ -81,8 +81,15 @@ pub struct Run<'p> {
     sink: Option<(Duration, Sink<'p>)>,
     resume: Option<Checkpoint>,
     start: Vec<Vec<usize>>,
-    /// Of the problem and the settings, if it is known, and when the last checkpoint was made.
-    stamp: Option<(Stamp, Instant)>,
+    /// Of the problem and the settings, if it is known.
+    stamp: Option<Stamp>,
+    /// One of several searches whose checkpoints are kept together: where it stands, and where its states go.
+    taken_up: Option<TakenUp<'p>>,
+}
+
+struct TakenUp<'p> {
+    state: Option<State>,
+    saver: Option<Box<dyn Save + 'p>>,
 }
 
 impl<'p> Run<'p> {
@@ -96,13 +103,57 @@ impl<'p> Run<'p> {
             resume: None,
             start: Vec::new(),
             stamp: None,
+            taken_up: None,
         }
     }
 
-    /// One of several runs whose checkpoints are kept together: with its stamp, and when these were kept last.
-    pub(crate) fn stamped(mut self, stamp: Stamp, last: Instant) -> Self {
-        self.stamp = Some((stamp, last));
+    /// One of several runs whose checkpoints are kept together: it resumes from a state that belongs to it, and its states go to a
+    /// saver.
+    pub(crate) fn take_up(
+        mut self,
+        state: Option<State>,
+        saver: Option<Box<dyn Save + 'p>>,
+    ) -> Self {
+        self.taken_up = Some(TakenUp { state, saver });
         self
+    }
+
+    /// Where the run stands, where its states go, and who hands them out in the end.
+    fn open(&mut self) -> Result<(TakenUp<'p>, Option<Arc<Writer<'p>>>)> {
+        let mut none = TakenUp {
+            state: None,
+            saver: None,
+        };
+        let (problem, sink) = (self.problem, self.sink.take());
+        let (taken_up, writer) = match self.taken_up.take() {
+            Some(taken_up) => (taken_up, None),
+            None if sink.is_none() && self.resume.is_none() => (none, None),
+            None => {
+                let stamp = match self.stamp.take() {
+                    Some(stamp) => stamp,
+                    None => Stamp::new(problem, &self.settings)?,
+                };
+                let new = Part::new(stamp, &[problem.k()]);
+                let saved = self.resume.take().map(|Checkpoint(archive)| archive);
+                let mut archive = Archive::of_one(saved)?;
+                none.state = archive.take_up(0, new)?.resume(0, problem);
+                let sink = sink.map(|(every, mut sink)| -> (_, ArchiveSink<'p>) {
+                    let hand_out = move |archive: &mut Archive| {
+                        let checkpoint = Checkpoint(std::mem::take(archive));
+                        sink(&checkpoint);
+                        *archive = checkpoint.0;
+                    };
+                    (every, Box::new(hand_out))
+                });
+                let writer = Writer::new(archive, sink);
+                none.saver = Slot::new(&writer, 0, |part, state| part.enter(0, state));
+                (none, Some(writer))
+            }
+        };
+        if let Some(state) = &taken_up.state {
+            state.check(problem)?;
+        }
+        Ok((taken_up, writer))
     }
 
     /// Tries these sets of features first, as far as the problem has them: a good model that is known already.
@@ -139,8 +190,8 @@ impl<'p> Run<'p> {
         self.solve_next(&mut Common::single(), None)
     }
 
-    /// The same after runs on problems that differ in k alone, with what they have in common; `known`: the best model of
-    /// a smaller k.
+    /// Solves after runs on problems that differ in k alone, with what they have in common; `known`: the best model of a
+    /// smaller k.
     pub(crate) fn solve_next(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
         let is_best_first = self.settings.method == Method::BestFirst;
         match self.problem.leading()?.filter(|_| is_best_first) {
@@ -150,9 +201,10 @@ impl<'p> Run<'p> {
     }
 
     /// Solves the problem as it is, twins included.
-    fn solve_whole(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
-        let (problem, settings) = (self.problem, &self.settings);
-        settings.check()?;
+    fn solve_whole(mut self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
+        self.settings.check()?;
+        let problem = self.problem;
+        let settings = &self.settings.clone();
         let exact = matches!(settings.method, Method::BestFirst | Method::Exhaustive);
         if let (Some(structure), false) = (&problem.structure, exact) {
             return Err(Error::Structured {
@@ -160,24 +212,13 @@ impl<'p> Run<'p> {
                 what: structure.name(),
             });
         }
-        let is_kept = self.sink.is_some() || self.resume.is_some();
-        let stamp = match self.stamp {
-            Some(known) => Some(known),
-            None if is_kept => Some((Stamp::new(problem, settings)?, Instant::now())),
-            None => None,
-        };
-        if let (Some(checkpoint), Some((stamp, _))) = (&self.resume, &stamp) {
-            checkpoint.check(stamp, problem)?;
-        }
+        let (taken_up, writer) = self.open()?;
+        let resumed = taken_up.state;
         // The clock starts here.
         let mut context = Context::new(problem, settings);
         if let Some(observer) = self.observer {
             context.observe(observer);
         }
-        let (resumed, prices) = match self.resume {
-            Some(checkpoint) => (Some(checkpoint.state), checkpoint.prices),
-            None => (None, None),
-        };
         if let Some(state) = &resumed {
             context.resume(state);
         }
@@ -201,27 +242,21 @@ impl<'p> Run<'p> {
             };
             context.try_support(&support);
         }
-        let sink = self.sink.zip(stamp);
-        context.save_to(
-            sink.map(|((every, sink), (stamp, last))| -> Box<dyn Save + 'p> {
-                Box::new(Saver::new(stamp, every, sink, prices).since(last))
-            }),
-        );
-        match settings.method {
-            Method::BestFirst => {
-                let driver = ToTheEnd { settings };
-                Ok(best_first(context, resumed, common, driver))
-            }
-            Method::Paper => Ok(paper(context, settings)),
+        context.save_to(taken_up.saver);
+        let found = match settings.method {
+            Method::BestFirst => best_first(context, resumed, common, ToTheEnd { settings }),
+            Method::Paper => paper(context, settings),
             Method::Exhaustive => {
                 context.enter(Phase::Search);
                 let (bound, stopped) = exhaustive::run(&mut context)?;
-                Ok(context.solution(settings, stopped, bound))
+                context.solution(settings, stopped, bound)
             }
-            Method::Omp | Method::Iht | Method::Htp | Method::Diht => {
-                Ok(inexact(context, settings))
-            }
+            Method::Omp | Method::Iht | Method::Htp | Method::Diht => inexact(context, settings),
+        };
+        if let Some(writer) = writer {
+            writer.finish();
         }
+        Ok(found)
     }
 }
 

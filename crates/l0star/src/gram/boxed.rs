@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::frame::{Condensed, Frame};
+use super::condensed::Condensed;
+use super::frame::Frame;
 use super::relaxation::GramRelaxation;
 use super::root::Root;
 use crate::bound::{Certified, Children, OtherSide, Subproblem};

@@ -15,7 +15,7 @@ use crate::bound::Certified;
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
-use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::model::{Model, Sets};
 
 /// A frame over the certified rows, with the other rows beside it.
 pub(crate) struct MixedModel<'p> {
@@ -195,7 +195,7 @@ impl Model for MixedModel<'_> {
         }
     }
 
-    fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]) {
+    fn set_direction(&mut self, u: &[f64], direction: &[(usize, f64)]) {
         // The Gram part needs its own gradient: u without what the rows took off.
         let mut own = std::mem::take(&mut self.own);
         own.clear();
@@ -207,7 +207,7 @@ impl Model for MixedModel<'_> {
             kernels::axpy(*d, self.column(*j), &mut dz);
         }
         self.dz = dz;
-        self.gram.aim(&own, direction);
+        self.gram.set_direction(&own, direction);
         self.own = own;
     }
 

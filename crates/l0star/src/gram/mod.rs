@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`product`] | `Aᵀ diag(p) A` by blocks, dense or sparse, on one thread or many |
 //! | [`root`] | H, c, c0 of the whole problem, and how far rounding can have moved them |
+//! | [`condensed`] | the quadratic without the columns that are in, and the lift of its ridge |
 //! | [`frame`] | a subproblem with its fixed-in columns condensed, its ridge lifted, its columns scaled to ridge 1 |
 //! | [`boxed`] | nodes whose coefficients are bounded by proved boxes |
 //! | [`mixed`] | a frame with the other rows beside it |
@@ -14,6 +15,7 @@
 //! | [`swaps`] | a first incumbent: greedy, then swaps |
 
 pub(crate) mod boxed;
+pub(crate) mod condensed;
 pub(crate) mod form;
 pub(crate) mod frame;
 pub(crate) mod local;

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::frame::{Frame, FrameModel, Spread};
+use super::condensed::Spread;
+use super::frame::{Frame, FrameModel};
 use super::mixed::MixedModel;
 use super::root::Root;
 use super::slot::{FrameSlot, GramStart};
@@ -17,7 +18,8 @@ use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::{Decision, Problem};
-use crate::relaxation::newton::{Goal, Model, Newton, Sets};
+use crate::relaxation::model::{Goal, Model, Sets};
+use crate::relaxation::newton::Newton;
 use crate::relaxation::{
     Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, largest_model, lengthen, shorten,
 };

@@ -110,7 +110,7 @@ impl Root {
         })
     }
 
-    /// The same over more columns, what is known of them taken over; for dense data. `None` at a limit, too.
+    /// The quadratic over more columns, with the products that are known taken over; for dense data. `None` at a limit, too.
     pub(crate) fn extended(
         &self,
         problem: &Problem,
@@ -171,7 +171,7 @@ impl Root {
         })
     }
 
-    /// The same without some rows (only where there is no intercept): their share is taken off again. `None` at a limit.
+    /// The quadratic without some rows (only where there is no intercept): their share is taken off again. `None` at a limit.
     ///
     /// The entries of the whole bound the terms that are added and taken off, so its sizes stay the measure of rounding.
     pub(crate) fn without_rows(

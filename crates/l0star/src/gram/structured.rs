@@ -6,14 +6,15 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, FrameModel, Spread};
+use super::condensed::Spread;
+use super::frame::{Frame, FrameModel};
 use super::root::Root;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
 use crate::relaxation::Task;
-use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
 use crate::settings::Ideas;
 

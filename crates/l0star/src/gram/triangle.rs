@@ -54,7 +54,7 @@ impl Triangle {
         columns > others || (columns == others && self.count() >= other.count())
     }
 
-    /// The same over `columns`, which come in the same order; `None` where that is not so, or no row is left whole.
+    /// The rows cut down to `columns`, which come in the same order; `None` where that is not so, or no row is left whole.
     pub(crate) fn over(&self, columns: &[usize]) -> Option<Self> {
         let mut next = 0;
         let mut places = Vec::with_capacity(columns.len());

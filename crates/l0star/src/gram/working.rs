@@ -7,14 +7,16 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, FrameModel, Spread};
+use super::condensed::Spread;
+use super::frame::{Frame, FrameModel};
 use super::root::{MAX_COLUMNS, Root};
 use super::swaps;
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::problem::Problem;
-use crate::relaxation::newton::{Goal, Newton, Sets};
+use crate::relaxation::model::{Goal, Sets};
+use crate::relaxation::newton::Newton;
 use crate::relaxation::{
     Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen, shorten,
 };
@@ -61,7 +63,7 @@ impl Working {
         Self::within(problem, batch, &[], &Limits::none())
     }
 
-    /// The same with a known model in the set; `None` at a limit, too.
+    /// [`Working::new`] with a known model in the set; `None` at a limit, too.
     pub(crate) fn within(
         problem: &Problem,
         batch: usize,
@@ -72,7 +74,7 @@ impl Working {
         possible.then(|| Self::of_form(problem, batch, known, limits))?
     }
 
-    /// The same for the quadratic of any problem without groups, bounds and heredity: what it finds is a point, and the bound of
+    /// The relaxation of the quadratic of any problem without groups, bounds and heredity: what it finds is a point, and the bound of
     /// a point holds for the loss that the problem has.
     pub(crate) fn of_form(
         problem: &Problem,

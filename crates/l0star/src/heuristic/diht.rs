@@ -23,7 +23,7 @@ impl<'p> Diht<'p> {
         Self::within(problem, &Limits::none())
     }
 
-    /// The same; a limit ends an iteration early.
+    /// [`Diht::new`]; a limit ends an iteration early.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         let mut sga = Sga::new(problem, EPSILON);
         let root = Task::whole(problem, &problem.selectable, f64::INFINITY, limits);

@@ -40,7 +40,7 @@ pub fn supports<'p>(
     supports_within(method, problem, &Limits::none())
 }
 
-/// The same; a limit shortens an iteration, and the caller looks at it between supports.
+/// [`supports`]; a limit shortens an iteration, and the caller looks at it between supports.
 pub(crate) fn supports_within<'p>(
     method: Method,
     problem: &'p Problem,

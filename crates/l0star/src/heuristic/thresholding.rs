@@ -99,7 +99,7 @@ impl<'p> Iht<'p> {
         Self::within(problem, &Limits::none())
     }
 
-    /// The same; a limit ends the preparation early, and then the steps may be too long.
+    /// [`Iht::new`]; a limit ends the preparation early, and then the steps may be too long.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
             step: GradientStep::new(problem, limits),
@@ -143,7 +143,7 @@ impl<'p> Htp<'p> {
         Self::within(problem, &Limits::none())
     }
 
-    /// The same; a limit ends the preparation early, and then the steps may be too long.
+    /// [`Htp::new`]; a limit ends the preparation early, and then the steps may be too long.
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
             step: GradientStep::new(problem, limits),

@@ -342,7 +342,7 @@ pub(crate) fn axpy_doubled(s: f64, a: &[f64], high: &mut [f64], low: &mut [f64])
     });
 }
 
-/// The same for a sparse column.
+/// [`axpy_doubled`] for a sparse column.
 pub(crate) fn axpy_sparse_doubled(
     s: f64,
     rows: &[u32],

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::book::{Book, Page};
-use super::checkpoint::PathCheckpoint;
+use super::saved::SavedPath;
 use super::{PathObserver, Point, best_of, share_bounds, share_models};
 use crate::error::Result;
 use crate::prepare::common::Common;
 use crate::problem::Problem;
 use crate::search::Event;
-use crate::search::checkpoint::Stamp;
+use crate::search::Writer;
+use crate::search::checkpoint::{Part, Stamp};
 use crate::settings::{Settings, Solution};
 use crate::solve::Run;
 
@@ -25,27 +25,28 @@ pub struct PathState<'p> {
     pub(super) solved: Vec<Option<Solution>>,
     /// Whether a search has made what the sizes share.
     pub(super) is_prepared: bool,
-    pub(super) page: Option<Page<'p>>,
+    /// Set where checkpoints are wanted, or there is one to resume from.
+    pub(super) saved: Option<SavedPath<'p>>,
     /// The size that [`PathState::step`] comes to next.
     next: usize,
 }
 
 impl<'p> PathState<'p> {
-    /// `book`: where its checkpoints are kept, and the number of the path there.
+    /// `writer`: where its checkpoints are kept, and the number of its part there.
     pub(crate) fn new(
         problem: &Problem,
         settings: &Settings,
         sizes: Vec<usize>,
-        book: Option<(Arc<Book<'p>>, usize)>,
+        writer: Option<(Arc<Writer<'p>>, usize)>,
     ) -> Result<Self> {
         if let Some(smallest) = sizes.first() {
             problem.with_k(*smallest)?;
         }
-        let page = match (book, sizes.last()) {
-            (Some((book, path)), Some(largest)) => {
+        let saved = match (writer, sizes.last()) {
+            (Some((writer, part)), Some(largest)) => {
                 let stamp = Stamp::new(&problem.with_k(*largest)?, settings)?;
-                let new = PathCheckpoint::new(stamp, &sizes);
-                Some(Page::open(book, path, new, problem)?)
+                let new = Part::new(stamp, &sizes);
+                Some(SavedPath::open(writer, part, new, problem)?)
             }
             _ => None,
         };
@@ -60,7 +61,7 @@ impl<'p> PathState<'p> {
             solved: vec![None; sizes.len()],
             sizes,
             is_prepared: false,
-            page,
+            saved,
             next: 0,
         })
     }
@@ -109,8 +110,8 @@ impl<'p> PathState<'p> {
 
     /// The sizes that were solved, with the bounds that they share, and the end of their checkpoints.
     pub fn finish(&mut self, settings: &Settings) -> Vec<Point> {
-        if let Some(page) = &self.page {
-            page.finish();
+        if let Some(saved) = &self.saved {
+            saved.finish();
         }
         let found = self.sizes.iter().zip(&self.solved);
         let found = found.filter_map(|(k, found)| Some((*k, found.clone()?)));
@@ -134,12 +135,12 @@ impl<'p> PathState<'p> {
 
     /// Takes the sizes that were over in an earlier run from their checkpoints.
     pub(super) fn restore(&mut self, settings: &Settings) -> Result<()> {
-        let Some(page) = &self.page else {
+        let Some(saved) = &self.saved else {
             return Ok(());
         };
-        for at in (0..self.sizes.len()).filter(|at| page.is_over(*at)) {
+        for at in (0..self.sizes.len()).filter(|at| saved.is_over(*at)) {
             let problem = self.problem(at)?;
-            let run = page.attach(at, &problem, Run::new(&problem, settings));
+            let run = saved.attach(at, &problem, Run::new(&problem, settings));
             self.solved[at] = Some(run.solve()?);
         }
         Ok(())
@@ -160,14 +161,14 @@ impl<'p> PathState<'p> {
             run = run.observe(Box::new(move |event: &Event| observer(k, event)));
         }
         let known = best_of(&self.solved[..at]).cloned();
-        let goes_on = self.page.as_ref().is_some_and(|page| page.has_nodes(at));
-        if let Some(page) = &self.page {
-            page.take_up(self.common.kept.as_ref());
-            run = page.attach(at, &problem, run);
+        let goes_on = self.saved.as_ref().is_some_and(|saved| saved.has_nodes(at));
+        if let Some(saved) = &self.saved {
+            saved.take_up(self.common.kept.as_ref());
+            run = saved.attach(at, &problem, run);
         }
         self.solved[at] = Some(run.solve_next(&mut self.common, known.as_ref())?);
-        if let Some(page) = &self.page {
-            page.settle(self.common.kept.as_ref());
+        if let Some(saved) = &self.saved {
+            saved.leave(self.common.kept.as_ref());
         }
         // Whoever has nodes already makes what it needs for itself.
         self.is_prepared |= problem.support_size() > 0 && !goes_on;
@@ -176,7 +177,7 @@ impl<'p> PathState<'p> {
 
     /// A node limit is for all that a path does for a size, in one search or in two.
     pub(super) fn limited(&self, settings: &Settings, at: usize) -> Settings {
-        let done = self.page.as_ref().map_or(0, |page| page.nodes(at));
+        let done = self.saved.as_ref().map_or(0, |saved| saved.nodes(at));
         Settings {
             node_limit: settings.node_limit.map(|limit| limit.saturating_sub(done)),
             ..settings.clone()

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::{PathCheckpoint, PathRun, Point};
+use crate::search::checkpoint::Part;
 use crate::search::checkpoint::testing::{self, SIGNAL, forge, payload, threads};
 use crate::{Problem, Settings, Solution, Status};
 
@@ -24,13 +25,19 @@ fn wide() -> Problem {
     problem("quadratic", 25, 3010, 0.5)
 }
 
+/// The only part of an archive.
+fn part(checkpoint: &PathCheckpoint) -> &Part {
+    checkpoint.0.parts[0].as_ref().unwrap()
+}
+
 /// What was found and proved, not what it took.
 fn substance(checkpoint: &PathCheckpoint) -> PathCheckpoint {
     let mut checkpoint = checkpoint.clone();
-    for state in checkpoint.states.iter_mut().flatten() {
+    let part = checkpoint.0.parts[0].as_mut().unwrap();
+    for state in part.states.iter_mut().flatten() {
         (state.seconds, state.calls) = (0.0, 0);
     }
-    if let Some(gram) = &mut checkpoint.gram {
+    if let Some(gram) = &mut part.gram {
         Arc::make_mut(gram).seconds = 0.0;
     }
     checkpoint
@@ -145,7 +152,7 @@ fn sizes_that_are_done_and_the_one_at_hand_go_on() {
     for k in 0..=4 {
         assert!(left.iter().any(|left| left.finished().len() == k), "{k}");
     }
-    let matrix = |left: &PathCheckpoint| left.gram.as_ref().map_or(0, |gram| gram.count());
+    let matrix = |left: &PathCheckpoint| part(left).gram.as_ref().map_or(0, |gram| gram.count());
     let mut rows: Vec<usize> = left.iter().map(matrix).collect();
     assert!(rows.is_sorted(), "{rows:?}");
     rows.dedup();
@@ -172,7 +179,7 @@ fn other_losses_and_lists_go_on() {
 /// What a checkpoint was made in the middle of: sizes that are done, and of the one at hand whether features are being dropped
 /// and whether there are nodes.
 fn stage(checkpoint: &PathCheckpoint) -> (usize, bool, bool) {
-    let states = checkpoint.states.iter().flatten();
+    let states = part(checkpoint).states.iter().flatten();
     let at_hand = states.filter(|state| !state.is_over());
     let mut at_hand = at_hand.map(|state| (state.prepared.screening.is_some(), state.started));
     let (is_screened, has_nodes) = at_hand.next_back().unwrap_or_default();
@@ -210,15 +217,15 @@ fn a_matrix_is_kept_once_and_only_while_it_is_needed() {
     let run = PathRun::new(&problem, &threads(1), 0..=4).save(Duration::ZERO, sink);
     run.solve().unwrap();
     for checkpoint in &saved {
-        let mut states = checkpoint.states.iter().flatten();
+        let mut states = part(checkpoint).states.iter().flatten();
         assert!(states.all(|state| state.prepared.gram.is_none()));
     }
     let with = |size: usize| {
         let mut of_size = saved.iter().filter(|one| one.finished().len() == size);
-        of_size.all(|one| one.gram.is_some())
+        of_size.all(|one| part(one).gram.is_some())
     };
     assert!(with(2) && with(3) && with(4));
-    assert!(saved.last().unwrap().gram.is_none());
+    assert!(part(saved.last().unwrap()).gram.is_none());
 }
 
 #[test]

@@ -7,12 +7,12 @@ use super::common::Common;
 use super::screening::BriefPoint;
 use super::start::First;
 use crate::bound::{Certified, DualPoint, Subproblem};
-use crate::gram::frame::Spread;
+use crate::gram::condensed::Spread;
 use crate::gram::relaxation::{Explicit, GramRelaxation, ROOT_TOLERANCE};
 use crate::gram::working::slopes_at;
 use crate::problem::Problem;
 use crate::relaxation::Relaxation;
-use crate::relaxation::newton::Goal;
+use crate::relaxation::model::Goal;
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
 

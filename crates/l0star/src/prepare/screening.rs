@@ -190,8 +190,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::search::Saver;
-    use crate::search::checkpoint::{Checkpoint, Stamp};
+    use crate::search::checkpoint::{Archive, Checkpoint, Part, Stamp};
+    use crate::search::{Slot, Writer};
     use crate::{Design, Problem, Settings};
 
     /// Three columns explain the response, the others hardly.
@@ -239,25 +239,27 @@ mod tests {
         let stamp = Stamp::new(&problem, &settings).unwrap();
         let mut saved: Vec<Checkpoint> = Vec::new();
         let mut context = Context::new(&problem, &settings);
-        let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
-        let saver = Saver::new(stamp.clone(), Duration::ZERO, sink, None);
-        context.save_to(Some(Box::new(saver)));
+        let mut archive = Archive::of_one(None).unwrap();
+        archive.take_up(0, Part::new(stamp, &[3])).unwrap();
+        let sink = |archive: &mut Archive| saved.push(Checkpoint(archive.clone()));
+        let writer = Writer::new(archive, Some((Duration::ZERO, Box::new(sink))));
+        context.save_to(Slot::new(&writer, 0, |part, state| part.enter(0, state)));
         let left = screen(&mut context);
         let calls = context.counters.calls;
         let proved = |context: &Context| context.lower_bound(Some(Certified::TRIVIAL)).value();
         let (bound, best) = (proved(&context), context.incumbents.best());
         assert!(0.0 < bound && bound <= best);
         assert!(left.len() < problem.selectable.len(), "nothing was dropped");
-        drop(context);
-        let is_round = |checkpoint: &&Checkpoint| checkpoint.state.prepared.screening.is_some();
+        drop((context, writer));
+        let is_round = |checkpoint: &&Checkpoint| checkpoint.state().prepared.screening.is_some();
         assert!(saved.iter().filter(is_round).count() > 0);
         assert!(!is_round(&&saved[0]), "the first one has a model alone");
         let mut sizes = Vec::new();
         for checkpoint in &saved {
             let restored = Checkpoint::decode(&checkpoint.encode()).unwrap();
             assert_eq!(restored, *checkpoint);
-            restored.check(&stamp, &problem).unwrap();
-            let state = &restored.state;
+            let state = &restored.state();
+            state.check(&problem).unwrap();
             let mut context = Context::new(&problem, &settings);
             context.resume(state);
             let has_model = context.incumbents.first().is_some();
@@ -315,7 +317,6 @@ mod tests {
     fn what_no_screening_leaves_is_refused() {
         let problem = problem();
         let settings = Settings::default();
-        let stamp = Stamp::new(&problem, &settings).unwrap();
         for (free, is_good) in [
             (vec![1, 2, 7], true),
             (vec![2, 1], false),
@@ -324,8 +325,7 @@ mod tests {
         ] {
             let mut context = Context::new(&problem, &settings);
             context.prepared.screening = Some(Screening::new(&free, false));
-            let checkpoint = Checkpoint::new(&stamp, context.saved(Default::default()), None);
-            let checked = checkpoint.check(&stamp, &problem);
+            let checked = context.saved(Default::default()).check(&problem);
             assert_eq!(checked.is_ok(), is_good, "{free:?}: {checked:?}");
         }
     }

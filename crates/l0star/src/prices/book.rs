@@ -1,92 +1,95 @@
 //! [`Book`]: prices in checkpoints, on their way in and back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::bound::Certified;
+use crate::error::Result;
 use crate::gram::triangle::Triangle;
 use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{
-    Checkpoint, Heuristic, Priced, Settled, Stamp, State, narrow, wide,
+    Archive, Checkpoint, Heuristic, Part, Priced, Settled, Stamp, State, narrow, wide,
 };
 use crate::search::decision_models::DecisionModels;
-use crate::search::{Interval, Save};
+use crate::search::{ArchiveSink, Save, Slot, Writer};
 use crate::settings::Solution;
 
 /// Takes the checkpoints of prices, from whichever thread has made one.
 pub type PriceSink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 
-/// What there is to write, and who takes it.
+/// The prices in an archive, whose only part has the search before, too.
 pub(super) struct Book<'p> {
-    stamp: Stamp,
-    /// The search before.
-    search: State,
+    writer: Arc<Writer<'p>>,
     /// Whether an earlier run has filled it.
     is_resumed: bool,
     known_models: Arc<DecisionModels>,
-    known: Mutex<Arc<Priced>>,
-    writer: Option<Mutex<Writer<'p>>>,
-}
-
-struct Writer<'p> {
-    sink: PriceSink<'p>,
-    interval: Interval,
-    last: Instant,
 }
 
 /// What a state is the state of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Stretch {
     /// The search for a first model.
     Heuristic,
     /// The search for one decision.
     Alone(usize),
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The prices that a part has.
+fn prices(part: &mut Part) -> &mut Priced {
+    Arc::make_mut(part.prices.get_or_insert_default())
 }
 
 impl<'p> Book<'p> {
     pub(super) fn new(
+        problem: &Problem,
         stamp: Stamp,
         resume: Option<Checkpoint>,
         sink: Option<(Duration, PriceSink<'p>)>,
         chosen: &[usize],
         known_models: Arc<DecisionModels>,
         decisions: &[Decision],
-    ) -> Self {
-        let (search, old) = match resume {
-            Some(checkpoint) => (checkpoint.state, checkpoint.prices),
-            None => (State::default(), None),
-        };
+    ) -> Result<Self> {
+        let mut archive = Archive::of_one(resume.map(|Checkpoint(archive)| archive))?;
+        let part = archive.take_up(0, Part::new(stamp, &[problem.k()]))?;
+        part.check(problem)?;
         let decision = |own: &Decision| (own.feature as u32, own.inside);
         let decisions = decisions.iter().map(decision).collect();
         let chosen = narrow(chosen);
+        let old = part.prices.take();
         let known = match &old {
-            Some(old) => old.for_others(chosen, decisions),
+            Some(old) => {
+                old.check(problem)?;
+                old.for_others(chosen, decisions)
+            }
             None => Priced::new(chosen, decisions),
         };
-        let writer = sink.map(|(every, sink)| {
-            Mutex::new(Writer {
-                sink,
-                interval: Interval::new(every),
-                last: Instant::now(),
-            })
+        part.prices = Some(Arc::new(known));
+        let sink = sink.map(|(every, mut sink)| -> (_, ArchiveSink<'p>) {
+            let hand_out = move |archive: &mut Archive| {
+                let checkpoint = Checkpoint(std::mem::take(archive));
+                sink(&checkpoint);
+                *archive = checkpoint.0;
+            };
+            (every, Box::new(hand_out))
         });
-        Self {
-            stamp,
-            search,
+        Ok(Self {
+            writer: Writer::new(archive, sink),
             is_resumed: old.is_some(),
             known_models,
-            known: Mutex::new(Arc::new(known)),
-            writer,
-        }
+        })
+    }
+
+    /// Looks at the part of the archive, or changes it.
+    fn with<T>(&self, work: impl FnOnce(&mut Part) -> T) -> T {
+        self.writer.with(|archive| {
+            let part = archive.parts[0].as_mut();
+            work(part.expect("the part is taken up first"))
+        })
     }
 
     /// What is known, of this run and of earlier ones.
     pub(super) fn known(&self) -> Arc<Priced> {
-        Arc::clone(&lock(&self.known))
+        self.with(|part| Arc::clone(part.prices.get_or_insert_default()))
     }
 
     /// The Gram matrix of an earlier run.
@@ -96,7 +99,7 @@ impl<'p> Book<'p> {
     }
 
     fn change(&self, change: impl FnOnce(&mut Priced)) {
-        change(Arc::make_mut(&mut lock(&self.known)));
+        self.with(|part| change(prices(part)));
     }
 
     /// For so many of the chosen features a first model was looked for.
@@ -139,80 +142,43 @@ impl<'p> Book<'p> {
 
     /// Whether anybody wants checkpoints.
     pub(super) fn is_kept(&self) -> bool {
-        self.writer.is_some()
+        self.writer.is_wanted()
     }
 
-    /// Whether it is time for one.
-    pub(super) fn is_due(&self) -> bool {
-        let writer = self.writer.as_ref().map(lock);
-        writer.is_some_and(|writer| writer.interval.is_over(writer.last))
+    /// Hands out a checkpoint, if it is time for one.
+    pub(super) fn write_if_due(&self) {
+        self.change(|known| known.models = self.known_models.supports());
+        self.writer.write_if_due();
     }
 
     /// Hands out a checkpoint, if someone wants it.
     pub(super) fn write(&self) {
-        let Some(writer) = &self.writer else {
-            return;
-        };
-        let writer = &mut *lock(writer);
-        let start = Instant::now();
-        let models = self.known_models.supports();
-        self.change(|known| known.models = models);
-        let known = self.known();
-        let is_large = known.is_large();
-        let checkpoint = Checkpoint::new(&self.stamp, self.search.clone(), Some(known));
-        (writer.sink)(&checkpoint);
-        writer.last = Instant::now();
-        writer.interval.note(start, is_large);
+        self.change(|known| known.models = self.known_models.supports());
+        self.writer.write();
     }
 
     /// Where the states of a search go.
-    pub(super) fn page(self: &Arc<Self>, part: Part) -> Option<Box<dyn Save + 'p>> {
-        let last = lock(self.writer.as_ref()?).last;
-        let book = Arc::clone(self);
-        Some(Box::new(Page { book, part, last }))
+    pub(super) fn slot(&self, stretch: Stretch) -> Option<Box<dyn Save + 'p>> {
+        let models = Arc::clone(&self.known_models);
+        Slot::new(&self.writer, 0, move |part, state| {
+            let known = prices(part);
+            known.enter(stretch, state);
+            known.models = models.supports();
+        })
     }
 }
 
 impl Priced {
-    fn enter(&mut self, part: Part, mut state: State) {
+    fn enter(&mut self, stretch: Stretch, mut state: State) {
         // One matrix is for all of them.
         if let Some(gram) = state.prepared.gram.take()
             && self.gram.as_ref().is_none_or(|own| gram.covers(own))
         {
             self.gram = Some(gram);
         }
-        match part {
-            Part::Heuristic => self.heuristic = state.prepared.heuristic,
-            Part::Alone(at) => self.begun[at] = Some(state),
-        }
-    }
-}
-
-/// The states of one search, for a [`Book`].
-struct Page<'p> {
-    book: Arc<Book<'p>>,
-    part: Part,
-    /// Searches go side by side, and each has to come in so often.
-    last: Instant,
-}
-
-impl Save for Page<'_> {
-    fn is_due(&self) -> bool {
-        let writer = self.book.writer.as_ref().map(lock);
-        writer.is_some_and(|writer| writer.interval.is_over(self.last))
-    }
-
-    fn is_long(&self, seconds: f64) -> bool {
-        let writer = self.book.writer.as_ref().map(lock);
-        writer.is_some_and(|writer| writer.interval.is_long(seconds))
-    }
-
-    fn save(&mut self, state: State) {
-        self.book.change(|known| known.enter(self.part, state));
-        // What ends before its time is written with what comes next.
-        if self.is_due() {
-            self.book.write();
-            self.last = Instant::now();
+        match stretch {
+            Stretch::Heuristic => self.heuristic = state.prepared.heuristic,
+            Stretch::Alone(at) => self.begun[at] = Some(state),
         }
     }
 }

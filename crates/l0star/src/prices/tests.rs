@@ -122,7 +122,7 @@ fn kill(
         interrupt: Some(Arc::clone(&flag)),
         ..settings.clone()
     };
-    let known = |checkpoint: &Checkpoint| substance(checkpoint.prices.as_ref().unwrap());
+    let known = |checkpoint: &Checkpoint| substance(&checkpoint.prices().unwrap());
     let before = from.map(known);
     let mut left = None;
     let sink = Box::new(|checkpoint: &Checkpoint| {
@@ -159,7 +159,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
     let found = loop {
         match kill(problem, settings, &solution, left.as_ref()) {
             Ok(next) => {
-                seen.note(next.prices.as_ref().unwrap());
+                seen.note(&next.prices().unwrap());
                 left = Some(next);
             }
             Err(found) => break found,
@@ -262,8 +262,8 @@ fn a_search_and_its_prices_stopped_again_and_again_end_where_they_would_have() {
             assert!(runs < 200, "no progress");
             // Both are stopped, and the search finds better models from run to run.
             let (solution, kept) = search(&problem, &settings, left.as_ref());
-            let before = left.and_then(|left| left.prices);
-            assert_eq!(kept.prices, before, "the search keeps the prices");
+            let before = left.and_then(|left| left.prices());
+            assert_eq!(kept.prices(), before, "the search keeps the prices");
             let (found, kept) = priced(&problem, &settings, &solution, &kept);
             for (found, truth) in found.iter().zip(&truth) {
                 let room = 1e-12 * truth.objective;
@@ -312,7 +312,7 @@ fn a_limit_at_once_loses_nothing() {
         for (again, stopped) in again.iter().zip(&stopped) {
             assert!(again.lower_bound <= stopped.objective);
         }
-        let (old, new) = (kept.prices.unwrap(), left.prices.clone().unwrap());
+        let (old, new) = (kept.prices().unwrap(), left.prices().unwrap());
         let nodes = |state: &State| state.open.clone();
         let begun = |priced: &Priced| -> Vec<_> {
             let begun = priced.begun.iter();
@@ -339,7 +339,7 @@ fn kinds() -> Vec<(Problem, Solution, Vec<u8>)> {
         let is_done = |priced: &Priced| priced.done.iter().all(Option::is_some);
         let all = [is_heuristic as fn(&Priced) -> bool, is_search, is_done];
         for kind in all {
-            let found = saved.iter().find(|c| kind(c.prices.as_ref().unwrap()));
+            let found = saved.iter().find(|c| kind(&c.prices().unwrap()));
             kinds.extend(found.map(|f| (problem.clone(), solution.clone(), f.encode())));
         }
     }

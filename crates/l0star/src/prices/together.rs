@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::book::{self, Book, Part};
+use super::book::{self, Book, Stretch};
 use crate::bound::Certified;
 use crate::error::Result;
 use crate::heuristic;
@@ -30,7 +30,7 @@ pub(super) fn solve<'p>(
     chosen: &'p [usize],
     decisions: &'p [Decision],
     known_models: Arc<DecisionModels>,
-    book: Option<Arc<Book<'p>>>,
+    book: Option<Book<'p>>,
 ) -> Result<Vec<Option<Solution>>> {
     let pricing = Pricing {
         problem,
@@ -98,7 +98,7 @@ pub(super) struct Pricing<'p> {
     pub(super) decisions: &'p [Decision],
     pub(super) known_models: Arc<DecisionModels>,
     /// Set where checkpoints are wanted, or there is one to go on from.
-    pub(super) book: Option<Arc<Book<'p>>>,
+    pub(super) book: Option<Book<'p>>,
     start: Instant,
     /// How many searches have not begun.
     left: AtomicUsize,
@@ -154,17 +154,15 @@ impl<'p> Pricing<'p> {
             if !found.status.stopped_early() {
                 book.settle(at, self.problem, found);
             }
-            if book.is_due() {
-                book.write();
-            }
+            book.write_if_due();
         }
     }
 
     /// The states of a search go to the book.
-    pub(super) fn keep(&self, context: &mut Context<'p>, part: Part) {
+    pub(super) fn keep(&self, context: &mut Context<'p>, stretch: Stretch) {
         if let Some(book) = &self.book {
             context.prepared.gram = book.gram();
-            context.save_to(book.page(part));
+            context.save_to(book.slot(stretch));
         }
     }
 
@@ -254,7 +252,7 @@ impl<'p> Pricing<'p> {
                     context.prepared.heuristic = book::heuristic(known, &other);
                 }
                 let book = self.book.as_ref();
-                context.save_to(book.and_then(|book| book.page(Part::Heuristic)));
+                context.save_to(book.and_then(|book| book.slot(Stretch::Heuristic)));
                 heuristic::first_incumbent(&mut context);
                 if let Some(book) = book.filter(|_| !context.limits.stop()) {
                     book.set_tried(i + 1);
@@ -289,7 +287,7 @@ impl<'p> Pricing<'p> {
         if let Some(begun) = &begun {
             context.resume(begun);
         }
-        self.keep(&mut context, Part::Alone(at));
+        self.keep(&mut context, Stretch::Alone(at));
         let settings = &settings;
         let driver = Alone { settings, decision };
         let found = best_first(context, begun, common, driver);

@@ -101,7 +101,7 @@ impl Problem {
         self.k
     }
 
-    /// The same problem with another k (the bounds of unpenalised coefficients depend on it).
+    /// The problem with another k (the bounds of unpenalised coefficients depend on it).
     pub fn with_k(&self, k: usize) -> Result<Self> {
         Self { k, ..self.clone() }.checked()
     }
@@ -210,7 +210,7 @@ impl Problem {
         columns
     }
 
-    /// The same problem without a feature (and without those that need it).
+    /// The problem without a feature (and without those that need it).
     pub(crate) fn without(&self, leader: usize) -> Result<Self> {
         let mut problem = self.clone();
         let out = |j: &usize| {
@@ -222,7 +222,7 @@ impl Problem {
         problem.checked()
     }
 
-    /// The same problem with a selectable feature (and those that it needs) in every model, counted in k.
+    /// The problem with a selectable feature (and those that it needs) in every model, counted in k.
     pub(crate) fn with(&self, leader: usize) -> Result<Self> {
         self.empty_value();
         let mut problem = self.clone();

@@ -278,7 +278,7 @@ impl Problem {
         std::iter::once(leader).chain(followers).collect()
     }
 
-    /// The same problem without followers. `None` where there are none, where all leaders fit into a model, so that
+    /// The problem without followers. `None` where there are none, where all leaders fit into a model, so that
     /// followers take the rest, and where twins are not close enough for so many features.
     pub(crate) fn leading(&self) -> Result<Option<Self>> {
         let mut is_follower = vec![false; self.design.columns()];

@@ -9,7 +9,8 @@
 //!
 //! Estimates only: nothing is pruned by them.
 
-use super::newton::{Model, Sets, support_norm};
+use super::model::{Model, Sets};
+use super::topk::support_norm;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 

@@ -1,6 +1,7 @@
 //! What a node is worth: a certified lower bound, a candidate support, a warm start for its children.
 
 pub(crate) mod branching;
+pub(crate) mod model;
 pub(crate) mod newton;
 pub mod pdal;
 pub mod rows;

@@ -11,81 +11,16 @@
 //! On a piece (J, E, signs σ) the regulariser is a quadratic, so that a Newton step is one linear system; a prox step
 //! proposes the next piece. A [`Model`] knows f, its rounding and how a bound is certified.
 
-use super::topk::Prox;
+mod piece;
+
+use super::model::{Goal, Model, Sets};
+use super::topk::{Prox, support_norm};
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::select::top_sum;
 
-/// A smooth convex f in coordinates of ridge 1, and the certificate of its bounds.
-pub(crate) trait Model {
-    /// Columns, decided or not.
-    fn size(&self) -> usize;
-
-    /// `(f(x), f(x) + uᵀx)` and `u = -∇f(x)` on the columns of the node; x vanishes outside `support`.
-    fn evaluate(&mut self, x: &[f64], support: &[usize], sets: &Sets, u: &mut [f64]) -> (f64, f64);
-
-    /// The lower triangle of `∇²f` on `set` at the point evaluated last, by rows.
-    fn hessian(&mut self, set: &[usize], rows: &mut [f64]);
-
-    /// `u + ∇²f x` on `set`, for the point evaluated last.
-    fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>);
-
-    /// Looks along a direction from the point evaluated last.
-    fn aim(&mut self, u: &[f64], direction: &[(usize, f64)]);
-
-    /// `f(x + a d)` along it.
-    fn along(&mut self, a: f64) -> f64;
-
-    /// Keeps the point evaluated last as the one to be certified; `dual` is its D, `top` the sum of its m largest u².
-    fn keep(&mut self, x: &[f64], support: &[usize], u: &[f64], sets: &Sets, dual: f64, top: f64);
-
-    /// The certified bound of the point kept last.
-    fn certify(&mut self, sets: &Sets) -> Certified;
-
-    /// The mean of the diagonal of `∇²f`, roughly: step lengths only.
-    fn mean_curvature(&self) -> f64;
-
-    /// The largest eigenvalue of `∇²f`, roughly: step lengths only, and asked for only where Newton steps fail.
-    fn largest_curvature(&self) -> f64;
-}
-
 const MAX_ROUNDS: usize = 200;
-
-/// What decides when a node is solved well enough.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Goal {
-    /// A bound at or above this closes the node.
-    pub cut: f64,
-    /// R - D at which the node is solved …
-    pub tolerance: f64,
-    /// … or, if that is less, a share (the first) of what D lacks of a reference (the second).
-    pub share: Option<(f64, f64)>,
-    /// The same when the relaxed point is a model itself: then only rounding should be left.
-    pub tight: f64,
-}
-
-/// Which columns are in S, in F, and which have no ridge at all.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sets {
-    pub unpenalised: Vec<usize>,
-    pub inside: Vec<usize>,
-    pub free: Vec<usize>,
-    pub budget: usize,
-}
-
-impl Sets {
-    /// Every column that can be non-zero.
-    fn columns(&self) -> impl Iterator<Item = usize> + '_ {
-        let decided = self.unpenalised.iter().chain(&self.inside);
-        decided.chain(&self.free).copied()
-    }
-
-    /// How many columns a model of this node may have.
-    fn model_size(&self) -> usize {
-        self.unpenalised.len() + self.inside.len() + self.budget
-    }
-}
 
 /// The solver, with its buffers.
 #[derive(Debug, Clone, Default)]
@@ -281,7 +216,7 @@ impl Newton {
         0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
     }
 
-    /// The same at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
+    /// `½|x_S|² + Ω_m(x_F)` at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
     /// column that is not zero at x.
     fn regular_along(&mut self, sets: &Sets, a: f64) -> f64 {
         let x = &self.x;
@@ -293,115 +228,6 @@ impl Newton {
         self.sorted.clear();
         self.sorted.extend(sizes.filter(|size| *size > 0.0));
         0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
-    }
-
-    /// The piece that a prox step of length t proposes: W = S ∪ J ∪ E into `set`, and the minimiser on it into
-    /// `solution`. False when the system cannot be solved.
-    fn piece(&mut self, model: &mut dyn Model, sets: &Sets, t: f64, limits: &Limits) -> bool {
-        let m = sets.budget;
-        self.target.clear();
-        let (x, u) = (&self.x, &self.u);
-        self.target
-            .extend(sets.free.iter().map(|j| x[*j] + t * u[*j]));
-        let piece = self.prox.run(self.target.iter().copied(), m, t);
-        self.set.clone_from(&sets.unpenalised);
-        self.set.extend_from_slice(&sets.inside);
-        self.signs.clear();
-        self.signs.resize(self.set.len(), 0.0);
-        let mut whole = 0;
-        for (j, v) in sets.free.iter().zip(&self.target) {
-            if v.abs() >= piece.full && *v != 0.0 && whole < m {
-                self.set.push(*j);
-                self.signs.push(0.0);
-                whole += 1;
-            }
-        }
-        let kappa = m - whole;
-        if kappa > 0 {
-            let entering = &mut self.entering;
-            entering.clear();
-            for (j, v) in sets.free.iter().zip(&self.target) {
-                if v.abs() < piece.full && v.abs() > piece.threshold {
-                    if x[*j] != 0.0 {
-                        self.set.push(*j);
-                        self.signs.push(v.signum());
-                    } else {
-                        entering.push((v.abs(), *j, v.signum()));
-                    }
-                }
-            }
-            let most = (m + 1).max(6);
-            if entering.len() > most {
-                entering.select_nth_unstable_by(most - 1, |a, b| b.0.total_cmp(&a.0));
-                entering.truncate(most);
-            }
-            for (_, j, sign) in &*entering {
-                self.set.push(*j);
-                self.signs.push(*sign);
-            }
-        }
-        for _ in 0..4 {
-            if limits.stop() || !self.solve_piece(model, sets.unpenalised.len(), kappa, limits) {
-                return false;
-            }
-            // An entering variable must move the way its gradient points.
-            let before = self.set.len();
-            let mut keep = 0;
-            for at in 0..before {
-                let (j, sign) = (self.set[at], self.signs[at]);
-                let wrong = sign != 0.0 && self.x[j] == 0.0 && self.solution[at] * sign < 0.0;
-                if !wrong {
-                    self.set[keep] = j;
-                    self.signs[keep] = sign;
-                    self.solution[keep] = self.solution[at];
-                    keep += 1;
-                }
-            }
-            self.set.truncate(keep);
-            self.signs.truncate(keep);
-            self.solution.truncate(keep);
-            if keep == before {
-                return true;
-            }
-        }
-        true
-    }
-
-    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first `bare` of W have no ridge.
-    fn solve_piece(
-        &mut self,
-        model: &mut dyn Model,
-        bare: usize,
-        kappa: usize,
-        limits: &Limits,
-    ) -> bool {
-        let size = self.set.len();
-        let rows = self.factor.start(size);
-        model.hessian(&self.set, rows);
-        let share = if kappa > 0 { 1.0 / kappa as f64 } else { 0.0 };
-        for r in 0..size {
-            let sign = self.signs[r];
-            if sign != 0.0 {
-                for c in 0..=r {
-                    rows[r * size + c] += share * sign * self.signs[c];
-                }
-            }
-            // Collinear columns of E (or a bare one without curvature) need a trace of ridge to be solvable.
-            let ridged = sign == 0.0 && r >= bare;
-            let diagonal = &mut rows[r * size + r];
-            *diagonal += if ridged {
-                1.0
-            } else {
-                1e-13 * (1.0 + *diagonal)
-            };
-        }
-        if !self.factor.factor_unless(&|| limits.stop()) {
-            return false;
-        }
-        self.solution.clear();
-        model.right_side(&self.u, &self.set, &mut self.solution);
-        self.factor.solve(&mut self.solution);
-        self.solution.iter().all(|x| x.is_finite())
     }
 
     /// The best of a few step lengths towards `solution`, by the true R; `None` when none helps.
@@ -419,7 +245,7 @@ impl Newton {
             }
         }
         self.set.iter().for_each(|j| marks[*j] = false);
-        model.aim(&self.u, &self.direction);
+        model.set_direction(&self.u, &self.direction);
         let mut r = |newton: &mut Self, a: f64| model.along(a) + newton.regular_along(sets, a);
         let mut best = (1.0, r(self, 1.0));
         let crosses = |(j, d): &&(usize, f64)| {
@@ -544,29 +370,4 @@ impl Newton {
         }
         self.collect(sets);
     }
-}
-
-/// `(Ω_m(v), |J|)` for the absolute values of the non-zero entries of v, of which the m largest come to the front, sorted.
-pub(crate) fn support_norm(sizes: &mut [f64], m: usize) -> (f64, usize) {
-    if sizes.len() <= m {
-        return (0.5 * sizes.iter().map(|v| v * v).sum::<f64>(), sizes.len());
-    }
-    if m == 0 {
-        return (f64::INFINITY, 0);
-    }
-    // Only the m largest can be whole.
-    sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
-    sizes[..m].sort_unstable_by(|a, b| b.total_cmp(a));
-    let mut rest: f64 = sizes.iter().sum();
-    let mut whole = 0;
-    let mut squares = 0.0;
-    while whole + 1 < m && sizes[whole] * ((m - whole) as f64) > rest {
-        squares += sizes[whole] * sizes[whole];
-        rest -= sizes[whole];
-        whole += 1;
-    }
-    (
-        0.5 * squares + rest * rest / (2.0 * (m - whole) as f64),
-        whole,
-    )
 }

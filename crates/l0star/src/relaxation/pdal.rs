@@ -14,7 +14,7 @@ use crate::problem::Problem;
 
 /// The paper's ε: an ascent ends when D rises by at most this share of P_min.
 pub const EPSILON: f64 = 1e-5;
-/// The same for the default method on wide data, where a node costs more than its last digits.
+/// The ε of the default method on wide data, where a node costs more than its last digits.
 pub(crate) const FINE: f64 = 1e-6;
 
 /// A guard against endless loops; the bound is valid wherever the iteration stops.
@@ -111,7 +111,7 @@ impl Pdal {
         Self::within(problem, epsilon, &Limits::none())
     }
 
-    /// The same; a limit ends the preparation early, and then the first step is not the best.
+    /// [`Pdal::new`]; a limit ends the preparation early, and then the first step is not the best.
     pub(crate) fn within(problem: &Problem, epsilon: f64, limits: &Limits) -> Self {
         let columns = problem.ridged();
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);

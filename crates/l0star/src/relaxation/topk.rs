@@ -120,6 +120,31 @@ impl Piece {
     }
 }
 
+/// `(Ω_m(v), |J|)` for the absolute values of the non-zero entries of v, of which the m largest come to the front, sorted.
+pub(crate) fn support_norm(sizes: &mut [f64], m: usize) -> (f64, usize) {
+    if sizes.len() <= m {
+        return (0.5 * sizes.iter().map(|v| v * v).sum::<f64>(), sizes.len());
+    }
+    if m == 0 {
+        return (f64::INFINITY, 0);
+    }
+    // Only the m largest can be whole.
+    sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
+    sizes[..m].sort_unstable_by(|a, b| b.total_cmp(a));
+    let mut rest: f64 = sizes.iter().sum();
+    let mut whole = 0;
+    let mut squares = 0.0;
+    while whole + 1 < m && sizes[whole] * ((m - whole) as f64) > rest {
+        squares += sizes[whole] * sizes[whole];
+        rest -= sizes[whole];
+        whole += 1;
+    }
+    (
+        0.5 * squares + rest * rest / (2.0 * (m - whole) as f64),
+        whole,
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

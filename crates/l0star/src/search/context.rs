@@ -20,7 +20,7 @@ use super::event::{News, Observer, Phase, Source};
 use super::evidence::Evidence;
 use super::incumbents::Incumbents;
 use super::reporter::{Reporter, Standing};
-use super::saver::Save;
+use super::writer::Save;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::{Decision, Problem};
@@ -49,6 +49,7 @@ pub struct Context<'p> {
     /// Threads for the work that comes before the search; inside it linear algebra has one.
     pub(crate) threads: usize,
     restricted: Restricted<'p>,
+    /// Where checkpoints go.
     saver: Option<Box<dyn Save + 'p>>,
     /// How far the work has come that is done before there are nodes.
     pub(crate) prepared: Prepared,

@@ -22,8 +22,8 @@ pub mod paper;
 mod parallel;
 mod pool;
 mod reporter;
-mod saver;
 pub(crate) mod stage;
+mod writer;
 
 use crate::bound::Certified;
 use crate::problem::{Decision, Problem};
@@ -36,9 +36,11 @@ pub use evidence::Evidence;
 pub use incumbents::Incumbents;
 use nodes::Nodes;
 pub use pool::Incumbent;
-pub use saver::Sink;
-pub(crate) use saver::{Interval, Save, Saver};
 use stage::Stage;
+pub(crate) use writer::{ArchiveSink, Save, Slot, Writer};
+
+/// Takes the checkpoints of a search.
+pub type Sink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 
 /// A node of the frontier.
 pub trait Node: Send + Sync {
@@ -87,7 +89,7 @@ pub trait Tree: Send + Sized {
     /// Enters a node into a checkpoint, in the problem's own columns.
     fn save(&self, node: &Self::Node, draft: &mut Draft);
 
-    /// The same tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
+    /// A copy of the tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
     fn fork(&self) -> Option<Self> {
         None
     }
@@ -105,7 +107,7 @@ pub trait Tree: Send + Sized {
 
 /// A tree whose nodes can be cut down to the models that follow a decision.
 pub(crate) trait Restrict: Tree + Sync {
-    /// The same tree with buffers of its own.
+    /// A copy of the tree with buffers of its own.
     fn another(&self) -> Self;
 
     /// What is left of a node; `None` when there is no model in it that follows the decision.

@@ -1,4 +1,4 @@
-//! The same search on several threads: one frontier behind a lock, the incumbent shared at once.
+//! A search on several threads: one frontier behind a lock, the incumbent shared at once.
 //!
 //! A worker takes the best open node, expands it outside the lock and gives back what it made of it. A node in flight
 //! counts as open, so that the bound is valid at any time. The thread that called does not search: it listens, and tells

@@ -46,7 +46,7 @@ impl Spent {
         }
     }
 
-    /// The same without a limit of nodes, which is one of the search that checkpoints can resume.
+    /// The settings with what is left of their time and without a limit of nodes, which is one of the search that checkpoints can resume.
     fn left_aside(&self, settings: &Settings) -> Settings {
         Settings {
             node_limit: None,
@@ -87,7 +87,7 @@ pub(super) fn solve<'p>(
     };
     // Checkpoints belong to the problem as it was asked.
     if run.stamp.is_none() && (run.sink.is_some() || run.resume.is_some()) {
-        run.stamp = Some((Stamp::new(whole, &settings)?, spent.begun));
+        run.stamp = Some(Stamp::new(whole, &settings)?);
     }
     for set in &mut run.start {
         set.iter_mut().for_each(|j| *j = whole.leader(*j));

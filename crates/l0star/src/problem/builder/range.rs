@@ -21,7 +21,7 @@ const LARGEST_ATOM: f64 = 1e280;
 /// products of both are added up before they are divided. Rounding is relative to far larger numbers than what underflows then,
 /// for slopes down to 1e-40 of the response.
 const LEAST_PRODUCT: f64 = 1e-250;
-/// The same of two stored columns, which sparse ones are multiplied as.
+/// The product of the largest entries of two stored columns, which sparse ones are multiplied as.
 const LEAST_SPARSE: f64 = 1e-140;
 /// A weight as a share of the largest. Rows of smaller ones could not be told from rows without weight.
 const LEAST_WEIGHT: f64 = 1e-150;

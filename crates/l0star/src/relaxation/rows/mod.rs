@@ -16,7 +16,8 @@ pub(super) mod slack;
 
 use std::sync::Arc;
 
-use super::newton::{Goal, Newton, Sets};
+use super::model::{Goal, Sets};
+use super::newton::Newton;
 use super::{
     Exit, Relaxation, ShortModel, Start, Task, branching, largest_model, lengthen, shorten,
 };
@@ -62,7 +63,7 @@ impl NewtonRows {
         Self::within(problem, ideas, &Limits::none())
     }
 
-    /// The same; a limit ends the preparation early, and then the steps are not the best.
+    /// [`NewtonRows::new`]; a limit ends the preparation early, and then the steps are not the best.
     pub(crate) fn within(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
         Self {
             newton: Newton::default(),

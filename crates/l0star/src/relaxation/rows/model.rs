@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
-use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::model::{Model, Sets};
 
 /// f(x̃) = L(Ax + o) of a problem, for [`Newton`].
 pub(in crate::relaxation) struct RowModel<'a> {
@@ -271,7 +271,7 @@ impl Model for RowModel<'_> {
         }
     }
 
-    fn aim(&mut self, _u: &[f64], direction: &[(usize, f64)]) {
+    fn set_direction(&mut self, _u: &[f64], direction: &[(usize, f64)]) {
         let (problem, work) = (self.problem, &mut *self.work);
         work.dz.fill(0.0);
         if work.lift.is_some() {

@@ -9,7 +9,7 @@ mod rows;
 
 use std::sync::Arc;
 
-use super::newton::Goal;
+use super::model::Goal;
 use super::{Exit, Relaxation, ShortModel, Start, Task, lengthen, shorten};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;

@@ -16,7 +16,7 @@ use crate::bound::{Certified, box_atom};
 use crate::limits::Limits;
 use crate::linalg::rounding::gamma;
 use crate::linalg::select::top_sum;
-use crate::relaxation::newton::Goal;
+use crate::relaxation::model::Goal;
 
 /// Roundings of an atom with bounds beyond those of a plain one.
 pub(crate) const ATOM: usize = 16;

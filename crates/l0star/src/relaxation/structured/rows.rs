@@ -15,7 +15,7 @@ use crate::linalg::rounding::gamma;
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
 use crate::relaxation::Task;
-use crate::relaxation::newton::{Model, Sets};
+use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
@@ -352,7 +352,7 @@ impl Rows {
         Region::find(problem, &columns, &centre, &slack, None, task.limits)
     }
 
-    /// The same, seen from a point of the lifted problem.
+    /// The region seen from a point of the lifted problem.
     fn region_of_lifted(
         &mut self,
         problem: &Problem,

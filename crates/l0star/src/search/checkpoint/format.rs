@@ -7,10 +7,10 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Checkpoint, refuse};
+use super::refuse;
 use crate::error::Result;
 
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const MAGIC: usize = 8;
 const HEADER: usize = MAGIC + 4 + 8;
 const HASH: usize = blake3::OUT_LEN;
@@ -18,7 +18,7 @@ const HASH: usize = blake3::OUT_LEN;
 /// What a checkpoint is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One search ([`Checkpoint`]).
+    /// One search ([`Checkpoint`](super::Checkpoint)).
     Search,
     /// Every size of a path ([`PathCheckpoint`](crate::path::PathCheckpoint)).
     Path,
@@ -97,17 +97,5 @@ impl Kind {
             Ok((value, [])) => Ok(value),
             _ => refuse("it cannot be read"),
         }
-    }
-}
-
-impl Checkpoint {
-    /// The bytes, checksum included.
-    pub fn encode(&self) -> Vec<u8> {
-        Kind::Search.encode(self)
-    }
-
-    /// Refuses whatever [`Checkpoint::encode`] has not written, whole and unchanged.
-    pub fn decode(bytes: &[u8]) -> Result<Self> {
-        Kind::Search.decode(bytes)
     }
 }

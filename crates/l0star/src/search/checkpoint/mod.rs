@@ -1,4 +1,4 @@
-//! A search as bytes: what is open, what was discarded, the best model; to be written somewhere and taken up again.
+//! A run as bytes: what is open, what was discarded, the best model; to be written somewhere and taken up again.
 //!
 //! It says which problem and settings it belongs to. Nodes are in the problem's own columns, so that any tree
 //! can take them up: nothing of a frame is kept but which columns it had, and of a Gram matrix its rows where it takes long
@@ -7,6 +7,7 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | `archive` | all that a run leaves behind, whatever kind of run it is; one check for all of it |
 //! | `draft` | nodes on their way in |
 //! | `prepared` | what is done before there are nodes |
 //! | `priced` | what comes after a search: prices |
@@ -14,6 +15,7 @@
 //! | `origin` | which problem and settings it belongs to |
 //! | `fault` | what it cannot hold |
 
+mod archive;
 mod draft;
 mod fault;
 mod format;
@@ -21,8 +23,6 @@ mod narrow;
 mod origin;
 mod prepared;
 mod priced;
-
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,24 +34,18 @@ use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::relaxation::SavedStarts;
 use crate::restricted::Fit;
+pub(crate) use archive::{Archive, Part};
 pub use draft::Draft;
 pub(crate) use draft::bits;
 pub(crate) use format::Kind;
 pub(crate) use narrow::{narrow, wide};
-use origin::Origin;
 pub(crate) use origin::Stamp;
-pub(crate) use prepared::shared;
 pub(crate) use prepared::{Greedy, Heuristic, Prepared, QuadraticRows, Screening};
 pub(crate) use priced::{Priced, Settled};
 
-/// The state of a search between two nodes, and of the prices that come after it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Checkpoint {
-    origin: Origin,
-    pub(crate) state: State,
-    #[serde(with = "prepared::shared")]
-    pub(crate) prices: Option<Arc<Priced>>,
-}
+/// The state of a search between two steps, and of the prices that come after it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint(pub(crate) Archive);
 
 /// What has to be known to go on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -113,6 +107,14 @@ fn bit(bits: &[u8], i: usize) -> bool {
 }
 
 impl State {
+    /// Whether a search of this problem could have left it behind.
+    pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
+        match self.find_fault(problem) {
+            None => Ok(()),
+            Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
+        }
+    }
+
     /// Nothing is done yet.
     pub(crate) fn fresh(problem: &Problem) -> Self {
         Self {
@@ -223,12 +225,33 @@ impl State {
 }
 
 impl Checkpoint {
-    pub(crate) fn new(origin: &Stamp, state: State, prices: Option<Arc<Priced>>) -> Self {
-        Self {
-            origin: origin.0.clone(),
-            state,
-            prices,
-        }
+    /// The bytes, checksum included.
+    pub fn encode(&self) -> Vec<u8> {
+        Kind::Search.encode(&self.0)
+    }
+
+    /// Refuses whatever [`Checkpoint::encode`] has not written, whole and unchanged.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        Ok(Self(Kind::Search.decode(bytes)?))
+    }
+
+    #[cfg(test)]
+    fn part(&self) -> &Part {
+        self.0.parts[0].as_ref().unwrap()
+    }
+
+    /// The state of the search, with its Gram matrix.
+    #[cfg(test)]
+    pub(crate) fn state(&self) -> State {
+        let mut state = self.part().states[0].clone().unwrap_or_default();
+        state.prepared.gram.clone_from(&self.part().gram);
+        state
+    }
+
+    /// The prices that come after the search.
+    #[cfg(test)]
+    pub(crate) fn prices(&self) -> Option<std::sync::Arc<Priced>> {
+        self.part().prices.clone()
     }
 }
 

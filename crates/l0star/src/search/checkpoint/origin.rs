@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoint, refuse};
+use super::refuse;
 use crate::error::{Error, Result};
 use crate::problem::{Problem, Stored};
 use crate::settings::{Method, Settings};
@@ -11,7 +11,7 @@ const HASH: usize = blake3::OUT_LEN;
 
 /// Which problem and which settings a search belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Origin {
+struct Origin {
     rows: u64,
     columns: u64,
     loss: String,
@@ -26,7 +26,7 @@ pub(super) struct Origin {
 
 /// Which problem and which settings a run is about: costly for large data, so made once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stamp(pub(super) Origin);
+pub(crate) struct Stamp(Origin);
 
 impl Stamp {
     /// Only for the method whose searches can be taken up again.
@@ -51,29 +51,9 @@ impl Stamp {
         }))
     }
 
-    /// The same problem with another k.
-    pub(crate) fn with_k(&self, k: usize) -> Self {
-        let mut origin = self.0.clone();
-        origin.k = k as u64;
-        Self(origin)
-    }
-
     /// Whether what has this stamp belongs to the problem and the settings of another one.
     pub(crate) fn check(&self, now: &Self) -> Result<()> {
         self.0.check(&now.0)
-    }
-}
-
-impl Checkpoint {
-    /// Whether it belongs to this problem and these settings, and is consistent with them.
-    pub(crate) fn check(&self, stamp: &Stamp, problem: &Problem) -> Result<()> {
-        self.origin.check(&stamp.0)?;
-        let prices = self.prices.as_ref();
-        let fault = prices.and_then(|prices| prices.find_fault(problem));
-        match self.state.find_fault(problem).or(fault) {
-            None => Ok(()),
-            Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
-        }
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) enum Heuristic {
     Pursuit(Vec<u32>),
     /// Greedy steps, then swaps, in Gram form: the features that are in.
     Swaps(Vec<u32>),
-    /// The same by refitting, with groups, bounds and heredity.
+    /// Greedy steps, then swaps, by refitting: with groups, bounds and heredity.
     Greedy(Greedy),
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::State;
 use super::narrow::wide;
 use super::prepared::{Heuristic, Prepared, shared};
+use super::{State, refuse};
+use crate::error::Result;
 use crate::gram::triangle::Triangle;
 use crate::problem::Problem;
 
@@ -63,7 +64,7 @@ impl Priced {
         }
     }
 
-    /// The same for a model with these features, and these decisions. What is known of a decision stays.
+    /// The prices of a model with these features, and of these decisions. What is known of a decision stays.
     pub(crate) fn for_others(&self, chosen: Vec<u32>, decisions: Vec<(u32, bool)>) -> Self {
         if self.chosen == chosen && self.decisions == decisions {
             return self.clone();
@@ -88,8 +89,16 @@ impl Priced {
         self.gram.is_some() || nodes > MANY
     }
 
+    /// Whether prices of this problem could have left it behind.
+    pub(crate) fn check(&self, problem: &Problem) -> Result<()> {
+        match self.find_fault(problem) {
+            None => Ok(()),
+            Some(fault) => refuse(&format!("it does not fit its own problem: {fault}")),
+        }
+    }
+
     /// What no run could have left behind, see [`State::find_fault`].
-    pub(super) fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
+    fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
         let is_selectable = |j: &u32| problem.selectable.binary_search(&(*j as usize)).is_ok();
         let is_model = |set: &[u32]| {
             let structure = problem.structure.as_ref();

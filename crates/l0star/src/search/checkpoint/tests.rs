@@ -63,10 +63,10 @@ fn kill(
         interrupt: Some(Arc::clone(&flag)),
         ..settings.clone()
     };
-    let before = from.map(|from| substance(&from.state));
+    let before = from.map(|from| substance(&from.state()));
     let mut left: Option<Checkpoint> = None;
     let sink = Box::new(|checkpoint: &Checkpoint| {
-        let is_new = before != Some(substance(&checkpoint.state));
+        let is_new = before != Some(substance(&checkpoint.state()));
         if is_new && left.is_none() {
             left = Some(Checkpoint::decode(&checkpoint.encode()).unwrap());
             flag.store(true, Ordering::Relaxed);
@@ -128,7 +128,8 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
     let found = loop {
         match kill(problem, settings, left.as_ref()) {
             Ok(next) => {
-                seen.note(left.as_ref().map(|left| &left.state), &next.state);
+                let before = left.as_ref().map(Checkpoint::state);
+                seen.note(before.as_ref(), &next.state());
                 left = Some(next);
             }
             Err(found) => break found,
@@ -186,10 +187,12 @@ fn proofs_of_huber_rows_go_on() {
     let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.clone()));
     let run = Run::new(&problem, &threads(1)).save(Duration::ZERO, sink);
     let truth = run.solve().unwrap();
-    let is_proof =
-        |saved: &&Checkpoint| saved.state.prepared.quadratic.is_some() && !saved.state.is_over();
+    let is_proof = |saved: &&Checkpoint| {
+        saved.state().prepared.quadratic.is_some() && !saved.state().is_over()
+    };
     let proofs: Vec<&Checkpoint> = saved.iter().filter(is_proof).collect();
-    let parts = proofs.chunk_by(|a, b| a.state.prepared.quadratic == b.state.prepared.quadratic);
+    let parts =
+        proofs.chunk_by(|a, b| a.state().prepared.quadratic == b.state().prepared.quadratic);
     assert_eq!(parts.count(), 4);
     let (mut fewer, count) = (0, proofs.len());
     for saved in proofs {
@@ -203,7 +206,8 @@ fn proofs_of_huber_rows_go_on() {
             found.solver_calls
         };
         let mut without = saved.clone();
-        without.state.prepared.quadratic = None;
+        let part = without.0.parts[0].as_mut().unwrap();
+        part.states[0].as_mut().unwrap().prepared.quadratic = None;
         let (with, without) = (go_on(saved.clone()), go_on(without));
         assert!(with <= without, "{with} calls, {without}");
         fewer += usize::from(with < without);
@@ -257,7 +261,7 @@ fn kinds() -> Vec<(Problem, Vec<u8>)> {
             is_search,
             is_proof,
         ] {
-            let found = saved.iter().find(|checkpoint| kind(&checkpoint.state));
+            let found = saved.iter().find(|checkpoint| kind(&checkpoint.state()));
             kinds.extend(found.map(|found| (problem.clone(), found.encode())));
         }
     }

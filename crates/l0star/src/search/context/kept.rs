@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::search::checkpoint::{Heuristic, QuadraticRows, State};
-use crate::search::saver::Save;
+use crate::search::writer::Save;
 
 impl<'p> Context<'p> {
     /// Resumes from a checkpoint: its best models, its bounds, its counters, its time.

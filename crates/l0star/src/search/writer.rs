@@ -1,0 +1,180 @@
+//! [`Writer`]: the checkpoints of a run, and who takes them; [`Slot`]: the place of one search in them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::checkpoint::{Archive, Part, State};
+
+/// A large checkpoint is due when the last of them took at most one part in so many of the time.
+const SHARE: u32 = 20;
+
+/// Takes an archive, and leaves it as it is.
+pub(crate) type ArchiveSink<'p> = Box<dyn FnMut(&mut Archive) + Send + 'p>;
+
+/// How often checkpoints are handed out.
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    every: Duration,
+    /// How long the last one took, if it was large.
+    took: Duration,
+}
+
+impl Interval {
+    /// An interval of nothing: whenever it can be.
+    fn is_over(&self, last: Instant) -> bool {
+        let stretched = self.took.saturating_mul(SHARE - 1);
+        self.every.is_zero() || last.elapsed() >= self.every.max(stretched)
+    }
+}
+
+/// What a run leaves behind, for as many threads as there are.
+pub(crate) struct Writer<'p>(Mutex<Inner<'p>>);
+
+struct Inner<'p> {
+    archive: Archive,
+    /// `None`: nobody wants checkpoints.
+    sink: Option<ArchiveSink<'p>>,
+    interval: Interval,
+    /// When one was handed out last.
+    last: Instant,
+    /// Whether there is anything that was not handed out.
+    is_new: bool,
+}
+
+impl Inner<'_> {
+    fn write(&mut self) {
+        if let Some(sink) = &mut self.sink {
+            let start = Instant::now();
+            sink(&mut self.archive);
+            self.last = Instant::now();
+            self.interval.took = if self.archive.is_large() {
+                self.last - start
+            } else {
+                Duration::ZERO
+            };
+            self.is_new = false;
+        }
+    }
+}
+
+impl<'p> Writer<'p> {
+    /// `sink`: how often checkpoints are handed out, and who takes them.
+    pub(crate) fn new(archive: Archive, sink: Option<(Duration, ArchiveSink<'p>)>) -> Arc<Self> {
+        let (every, sink) = sink.unzip();
+        Arc::new(Self(Mutex::new(Inner {
+            archive,
+            sink,
+            interval: Interval {
+                every: every.unwrap_or_default(),
+                took: Duration::ZERO,
+            },
+            last: Instant::now(),
+            is_new: true,
+        })))
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner<'p>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at what there is, or changes it.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Archive) -> T) -> T {
+        let mut inner = self.inner();
+        inner.is_new = true;
+        work(&mut inner.archive)
+    }
+
+    /// Whether anybody wants checkpoints.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.inner().sink.is_some()
+    }
+
+    /// Hands out a checkpoint, if it is time for one.
+    pub(crate) fn write_if_due(&self) {
+        let mut inner = self.inner();
+        if inner.interval.is_over(inner.last) {
+            inner.write();
+        }
+    }
+
+    /// Hands out a checkpoint.
+    pub(crate) fn write(&self) {
+        self.inner().write();
+    }
+
+    /// Hands out the last checkpoint, unless it was handed out already.
+    pub(crate) fn finish(&self) {
+        let mut inner = self.inner();
+        if inner.is_new {
+            inner.write();
+        }
+    }
+}
+
+/// Takes the states of a search.
+pub(crate) trait Save {
+    /// Whether it is time for one.
+    fn is_due(&self) -> bool;
+
+    /// Whether work of so many seconds is worth keeping: doing it again would take a good part of the interval.
+    fn is_long(&self, seconds: f64) -> bool;
+
+    /// Takes a state, and hands out a checkpoint if it is time for one. What ends before its time is handed out with what comes
+    /// next, or by [`Writer::finish`].
+    fn save(&mut self, state: State);
+}
+
+/// How the state of a search is entered into the part that it belongs to.
+type Enter<'p> = Box<dyn FnMut(&mut Part, State) + 'p>;
+
+/// The place of one search in a [`Writer`].
+pub(crate) struct Slot<'p> {
+    writer: Arc<Writer<'p>>,
+    part: usize,
+    enter: Enter<'p>,
+    /// When its state was handed out last. Searches go side by side, and each has to come in at every interval.
+    last: Instant,
+}
+
+impl<'p> Slot<'p> {
+    /// `None` where nobody wants checkpoints. What was done before is safe when an interval has passed, whatever the search does.
+    pub(crate) fn new(
+        writer: &Arc<Writer<'p>>,
+        part: usize,
+        enter: impl FnMut(&mut Part, State) + 'p,
+    ) -> Option<Box<dyn Save + 'p>> {
+        let last = writer.inner().last;
+        writer.is_wanted().then(|| -> Box<dyn Save + 'p> {
+            Box::new(Self {
+                writer: Arc::clone(writer),
+                part,
+                enter: Box::new(enter),
+                last,
+            })
+        })
+    }
+}
+
+impl Save for Slot<'_> {
+    fn is_due(&self) -> bool {
+        self.writer.inner().interval.is_over(self.last)
+    }
+
+    fn is_long(&self, seconds: f64) -> bool {
+        let every = self.writer.inner().interval.every;
+        seconds * f64::from(SHARE) >= every.as_secs_f64()
+    }
+
+    fn save(&mut self, state: State) {
+        let mut inner = self.writer.inner();
+        let is_over = state.is_over();
+        if let Some(part) = &mut inner.archive.parts[self.part] {
+            (self.enter)(part, state);
+            inner.is_new = true;
+        }
+        if !is_over && inner.interval.is_over(self.last) {
+            inner.write();
+            self.last = inner.last;
+        }
+    }
+}
