@@ -74,16 +74,16 @@ pub(crate) fn first_incumbent(context: &mut Context) {
         last: begun,
     };
     stage::run(&mut pursuit, context);
-    // From here on its model is kept. What came before it, in Gram form, is not to be done again.
-    if matches!(context.prepared.heuristic, Some(Heuristic::Pursuit(_))) {
-        context.prepared.heuristic = None;
-    }
     if let Some(support) = pursuit.last {
         context.counters.calls += 1;
         context.try_support(&support);
     }
     if context.ideas.swaps {
         exchange::improve(context);
+    }
+    // From here on its model is kept. What came before it, in Gram form, is not to be done again.
+    if matches!(context.prepared.heuristic, Some(Heuristic::Pursuit(_))) {
+        context.prepared.heuristic = None;
     }
 }
 
