@@ -2,6 +2,7 @@
 
 mod book;
 mod together;
+mod twins;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,8 +17,10 @@ use crate::search::checkpoint::Stamp;
 use crate::search::decision_models::DecisionModels;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
-use book::Book;
 pub use book::PriceSink;
+use book::{Book, Keeping};
+use together::Asked;
+use twins::Leaders;
 
 /// P of a model is at most this many times its `objective` (`docs/numerics.md`, section 11).
 const ABOVE: f64 = 1.0 + 32.0 * U;
@@ -177,6 +180,10 @@ impl<'p> PriceRun<'p> {
         }
         let is_kept = self.sink.is_some() || self.resume.is_some();
         let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
+        let leading = match settings.method {
+            Method::BestFirst => problem.leading()?,
+            _ => None,
+        };
         let mut chosen = problem.selectable.clone();
         chosen.retain(|leader| solution.support.contains(leader));
         let decision = |leader: &usize| Decision {
@@ -191,18 +198,25 @@ impl<'p> PriceRun<'p> {
         };
         let found = match settings.method {
             Method::BestFirst => {
-                let known_models = Arc::new(DecisionModels::new(decisions.iter().copied()));
-                let book = match stamp {
-                    Some(stamp) => {
-                        let models = Arc::clone(&known_models);
-                        let (resume, sink) = (self.resume, self.sink);
-                        let book =
-                            Book::new(problem, stamp, resume, sink, &chosen, models, &decisions)?;
-                        Some(book)
+                let (resume, sink) = (self.resume, self.sink);
+                let keeping = stamp.map(|stamp| Keeping {
+                    stamp,
+                    resume,
+                    sink,
+                });
+                match &leading {
+                    Some(leading) => {
+                        let leaders = Leaders {
+                            whole: problem,
+                            leading,
+                            settings: &settings,
+                            solution,
+                            chosen: &chosen,
+                        };
+                        leaders.solve(&decisions, keeping)?
                     }
-                    None => None,
-                };
-                together::solve(problem, &settings, &chosen, &decisions, known_models, book)?
+                    None => together(problem, &settings, &chosen, &decisions, keeping)?,
+                }
             }
             _ => apart(problem, &settings, &chosen, &decisions)?,
         };
@@ -214,6 +228,33 @@ impl<'p> PriceRun<'p> {
         });
         Ok(prices.collect())
     }
+}
+
+/// All decisions with what one search knows.
+fn together<'p>(
+    problem: &'p Problem,
+    settings: &'p Settings,
+    chosen: &'p [usize],
+    decisions: &'p [Decision],
+    keeping: Option<Keeping<'p>>,
+) -> Result<Vec<Option<Solution>>> {
+    let known_models = Arc::new(DecisionModels::new(decisions.iter().copied()));
+    let book = match keeping {
+        Some(keeping) => {
+            let models = Arc::clone(&known_models);
+            Some(Book::new(problem, keeping, chosen, models, decisions)?)
+        }
+        None => None,
+    };
+    together::solve(Asked {
+        problem,
+        settings,
+        chosen,
+        decisions,
+        known_models,
+        book,
+        enough: None,
+    })
 }
 
 /// A run for each decision, on a problem in which it is made.

@@ -17,6 +17,13 @@ use crate::settings::Solution;
 /// Takes the checkpoints of prices, from whichever thread has made one.
 pub type PriceSink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 
+/// Where the checkpoints of prices come from, and who takes them.
+pub(super) struct Keeping<'p> {
+    pub stamp: Stamp,
+    pub resume: Option<Checkpoint>,
+    pub sink: Option<(Duration, PriceSink<'p>)>,
+}
+
 /// The prices in an archive, whose only part has the search before, too.
 pub(super) struct Book<'p> {
     writer: Arc<Writer<'p>>,
@@ -42,16 +49,21 @@ fn prices(part: &mut Part) -> &mut Priced {
 impl<'p> Book<'p> {
     pub(super) fn new(
         problem: &Problem,
-        stamp: Stamp,
-        resume: Option<Checkpoint>,
-        sink: Option<(Duration, PriceSink<'p>)>,
+        keeping: Keeping<'p>,
         chosen: &[usize],
         known_models: Arc<DecisionModels>,
         decisions: &[Decision],
     ) -> Result<Self> {
+        let Keeping {
+            stamp,
+            resume,
+            sink,
+        } = keeping;
         let mut archive = Archive::of_one(resume.map(|Checkpoint(archive)| archive))?;
         let part = archive.take_up(0, Part::new(stamp, &[problem.k()]))?;
-        part.check(problem)?;
+        if let Some(search) = part.resume(0, problem) {
+            search.check(problem)?;
+        }
         let decision = |own: &Decision| (own.feature as u32, own.inside);
         let decisions = decisions.iter().map(decision).collect();
         let chosen = narrow(chosen);
