@@ -146,7 +146,7 @@ impl<'p> Run<'p> {
                     (every, Box::new(hand_out))
                 });
                 let writer = Writer::new(archive, sink);
-                none.saver = Slot::new(&writer, 0, |part, state| part.enter(0, state));
+                none.saver = Slot::open(&writer, 0, |part, state| part.enter(0, state));
                 (none, Some(writer))
             }
         };

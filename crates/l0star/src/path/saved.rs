@@ -71,7 +71,7 @@ impl<'p> SavedPath<'p> {
     pub(super) fn attach<'r>(&'r self, at: usize, problem: &Problem, run: Run<'r>) -> Run<'r> {
         let state = self.with(|part| part.resume(at, problem));
         let enter = move |part: &mut Part, state| part.enter(at, state);
-        run.take_up(state, Slot::new(&self.writer, self.part, enter))
+        run.take_up(state, Slot::open(&self.writer, self.part, enter))
     }
 
     /// The next size is about to be searched, with this Gram matrix.

@@ -243,7 +243,7 @@ mod tests {
         archive.take_up(0, Part::new(stamp, &[3])).unwrap();
         let sink = |archive: &mut Archive| saved.push(Checkpoint(archive.clone()));
         let writer = Writer::new(archive, Some((Duration::ZERO, Box::new(sink))));
-        context.save_to(Slot::new(&writer, 0, |part, state| part.enter(0, state)));
+        context.save_to(Slot::open(&writer, 0, |part, state| part.enter(0, state)));
         let left = screen(&mut context);
         let calls = context.counters.calls;
         let proved = |context: &Context| context.lower_bound(Some(Certified::TRIVIAL)).value();

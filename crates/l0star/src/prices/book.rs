@@ -172,7 +172,7 @@ impl<'p> Book<'p> {
     /// Where the states of a search go.
     pub(super) fn slot(&self, stretch: Stretch) -> Option<Box<dyn Save + 'p>> {
         let models = Arc::clone(&self.known_models);
-        Slot::new(&self.writer, 0, move |part, state| {
+        Slot::open(&self.writer, 0, move |part, state| {
             let known = prices(part);
             known.enter(stretch, state);
             known.models = models.supports();

@@ -137,8 +137,9 @@ pub(crate) struct Slot<'p> {
 }
 
 impl<'p> Slot<'p> {
-    /// `None` where nobody wants checkpoints. What was done before is safe when an interval has passed, whatever the search does.
-    pub(crate) fn new(
+    /// The saver of a search; `None` where nobody wants checkpoints. What was done before is safe when an interval has passed,
+    /// whatever the search does.
+    pub(crate) fn open(
         writer: &Arc<Writer<'p>>,
         part: usize,
         enter: impl FnMut(&mut Part, State) + 'p,
