@@ -21,7 +21,7 @@ from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
-from l0star._input import Data
+from l0star._input import Data, hold_out
 from l0star._options import check_count, check_real
 from l0star._progress import Progress, Telling, bar
 from l0star._solve import Clock, Job
@@ -66,7 +66,7 @@ class _CrossValidated(_SparseModel):
         options = self._options(ridge=1.0, verbose=0)
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
         Checkpoints(options)
-        data = self._read(X, y, sample_weight, offset)
+        data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
         ks = self._sizes(rules(options, data.names))
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
@@ -225,6 +225,8 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
@@ -297,6 +299,8 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import html
+import json
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -185,6 +186,17 @@ class Result(Model):
         return {self.names[j]: float(self.coef_per_sd[j]) for j in self.support}
 
     @property
+    def metrics(self) -> dict[str, Any]:
+        """How good the model is: name of a measure → number.
+
+        ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about those
+        that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy`` and, with
+        the logistic loss, ``log_loss`` and ``brier``; and ``deviance_explained`` where the loss is a likelihood. Sample
+        weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
+        """
+        return copy.deepcopy(self.record.get("metrics", {}))
+
+    @property
     def headline(self) -> str:
         """What is proved, in one sentence."""
         return _core.headline(self.status, self.k, self.objective, self.lower_bound, self.method)
@@ -286,6 +298,8 @@ class Result(Model):
         others = "there is no other" if self.rest_bound is None else f"no other is below {self.rest_bound:.10g}"
         models = [("models", f"{len(self.solutions)} listed; {others}")] if self._is_list else []
         delta = [] if self.huber_delta is None else [("huber delta", f"{self.huber_delta:.6g}")]
+        known = _core.measures(json.dumps(self.metrics)) if self.metrics else []
+        measures = [(label, f"{line} ({rows})") for label, line, rows in known]
         twins = [("twins", f"{', '.join(others)} could stand for {name}") for name, others in self.twins.items()]
         return [
             ("objective", f"{self.objective:.10g}"),
@@ -294,11 +308,13 @@ class Result(Model):
             *models,
             *delta,
             ("k", f"{self.k} ({_core.counted(len(self.names), 'column')})"),
-            ("nodes", f"{self.nodes} ({self.peak_open_nodes} open at most)"),
-            ("seconds", f"{self.seconds:.3g}"),
-            ("method", self.method),
+            *measures,
             *twins,
         ]
+
+    def _small_print(self) -> str:
+        """How the search went."""
+        return _core.small_print(self.nodes, self.peak_open_nodes, self.solver_calls, self.seconds, self.method)
 
     def __repr__(self) -> str:
         gap = "None" if self.gap is None else f"{self.gap:.3g}"
@@ -316,7 +332,8 @@ class Result(Model):
         for name, value, effect, share in rows:
             padded = name + " " * (wide - _core.width(name))
             lines.append(f"  {padded}  {value:>12.5g}  {effect:>10}  {'█' * round(_BAR * share)}".rstrip())
-        return f"{self.headline}\n\n{facts}\n\n" + "\n".join(lines)
+        table = "\n".join(lines)
+        return f"{self.headline}\n\n{facts}\n\n{table}\n\n  {self._small_print()}"
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._facts())
@@ -331,5 +348,5 @@ class Result(Model):
         return (
             f"<div><p><b>{html.escape(self.headline)}</b></p><table>{facts}</table>"
             f"<table><thead><tr><th>feature</th><th>coefficient</th><th>per SD</th><th></th></tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f"<tbody>{''.join(rows)}</tbody></table><p><small>{html.escape(self._small_print())}</small></p></div>"
         )

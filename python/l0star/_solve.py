@@ -18,7 +18,7 @@ from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
-from l0star._input import Data, matrix, read
+from l0star._input import Data, hold_out, matrix, read
 from l0star._options import Options, check_count
 from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
@@ -76,6 +76,8 @@ def solve(
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
+    holdout: float | None = None,
+    random_state: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
@@ -130,7 +132,7 @@ def solve(
     options.check("solve")
     check_count("solve", "k", k)
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
-    return Job(data, options).run(k)
+    return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
 
 
 class Clock:
@@ -157,6 +159,7 @@ class Job:
         # Not the matrix, which is the engine's from here on.
         self._y, self._weights = data.y, data.weights
         self._names, self._classes = data.names, data.classes
+        self._held_out = data.held_out
         self._warnings: list[str] = []
         asked = rules(options, data.names)
         self._problem = _core.Problem(
@@ -288,6 +291,7 @@ class Job:
             positive_label=None if self._classes is None else str(self._classes[1]),
             warnings=self._warnings,
             prices=priced,
+            holdout=self._held(solution),
         )
         result = Result(
             record=json.loads(record),
@@ -331,6 +335,16 @@ class Job:
         )
         logger.info("%s", result.headline)
         return result
+
+    def _held(self, solution: _core.Solution) -> tuple[Any, ...] | None:
+        """Give the rows that were held out, with what the model says of them."""
+        held, options = self._held_out, self._options
+        if held is None:
+            return None
+        scores = np.asarray(held.X @ solution.coefficients + solution.intercept, dtype=np.float64)
+        if held.offset is not None:
+            scores = scores + held.offset
+        return float(options.holdout or 0.0), int(options.random_state), scores, held.y, held.weights, held.offset
 
 
 def _warn_of_prices(results: Sequence[Result]) -> None:

@@ -50,7 +50,8 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         found: (source, seconds),
     } = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
-    let mut fitted = job.outcome().fitted(&solution);
+    let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
+    let mut fitted = origin.measured(job.outcome().fitted(&solution))?;
     fitted.found_by = Some(source.as_str().to_owned());
     fitted.found_after = Some(seconds);
     let mut statuses = vec![solution.status];
@@ -63,7 +64,6 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         fitted.prices = Some(job.outcome().prices(&prices));
     }
     if args.out.is_some() || args.report.is_some() {
-        let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
         let model = saved::model(&origin, fitted.clone());
         if let Some(path) = &args.out {
             model.save(path)?;

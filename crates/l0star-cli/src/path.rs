@@ -173,9 +173,9 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let points = solve(args, &problem, &settings, last, checkpoints)?;
 
     let chosen = args.criterion.choose(&points);
-    let rows = rows(&task, &problem, &points, args.ridge);
+    let origin = Origin::new(&args.task, &task, &problem, &settings);
+    let rows = rows(&origin, &task, &problem, &points, args.ridge)?;
     if let Some(chosen) = chosen {
-        let origin = Origin::new(&args.task, &task, &problem, &settings);
         let mut fitted = rows[chosen].fitted.clone();
         fitted.constraints = task.rules.asked().cloned();
         fitted.warnings.clone_from(&warnings);
@@ -259,7 +259,13 @@ fn solve(
     points.map_err(|error| checkpoint::explain(source, error))
 }
 
-fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row> {
+fn rows(
+    origin: &Origin,
+    task: &Task,
+    problem: &Problem,
+    points: &[Point],
+    ridge: f64,
+) -> Result<Vec<Row>, Failure> {
     let names = |of: &[usize], without: &[usize]| -> Vec<String> {
         let new = of.iter().filter(|j| !without.contains(j));
         new.map(|j| task.names[*j].clone()).collect()
@@ -273,7 +279,7 @@ fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row
             k: point.k,
             ..task.outcome(problem, ridge, &[])
         };
-        let fitted = outcome.fitted(&point.solution);
+        let fitted = origin.measured(outcome.fitted(&point.solution))?;
         rows.push(Row {
             // The same for all sizes, said once.
             fitted: Fitted {
@@ -288,7 +294,7 @@ fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row
         });
         before = now;
     }
-    rows
+    Ok(rows)
 }
 
 /// The path for a page.

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
+use l0star_record::holdout::{self, HoldoutError};
+use l0star_record::metrics::{HeldOut, Metrics, Rows};
 use l0star_record::outcome::Outcome;
 use l0star_report::{Face, warnings};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -19,6 +21,16 @@ use crate::rules::Rules;
 use crate::run::{self, Kept, Listeners, run};
 use crate::solution::{Price, Solution, complete};
 use crate::tally::Tally;
+
+/// Share and seed, and scores, targets, weights and offset of rows that were held out.
+type Held<'py> = (
+    f64,
+    u64,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    Option<PyReadonlyArray1<'py, f64>>,
+    Option<PyReadonlyArray1<'py, f64>>,
+);
 
 /// Checked data, to be solved for any k.
 #[pyclass(frozen, module = "l0star._core")]
@@ -95,6 +107,47 @@ impl Problem {
         run::Begun {
             problem: self.problem.clone(),
             free: self.rules.free().to_vec(),
+        }
+    }
+
+    /// `intercept + Ax + o` for every row, 0 for those that do not count.
+    fn predictions(&self, solution: &Solution) -> Vec<f64> {
+        let (design, model) = (self.problem.design(), &solution.found);
+        let mut counted = vec![model.intercept; design.rows()];
+        let x = model.coefficients.iter().copied().enumerate();
+        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
+        let mut counted = counted.into_iter();
+        let rows = self.weights.as_ref().map_or(design.rows(), Vec::len);
+        let score = |row: usize| {
+            let counts = self
+                .weights
+                .as_ref()
+                .is_none_or(|weights| weights[row] > 0.0);
+            let offset = self.offset.as_ref().map_or(0.0, |offset| offset[row]);
+            if counts {
+                counted.next().unwrap_or(0.0) + offset
+            } else {
+                0.0
+            }
+        };
+        (0..rows).map(score).collect()
+    }
+
+    /// How good a model is on rows that were held out.
+    fn measure(&self, (share, seed, scores, response, weights, offset): Held) -> HeldOut {
+        let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
+        let (scores, response) = (vector(scores), vector(response));
+        let (weights, offset) = (weights.map(vector), offset.map(vector));
+        let rows = Rows {
+            scores: &scores,
+            response: &response,
+            weights: weights.as_deref(),
+            offset: offset.as_deref(),
+        };
+        HeldOut {
+            share,
+            seed,
+            metrics: Metrics::of(self.problem.loss(), &rows),
         }
     }
 }
@@ -197,7 +250,10 @@ impl Problem {
     }
 
     /// The fields of a solution as the command's `--json` prints them, with its prices. Supports name what is in for free.
-    #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None))]
+    ///
+    /// `holdout` has the share of rows that were held out, the seed, and their scores, targets, weights and offset.
+    #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None, holdout=None))]
+    #[expect(clippy::too_many_arguments)]
     fn record(
         &self,
         solution: &Solution,
@@ -205,6 +261,7 @@ impl Problem {
         positive_label: Option<&str>,
         warnings: Vec<String>,
         prices: Option<Vec<PyRef<'_, Price>>>,
+        holdout: Option<Held<'_>>,
     ) -> PyResult<String> {
         let outcome = Outcome {
             problem: &self.problem,
@@ -217,6 +274,9 @@ impl Problem {
             warnings: &warnings,
         };
         let mut fitted = outcome.fitted(&solution.found);
+        if let Some(quality) = &mut fitted.metrics {
+            quality.holdout = holdout.map(|held| self.measure(held));
+        }
         let prices = prices.map(|prices| -> Vec<l0star::Price> {
             prices.iter().map(|price| price.0.clone()).collect()
         });
@@ -226,25 +286,7 @@ impl Problem {
 
     /// `intercept + Ax + o` for every row, 0 for those that do not count.
     fn scores<'py>(&self, py: Python<'py>, solution: &Solution) -> Bound<'py, PyArray1<f64>> {
-        let (design, model) = (self.problem.design(), &solution.found);
-        let mut counted = vec![model.intercept; design.rows()];
-        let x = model.coefficients.iter().copied().enumerate();
-        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
-        let mut counted = counted.into_iter();
-        let rows = self.weights.as_ref().map_or(design.rows(), Vec::len);
-        let score = |row: usize| {
-            let counts = self
-                .weights
-                .as_ref()
-                .is_none_or(|weights| weights[row] > 0.0);
-            let offset = self.offset.as_ref().map_or(0.0, |offset| offset[row]);
-            if counts {
-                counted.next().unwrap_or(0.0) + offset
-            } else {
-                0.0
-            }
-        };
-        PyArray1::from_vec(py, (0..rows).map(score).collect())
+        PyArray1::from_vec(py, self.predictions(solution))
     }
 
     /// What the user should know of the data before they believe a model with k features.
@@ -327,6 +369,30 @@ impl Problem {
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
+}
+
+/// Which rows to hold out: a share of those that count, of each label (-1 and 1).
+#[pyfunction]
+pub fn hold_out(
+    y: PyReadonlyArray1<f64>,
+    weights: Option<PyReadonlyArray1<f64>>,
+    has_labels: bool,
+    share: f64,
+    seed: u64,
+) -> PyResult<Vec<bool>> {
+    let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
+    let weights = weights.map(vector);
+    let held = holdout::draw(&vector(y), weights.as_deref(), has_labels, share, seed);
+    held.map_err(|error| {
+        PyValueError::new_err(match error {
+            HoldoutError::FewRows(rows) => {
+                format!("holdout needs at least 2 rows of positive weight; got {rows}.")
+            }
+            HoldoutError::FewOfLabel { rows, .. } => {
+                format!("holdout needs at least 2 rows of each label; one label has {rows}.")
+            }
+        })
+    })
 }
 
 /// Enters the scores of cross-validation in a tally: every path, a ridge on the rows outside a fold, is searched in turns on

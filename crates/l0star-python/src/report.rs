@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use l0star_data::DataError;
 use l0star_record::Model;
+use l0star_record::metrics::Rows;
 use l0star_report::Face;
-use l0star_report::page::{self, Page, PathChart, PathPoint, Rows, Trace};
+use l0star_report::page::{self, Page, PathChart, PathPoint, Trace};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -53,6 +54,7 @@ pub fn report(
         scores,
         response,
         weights: weights.as_deref(),
+        offset: None,
     });
     let trace = trace.map(|trace| {
         let rows = trace.as_array();

@@ -1,6 +1,7 @@
 //! Sentences of `l0star-report`: the Python package says what the command says.
 
-use l0star_report::{Face, Proof, proof, text};
+use l0star_report::{Face, Proof, proof, quality, text};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// What is proved of a result, in one line.
@@ -31,6 +32,21 @@ pub fn gap(objective: f64, lower_bound: Option<f64>) -> Option<String> {
 #[pyfunction]
 pub fn cost_note(status: &str, bounds: (f64, f64), objective: f64) -> Option<&'static str> {
     proof::cost_note(status, bounds, objective)
+}
+
+/// How good a model is, from the JSON of its measures: for the rows that were fitted and those that were held out a label, the
+/// measures in one line, and which rows they are.
+#[pyfunction]
+pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
+    let metrics = serde_json::from_str(metrics);
+    let metrics = metrics.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(quality::lines(&metrics))
+}
+
+/// How a search went, in one line.
+#[pyfunction]
+pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str) -> String {
+    quality::small_print(nodes, peak, calls, seconds, method)
 }
 
 /// A share in percent, without the sign.

@@ -7,6 +7,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::Quality;
+
 /// Numbers by name, in order; in JSON an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByName(pub Vec<(String, f64)>);
@@ -85,6 +87,9 @@ pub struct Fitted {
     /// Of chosen features: others that could stand for them, with the same objective.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub twins: BTreeMap<String, Vec<String>>,
+    /// How good the model is; nothing in files of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Quality>,
     /// Relaxations and restricted problems solved.
     pub solver_calls: u64,
     /// Nodes of the search tree looked at.

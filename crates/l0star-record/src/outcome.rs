@@ -3,6 +3,7 @@
 use l0star::{Price, Problem, Settings, Solution};
 
 use crate::fields::{Asked, ByName, Fitted, List, Listed, Priced};
+use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
 
 /// What a solution belongs to.
@@ -70,6 +71,10 @@ impl Outcome<'_> {
             per_sd: ByName(per_sd.collect()),
             twins: twins.collect(),
             coefficients: self.coefficients(&solution.support, &solution.coefficients),
+            metrics: Some(Quality {
+                training: Metrics::of_solution(problem, solution),
+                holdout: None,
+            }),
             solver_calls: solution.solver_calls,
             nodes: solution.nodes,
             peak_open_nodes: solution.peak_open_nodes,

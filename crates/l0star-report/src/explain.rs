@@ -10,7 +10,11 @@ use l0star_record::fields::{Constraints, Fitted, Group};
 
 use crate::face::Face;
 use crate::proof::Proof;
+use crate::quality;
 use crate::text::significant;
+
+/// The heading of the part about how good the model is.
+pub const QUALITY: &str = "How good it is";
 
 /// A part of an explanation.
 pub struct Section {
@@ -30,13 +34,17 @@ pub fn sections(model: &Model, face: Face) -> Vec<Section> {
     let section = |title, paragraphs| Section { title, paragraphs };
     let proof = Proof::of(&model.fitted);
     let proved = proof.paragraphs(model.fitted.list.as_ref(), face);
-    vec![
+    let good = quality::paragraphs(&model.fitted, face);
+    let sections = [
         section("What was asked", asked(model)),
+        section(QUALITY, good),
         section("What is proved", proved),
         section(proof.how(), how(model)),
         section("What it rests on", rests_on(model)),
         section("How to do it again", again(model, face)),
-    ]
+    ];
+    let has_text = |section: &Section| !section.paragraphs.is_empty();
+    sections.into_iter().filter(has_text).collect()
 }
 
 fn asked(model: &Model) -> Vec<String> {

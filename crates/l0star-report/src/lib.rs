@@ -11,6 +11,7 @@
 //! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
 //! | [`proof`] | every sentence about what is proved |
+//! | [`quality`] | how good a model is, in words |
 //! | [`explain`] | what was asked, found and proved, in words |
 //! | [`page`] | `--report`: the result as one HTML page |
 
@@ -20,6 +21,7 @@ pub mod moments;
 pub mod page;
 pub mod prices;
 pub mod proof;
+pub mod quality;
 pub mod text;
 pub mod warnings;
 pub mod width;

@@ -72,15 +72,6 @@ pub struct CvArgs {
     #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = two_or_more)]
     pub folds: usize,
 
-    /// The same seed gives the same folds
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value_t = 1,
-        allow_hyphen_values = true
-    )]
-    pub seed: u64,
-
     /// What a fold is scored by [default: r2; for labels accuracy]
     #[arg(long, value_name = "SCORE",
           value_parser = PossibleValuesParser::new(scores()).try_map(|word| word.parse::<Score>()))]
@@ -181,7 +172,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         interrupt: Some(Arc::clone(&stop)),
         ..settings
     };
-    let folds = deal(&task, args.folds, args.seed)?;
+    let folds = deal(&task, args.folds, args.task.seed)?;
     if !args.quiet && !args.json {
         output::warn(&args.search.warnings());
         output::warn(&warnings);
@@ -253,12 +244,13 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
             let solution = solution?;
             found.seconds = searches.seconds();
             let fitted = task.outcome(&problem, ridge, &warnings).fitted(&solution);
+            let asked = Settings {
+                time_limit: limit,
+                ..settings
+            };
+            let origin = Origin::new(&args.task, &task, &problem, &asked);
+            let fitted = origin.measured(fitted)?;
             if let Some(path) = &args.out {
-                let asked = Settings {
-                    time_limit: limit,
-                    ..settings
-                };
-                let origin = Origin::new(&args.task, &task, &problem, &asked);
                 saved::model(&origin, fitted.clone()).save(path)?;
             }
             Some((fitted, solution.status))
@@ -268,7 +260,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     if args.json {
         let about = show::About {
             folds: &folds,
-            seed: args.seed,
+            seed: args.task.seed,
             rule: rule(args.best),
             warnings: &warnings,
         };
@@ -358,7 +350,7 @@ fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, Stri
         ("sizes", list(ks)),
         ("ridge", list(&args.ridge)),
         ("folds", args.folds.to_string()),
-        ("seed", args.seed.to_string()),
+        ("seed", args.task.seed.to_string()),
         ("score", score.to_string()),
         ("rule", rule(args.best).to_owned()),
     ]

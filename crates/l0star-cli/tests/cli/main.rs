@@ -13,6 +13,7 @@ mod inspect;
 mod instances;
 mod lists;
 mod manual;
+mod metrics;
 mod missing;
 mod models;
 mod names;
