@@ -68,6 +68,9 @@ within : float, default=None
 prices : bool, default=False
     Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is
     exact, and they share what one search knows.
+refit : bool, default=False
+    Whether to fit the chosen features once more without the ridge. Coefficients are those then; objective, bound and
+    proof stay about the choice, which is made with the ridge.
 holdout : float, default=None
     Share of the rows (of each label) from which nothing is learnt; ``metrics`` says how good the model is on them.
 random_state : int, default=1

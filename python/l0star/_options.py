@@ -51,6 +51,7 @@ class Options:
     top: int | None = None
     within: float | None = None
     prices: bool = False
+    refit: bool = False
     holdout: float | None = None
     random_state: int = 1
     checkpoint: str | os.PathLike[str] | None = None

@@ -168,6 +168,7 @@ def sparse_path(
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
+    refit: bool = False,
     holdout: float | None = None,
     random_state: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from l0star import _core, _plot
 from l0star._docs import drawing
 from l0star._prices import Prices
-from l0star._report import Origin, Rows, write
+from l0star._report import Origin, Rows, notes, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,6 +128,8 @@ class Result(Model):
         How the search went: seconds, objective, lower bound, nodes.
     fit_intercept : bool
         Whether there is an intercept.
+    refit : bool
+        Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
     priced : Prices or None
         See :meth:`prices`.
     warnings : list of str
@@ -165,6 +167,7 @@ class Result(Model):
     found_after: float
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
+    refit: bool = False
     priced: Prices | None = None
     warnings: list[str] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
@@ -243,6 +246,43 @@ class Result(Model):
         names, coefficients, effects = zip(*self._rows(), strict=True) if self._rows() else ((), (), ())
         index = pd.Index(names, name="feature", dtype=object)
         return pd.DataFrame({"coefficient": coefficients, "per_sd": effects}, index=index, dtype=float)
+
+    @property
+    def odds_ratios(self) -> dict[str, float]:
+        """Name → what a unit of the column multiplies the odds of the second label by; for the logistic loss."""
+        return dict(self.record.get("odds_ratios", {}))
+
+    def summary(self) -> pd.DataFrame:
+        """Coefficients with all that is known of them, the features taken as given.
+
+        Standard errors and 95 % intervals are conditional on the chosen features. The same rows chose them, so the
+        intervals are too narrow; :func:`l0star.stability` has intervals of which the choice is part. Without ``refit``
+        they are those of the coefficients with the ridge.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss;
+            ``standard_error``, ``lower`` and ``upper``, where there are any; and, with ``prices=True``,
+            ``cost_without``, how much the objective rises at best without the feature. ``attrs["notes"]`` says what
+            the numbers are about.
+        """
+        inference = self.record.get("inference") or {"coefficients": []}
+        known = {own["feature"]: own for own in inference["coefficients"]}
+        frame = self.to_pandas()
+        names = [str(name) for name in frame.index]
+
+        def column(values: dict[str, Any]) -> list[float]:
+            return [np.nan if (value := values.get(name)) is None else float(value) for name in names]
+
+        if self.odds_ratios:
+            frame["odds_ratio"] = column(self.odds_ratios)
+        for title in ("standard_error", "lower", "upper"):
+            frame[title] = column({name: own[title] for name, own in known.items()})
+        if self.priced is not None:
+            frame["cost_without"] = column({name: p.cost for p in self.priced if p.chosen for name in p.columns})
+        frame.attrs["notes"] = notes(self)
+        return frame
 
     def prices(self) -> Prices:
         """Say what every other decision about a feature would cost, for ``solve(…, prices=True)``.

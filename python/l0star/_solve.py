@@ -76,6 +76,7 @@ def solve(
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
+    refit: bool = False,
     holdout: float | None = None,
     random_state: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -210,6 +211,7 @@ class Job:
             solution, stopped_by = self._problem.solve(
                 int(k),
                 clock.settings(options),
+                refit=bool(options.refit),
                 callback=telling.listener,
                 save=kept.save,
                 save_every=kept.every,
@@ -257,6 +259,7 @@ class Job:
             solutions, stopped_by = self._problem.path(
                 [int(k) for k in ks],
                 clock.settings(options),
+                refit=bool(options.refit),
                 callback=telling.listener,
                 save=kept.save,
                 save_every=kept.every,
@@ -284,12 +287,16 @@ class Job:
     def result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
         """Give what users see of a solution."""
         options, names = self._options, self._names
+        warnings = list(self._warnings)
+        if solution.kept_ridge is not None:
+            warnings.append(solution.kept_ridge)
+            warn(solution.kept_ridge, L0starWarning)
         aic, bic, ebic = solution.criteria or (None, None, None)
         record = self._problem.record(
             solution,
             lists=len(solution.solutions) > 1 or solution.rest_bound is not None,
             positive_label=None if self._classes is None else str(self._classes[1]),
-            warnings=self._warnings,
+            warnings=warnings,
             prices=priced,
             holdout=self._held(solution),
         )
@@ -329,7 +336,8 @@ class Job:
             trace=solution.trace,
             fit_intercept=bool(options.fit_intercept),
             priced=None if priced is None else Prices(Price.of(price, names) for price in priced),
-            warnings=self._warnings,
+            refit=solution.refit,
+            warnings=warnings,
             origin=self._origin,
             rows=Rows(self._problem.scores(solution), self._y, self._weights),
         )

@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::Builder;
-use l0star::{Design, Problem};
+use l0star::{Design, Problem, Solution};
 use l0star_data::{Fingerprint, Indicator, RawTable, factors};
 use l0star_record::Rules;
 use l0star_record::fields::Product;
+use l0star_record::inference;
 use l0star_record::metrics::Rows;
 use l0star_record::names::Known;
 use l0star_record::outcome::Outcome;
@@ -33,6 +34,8 @@ pub struct Task {
     pub loss: Arc<dyn Loss>,
     pub intercept: bool,
     pub standardize: bool,
+    /// Whether models are fitted again without the ridge.
+    refit: bool,
     pub names: Vec<String>,
     /// The features as they are in the file.
     pub design: Design,
@@ -119,6 +122,7 @@ impl Task {
             loss,
             intercept: !args.no_intercept,
             standardize: !args.no_standardize,
+            refit: args.refit,
             names,
             design,
             response,
@@ -179,6 +183,21 @@ impl Task {
         self.design
             .add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
         scores
+    }
+
+    /// A solution as it is reported: with `--refit` without the ridge, and whether that could be done; if not, why.
+    pub fn reported(
+        &self,
+        problem: &Problem,
+        solution: &Solution,
+    ) -> (Solution, bool, Option<String>) {
+        if !self.refit {
+            return (solution.clone(), false, None);
+        }
+        match inference::refit(problem, solution) {
+            Ok(refit) => (refit, true, None),
+            Err(reason) => (solution.clone(), false, Some(inference::kept_ridge(reason))),
+        }
     }
 
     /// Rows with their scores.
@@ -256,6 +275,7 @@ impl Task {
             ridge,
             lists: false,
             free_in_support: false,
+            is_refit: false,
             positive_label: labels.map(|[_, positive]| positive.as_str()),
             warnings,
         }

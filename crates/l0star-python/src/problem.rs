@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use l0star::problem::Builder;
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
 use l0star_record::holdout::{self, HoldoutError};
 use l0star_record::metrics::{HeldOut, Metrics, Rows};
 use l0star_record::outcome::Outcome;
+use l0star_record::stability::summary::Resampled;
+use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
 use l0star_report::{Face, warnings};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,6 +45,8 @@ pub struct Problem {
     offset: Option<Vec<f64>>,
     rules: Resolved,
     ridge: f64,
+    /// Of all rows, for other weights of them.
+    builder: Builder,
 }
 
 /// How to solve, in the engine's words: the fields of `l0star::Settings` that Python knows.
@@ -194,13 +199,16 @@ impl Problem {
         let build = || {
             if huber_delta.is_none() {
                 let loss = l0star::loss_for(&builder, name, None)?;
-                return builder.loss(loss).build();
+                builder = builder.loss(loss);
             }
-            builder.build()
+            let problem = builder.clone().build()?;
+            Ok((problem, builder))
         };
-        let problem = py.detach(|| guarded(build))?;
+        let built = py.detach(|| guarded(build))?;
+        let (problem, builder) = built.map_err(refuse)?;
         Ok(Self {
-            problem: problem.map_err(refuse)?,
+            problem,
+            builder,
             weights,
             offset,
             rules: rules.rules.clone(),
@@ -219,13 +227,14 @@ impl Problem {
     /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the calling thread
     /// while the search waits; a true answer stops it. `save(bytes)` takes checkpoints there, every so many seconds and
     /// at the end; `resume` has the bytes of one.
-    #[pyo3(signature = (k, settings, *, callback=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (k, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
         py: Python<'_>,
         k: usize,
         settings: Settings,
+        refit: bool,
         callback: Option<Py<PyAny>>,
         save: Option<Py<PyAny>>,
         save_every: f64,
@@ -244,6 +253,9 @@ impl Problem {
             ..Listeners::default()
         };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
+        if refit {
+            solution.refit(&self.problem);
+        }
         solution.complete(self.rules.free());
         solution.describe(&self.problem);
         Ok((solution, stopped_by))
@@ -270,10 +282,12 @@ impl Problem {
             ridge: self.ridge,
             lists,
             free_in_support: true,
+            is_refit: solution.is_refit,
             positive_label,
             warnings: &warnings,
         };
-        let mut fitted = outcome.fitted(&solution.found);
+        let fitted = outcome.fitted(&solution.found);
+        let mut fitted = outcome.with_inference(fitted, &solution.found);
         if let Some(quality) = &mut fitted.metrics {
             quality.holdout = holdout.map(|held| self.measure(held));
         }
@@ -310,13 +324,14 @@ impl Problem {
     /// Solves it for several k, which share their work; a time limit is for all of them.
     ///
     /// `callback`, `save` and `save_every` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
-    #[pyo3(signature = (sizes, settings, *, callback=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (sizes, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn path(
         &self,
         py: Python<'_>,
         sizes: Vec<usize>,
         settings: Settings,
+        refit: bool,
         callback: Option<Py<PyAny>>,
         save: Option<Py<PyAny>>,
         save_every: f64,
@@ -333,10 +348,98 @@ impl Problem {
         let search = |events| run::path(&self.problem, &settings, &events, sizes, kept);
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
+            if refit {
+                solution.refit(&self.problem);
+            }
             solution.complete(self.rules.free());
             solution.describe(&self.problem);
         }
         Ok((solutions, stopped_by))
+    }
+
+    /// The best models of resamples of the rows, and what they say together, as the JSON of `l0star stability`; what ended them
+    /// early, and which exception did.
+    ///
+    /// `y` and `has_labels` say which rows are drawn together; `start` is the model of all rows. `save` and `save_every` as in
+    /// `solve`, with the bytes of a file that belongs to `key`; `resume` has the bytes of one. `callback` hears how many are done.
+    #[pyo3(signature = (k, settings, *, y, has_labels, resamples, resampling, seed, start, key, callback=None, save=None, save_every=60.0, resume=None))]
+    #[expect(clippy::too_many_arguments)]
+    fn stability<'py>(
+        &self,
+        py: Python<'py>,
+        k: usize,
+        settings: Settings,
+        y: PyReadonlyArray1<f64>,
+        has_labels: bool,
+        resamples: usize,
+        resampling: &str,
+        seed: u64,
+        start: Vec<usize>,
+        key: String,
+        callback: Option<Py<PyAny>>,
+        save: Option<Py<PyAny>>,
+        save_every: f64,
+        resume: Option<&[u8]>,
+    ) -> PyResult<(String, Bound<'py, PyArray2<f64>>, Option<PyErr>)> {
+        let resampling: Resampling = resampling.parse().map_err(PyValueError::new_err)?;
+        let kept = kept(save_every, resume, DrawnFile::decode)?;
+        let (settings, flag) = settings.ready()?;
+        let response = y.as_array().to_vec();
+        let plan = Plan {
+            resampling,
+            seed,
+            response: &response,
+            weights: self.weights.as_deref(),
+            has_labels,
+        };
+        let listeners = Listeners {
+            k,
+            callback,
+            save,
+            ..Listeners::default()
+        };
+        let searches = Searches {
+            resamples,
+            settings: &settings,
+            threads: settings.thread_count(),
+            free: self.rules.free(),
+            start: &start,
+            every: kept.every,
+        };
+        let problem = |at: usize| self.builder.clone().weights(plan.draw(at)).k(k).build();
+        let columns = self.problem.columns();
+        let search =
+            |events| run::stability(&searches, problem, &events, key, columns, kept.resume);
+        let ((drawn, stop, seconds), stopped_by) = run(py, &flag, listeners, search)?;
+        let feature = |j: usize| self.rules.name(j).to_owned();
+        let summary = Stability::of(&Resampled {
+            drawn: &drawn,
+            names: &self.problem.names()[..columns],
+            feature: &feature,
+            chosen: &self.rules.columns(&start),
+            resampling,
+            seed,
+            asked: resamples,
+            status: match stop {
+                None => "complete",
+                Some(Stop::TimeLimit) => "time_limit",
+                Some(Stop::Interrupted) => "interrupted",
+            },
+            seconds,
+        });
+        let json = serde_json::to_string(&summary);
+        let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let coefficients = PyArray2::zeros(py, [drawn.len(), columns], false);
+        {
+            let mut writable = coefficients.readwrite();
+            let mut array = writable.as_array_mut();
+            for (row, own) in drawn.iter().enumerate() {
+                for (j, x) in &own.coefficients {
+                    array[[row, *j]] = *x;
+                }
+            }
+        }
+        Ok((json, coefficients, stopped_by))
     }
 
     /// What it costs to decide otherwise about each feature; a time limit is for all of them.

@@ -1,6 +1,7 @@
 //! Sentences of `l0star-report`: the Python package says what the command says.
 
-use l0star_report::{Face, Proof, proof, quality, text};
+use l0star_record::Model;
+use l0star_report::{Face, Proof, effects, proof, quality, stability, text};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -47,6 +48,22 @@ pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
 #[pyfunction]
 pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str) -> String {
     quality::small_print(nodes, peak, calls, seconds, method)
+}
+
+/// What standard errors, and a fit without the ridge, are about; the model is given as the JSON of a model file.
+#[pyfunction]
+pub fn effect_notes(model: &str) -> PyResult<Vec<String>> {
+    let model = Model::parse("model".as_ref(), model.as_bytes());
+    let model = model.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(effects::notes(&model, Face::Python))
+}
+
+/// What resamples say together, from the JSON of their summary: a headline, and sentences.
+#[pyfunction]
+pub fn stability_words(summary: &str) -> PyResult<(String, Vec<String>)> {
+    let own = serde_json::from_str(summary);
+    let own = own.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((stability::headline(&own), stability::paragraphs(&own)))
 }
 
 /// A share in percent, without the sign.

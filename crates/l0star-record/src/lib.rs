@@ -8,6 +8,8 @@
 //! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
 //! | [`holdout`] | which rows are held out |
 //! | [`metrics`] | how well a model predicts some rows |
+//! | [`inference`] | the fit without the ridge; standard errors and intervals |
+//! | [`stability`] | the best model of every resample of the rows |
 //! | [`fields`] | the fields of a result, as scripts read them |
 //! | [`model`] | [`Model`]: a result with all that a prediction needs, in a file |
 //! | [`names`] | which columns a word of the user stands for |
@@ -20,11 +22,13 @@
 pub mod cv;
 pub mod fields;
 pub mod holdout;
+pub mod inference;
 pub mod metrics;
 pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod rules;
+pub mod stability;
 
 pub use model::Model;
 pub use rules::Rules;

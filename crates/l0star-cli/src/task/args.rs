@@ -83,6 +83,11 @@ pub struct TaskArgs {
     #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
     pub rare: usize,
 
+    /// Fit the chosen features once more without the ridge: the coefficients are those, objective and bound stay about the
+    /// choice
+    #[arg(long)]
+    pub refit: bool,
+
     /// Hold this share of the rows out (20% or 0.2; of each label): nothing is learnt from them, and the result says how
     /// good the model is on them
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::part)]

@@ -11,7 +11,7 @@ use crate::face::Face;
 use crate::proof::Proof;
 use crate::text::{percent_up, significant};
 use crate::width::width;
-use crate::{explain, quality};
+use crate::{effects, explain, quality};
 
 const HTML: &str = include_str!("page.html");
 const CSS: &str = include_str!("page.css");
@@ -58,7 +58,7 @@ pub fn render(model: &Model, charts: &Charts, face: Face) -> String {
             }
             .to_owned(),
         ),
-        ("twins", twins(fitted)),
+        ("twins", twins(fitted) + &effects(model, face)),
         ("quality", measures(fitted, face)),
         ("words", words(model, face)),
         ("small_print", escape(&quality::search(fitted))),
@@ -261,6 +261,40 @@ fn has_both_signs(model: &Model) -> bool {
     has(|value| *value < 0.0) && has(|value| *value > 0.0)
 }
 
+/// What the coefficients mean and are worth.
+fn effects(model: &Model, face: Face) -> String {
+    let sentences = effects::sentences(model);
+    let mut text = String::new();
+    if !sentences.is_empty() {
+        text += "\n<ul class=\"effects\">";
+        for sentence in &sentences {
+            let _ = write!(text, "<li>{}</li>", escape(sentence));
+        }
+        text += "</ul>";
+    }
+    let table = effects::table(model, face);
+    let has_more = table.titles.len() > 2;
+    if has_more {
+        text += "\n<div class=\"scroll\"><table class=\"worth\"><thead><tr><th scope=\"col\">feature</th>";
+        for title in &table.titles {
+            let _ = write!(text, "<th scope=\"col\" class=\"number\">{title}</th>");
+        }
+        text += "</tr></thead>\n<tbody>";
+        for (name, cells) in &table.rows {
+            let _ = write!(text, "<tr><td>{}</td>", escape(name));
+            for cell in cells {
+                let _ = write!(text, "<td class=\"number\">{}</td>", escape(cell));
+            }
+            text += "</tr>\n";
+        }
+        text += "</tbody></table></div>";
+    }
+    for note in &table.notes {
+        let _ = write!(text, "\n<p class=\"note\">{}</p>", escape(note));
+    }
+    text
+}
+
 /// Features that could stand for chosen ones.
 fn twins(fitted: &Fitted) -> String {
     let sentences = explain::twins(fitted);
@@ -272,9 +306,10 @@ fn twins(fitted: &Fitted) -> String {
 
 fn words(model: &Model, face: Face) -> String {
     let mut text = String::new();
-    // How good it is has a table of its own.
+    // How good it is and what it says stand beside their tables and charts.
     let sections = explain::sections(model, face).into_iter();
-    for section in sections.filter(|section| section.title != explain::QUALITY) {
+    let elsewhere = [explain::QUALITY, explain::EFFECTS, explain::STABILITY];
+    for section in sections.filter(|section| !elsewhere.contains(&section.title)) {
         let _ = writeln!(text, "<section><h2>{}</h2>", escape(section.title));
         for paragraph in &section.paragraphs {
             let safe = escape(paragraph);

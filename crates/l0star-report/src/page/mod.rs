@@ -23,12 +23,13 @@ use l0star_data::{DataError, counted, write_atomically};
 use l0star_record::Model;
 use l0star_record::fields::{Fitted, List, Priced};
 use l0star_record::metrics::Rows;
+use l0star_record::stability::Stability;
 use serde::Serialize;
 
 use crate::face::Face;
-use crate::prices;
 use crate::proof::{self, Cost, Proof};
 use crate::text::{share, significant};
+use crate::{prices, stability};
 
 pub use self::trace::Trace;
 
@@ -45,6 +46,10 @@ struct Charts<'a> {
     trace: Option<trace::Chart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a PathChart<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv: Option<&'a CvChart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stability: Option<&'a Stability>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prices: Option<Vec<Bar<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,8 +118,12 @@ pub struct PathPoint<'a> {
     pub status: &'a str,
     /// A certified lower bound on all models of that size.
     pub lower_bound: Option<f64>,
-    /// The value of the criterion.
-    pub criterion: Option<f64>,
+    /// Akaike's criterion.
+    pub aic: Option<f64>,
+    /// The Bayesian criterion.
+    pub bic: Option<f64>,
+    /// The extended Bayesian criterion.
+    pub ebic: Option<f64>,
     /// The features.
     pub support: &'a [String],
 }
@@ -135,7 +144,7 @@ impl PathChart<'_> {
         let title = proof::path(self.points.iter().map(of));
         let (first, rest) = title.split_at(1);
         format!(
-            "{}{rest}. {} is smallest at {}, the model above.",
+            "{}{rest}. {} is smallest at {}, the model above. The grid shows the features of each size.",
             first.to_uppercase(),
             self.criterion,
             counted(self.chosen, "feature")
@@ -155,6 +164,61 @@ pub struct Page<'a> {
     pub trace: Option<&'a Trace>,
     /// The sizes that the model was chosen from.
     pub path: Option<PathChart<'a>>,
+    /// The scores that it was chosen by.
+    pub cv: Option<CvChart>,
+}
+
+impl<'a> Page<'a> {
+    /// A page about a model and nothing else.
+    pub fn new(face: Face, model: &'a Model) -> Self {
+        Self {
+            face,
+            model,
+            rows: None,
+            trace: None,
+            path: None,
+            cv: None,
+        }
+    }
+}
+
+/// The scores of cross-validation.
+#[derive(Debug, Serialize)]
+pub struct CvChart {
+    /// What folds were scored by.
+    pub score: String,
+    /// The candidates, by ridge, k running fastest.
+    pub points: Vec<CvPoint>,
+    /// The models of the folds at the choice.
+    pub folds: Vec<FoldModel>,
+}
+
+/// A candidate of cross-validation.
+#[derive(Debug, Serialize)]
+pub struct CvPoint {
+    /// At most this many features.
+    pub k: usize,
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// The mean score of the folds, if every fold has one.
+    pub mean: Option<f64>,
+    /// Its standard error.
+    pub error: Option<f64>,
+    /// Whether it is the choice.
+    pub chosen: bool,
+    /// Whether its mean is the best.
+    pub best: bool,
+}
+
+/// The model of a fold.
+#[derive(Debug, Serialize)]
+pub struct FoldModel {
+    /// The number of the fold.
+    pub fold: usize,
+    /// Its score.
+    pub score: Option<f64>,
+    /// The features.
+    pub support: Vec<String>,
 }
 
 /// Writes the page.
@@ -165,12 +229,19 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         rows,
         trace,
         path,
+        cv,
     } = page;
     let proof = Proof::of(&model.fitted);
     let is_proved = proof.is_optimal();
     let mut charts = Charts {
         trace: trace.and_then(|trace| trace.chart(is_proved)),
         path: path.as_ref(),
+        cv: cv.as_ref(),
+        stability: model
+            .fitted
+            .stability
+            .as_ref()
+            .filter(|own| own.resamples > 0),
         ..Charts::default()
     };
     let fitted_rows = format!(
@@ -192,6 +263,30 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     }
     if let Some(path) = path {
         note("path", path.note(&model.fitted.method));
+    }
+    if let Some(cv) = cv {
+        note(
+            "cv",
+            format!(
+                "The mean {} of the held-out folds with one standard error up and down; the choice is the model above. The grid shows which features the folds chose at that size.",
+                cv.score
+            ),
+        );
+    }
+    if let Some(own) = &model.fitted.stability {
+        note(
+            "stability",
+            format!(
+                "{}. {} Blue: in the model above. A cell of the grid: how often both were chosen, in the order of the bars.{}",
+                stability::headline(own),
+                stability::verdict(own),
+                own.pairs
+                    .iter()
+                    .take(3)
+                    .map(|pair| format!(" {}.", stability::stand_in(pair)))
+                    .collect::<String>()
+            ),
+        );
     }
     if let Some(prices) = &model.fitted.prices {
         let all = prices::ordered(prices);
