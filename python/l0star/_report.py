@@ -62,7 +62,10 @@ def write(
     path: tuple[str, Sequence[Result]] | None = None,
     cv: tuple[Any, ...] | None = None,
 ) -> None:
-    """Write the page of a result; ``path`` is the criterion by which it was chosen, and what it was chosen from; ``cv`` the scores."""
+    """Write the page of a result.
+
+    ``path`` is the criterion by which it was chosen, and what it was chosen from; ``cv`` has the scores.
+    """
     origin = result.origin
     if origin is None:
         raise ValueError("This result does not know where it comes from: only results of l0star have a page.")

@@ -192,10 +192,10 @@ class Result(Model):
     def metrics(self) -> dict[str, Any]:
         """How good the model is: name of a measure → number.
 
-        ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about those
-        that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy`` and, with
-        the logistic loss, ``log_loss`` and ``brier``; and ``deviance_explained`` where the loss is a likelihood. Sample
-        weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
+        ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about
+        those that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy``
+        and, with the logistic loss, ``log_loss`` and ``brier``; and ``deviance_explained`` where the loss is a
+        likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
         """
         return copy.deepcopy(self.record.get("metrics", {}))
 

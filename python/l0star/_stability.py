@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core, _plot
@@ -81,7 +82,7 @@ class Stability:
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
-        """Pairs of features that stand for each other, the clearest first: where one is in, the other tends to be out."""
+        """Pairs of features that stand for each other: where one is in, the other tends to be out. The clearest first."""
         return list(self.fields["pairs"])
 
     @property
@@ -293,9 +294,7 @@ def stability(
 
 
 def _key(data: Any, options: Options, k: int, resampling: str) -> str:
-    """What tells these resamples from others: the data, the problem, and how rows are drawn."""
-    import scipy.sparse as sp
-
+    """Tell these resamples from others: the data, the problem, and how rows are drawn."""
     digest = hashlib.sha256()
     parts = [data.y, data.weights, data.offset]
     parts += [data.X.data, data.X.indices, data.X.indptr] if sp.issparse(data.X) else [data.X]

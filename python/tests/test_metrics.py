@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from l0star import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, solve, sparse_path
 from numpy.typing import NDArray
 from sklearn import metrics
+
+from l0star import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, solve, sparse_path
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(90, 6)) * [1, 5, 0.1, 1, 1, 20]
@@ -108,7 +109,7 @@ def test_held_out_rows_teach_nothing_and_are_measured(kind: Any, weights: NDArra
 def test_labels_are_on_both_sides_in_their_shares() -> None:
     held = _held(0.2, 1, True, None)
     for label in ("yes", "no"):
-        of_label = LABELS == label
+        of_label = label == LABELS
         assert held[of_label].sum() == round(0.2 * of_label.sum())
     model = SparseClassifier(k=2, holdout=0.2).fit(X, LABELS)
     scores = model.decision_function(X)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from l0star import Stability, solve, stability
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+
+from l0star import Stability, solve, stability
 
 RNG = np.random.default_rng(2)
 BASE = RNG.normal(size=(60, 2))

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from l0star import L0starWarning, SparseRegressor, solve
 from numpy.typing import NDArray
+
+from l0star import L0starWarning, SparseRegressor, solve
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(120, 5)) * [1, 100, 0.01, 1, 1] + [0, 1e4, 3, 0, -2]
