@@ -82,7 +82,7 @@ class Stability:
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
-        """Pairs of features that stand for each other: where one is in, the other tends to be out. The clearest first."""
+        """Pairs of features that stand for each other: where one is in, the other is mostly out. The clearest first."""
         return list(self.fields["pairs"])
 
     @property

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Mutex;
 use std::time::Instant;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -108,6 +107,9 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let solution = Run::new(&problem, &settings).solve()?;
     let (shown, is_refit, note) = task.reported(&problem, &solution);
+    if !args.quiet && !args.json {
+        output::warn(note.as_slice());
+    }
     warnings.extend(note);
     let outcome = Outcome {
         is_refit,
@@ -223,7 +225,6 @@ fn resample(
     let problem = |at: usize| -> Result<Problem, Failure> {
         task.problem(args.k, args.ridge, Some(&plan.draw(at)))
     };
-    let kept = Mutex::new(checkpoints);
     let mut save = |drawn: &[Drawn]| {
         if !is_kept {
             return;
@@ -231,10 +232,7 @@ fn resample(
         file.seconds = before + started.elapsed().as_secs_f64();
         file.drawn = drawn.to_vec();
         file.drawn.sort_by_key(|own| own.at);
-        let mut kept = kept
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        kept.write(&file);
+        checkpoints.write(&file);
     };
     let done = |count: usize| bar.set_position(count as u64);
     let found = searches.run(known, problem, done, &mut save);

@@ -202,7 +202,7 @@ impl Problem {
                 builder = builder.loss(loss);
             }
             let problem = builder.clone().build()?;
-            Ok((problem, builder))
+            Ok::<_, l0star::Error>((problem, builder))
         };
         let built = py.detach(|| guarded(build))?;
         let (problem, builder) = built.map_err(refuse)?;

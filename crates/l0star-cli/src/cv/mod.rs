@@ -250,6 +250,9 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
             let solution = solution?;
             found.seconds = searches.seconds();
             let (shown, is_refit, note) = task.reported(&problem, &solution);
+            if !args.quiet && !args.json {
+                output::warn(note.as_slice());
+            }
             warnings.extend(note);
             let outcome = Outcome {
                 is_refit,

@@ -167,7 +167,7 @@ impl Stability {
 
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for name in models.iter().flatten() {
-            *counts.entry(name).or_default() += 1;
+            *counts.entry(*name).or_default() += 1;
         }
         // Of equal counts, in the order of the columns.
         let order = features(&mut columns.into_iter()).into_iter();
