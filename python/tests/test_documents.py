@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "python" / "guide").glob("*.py"))
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
 TWINS = ROOT / "crates" / "l0star" / "examples"
-DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "docs" / "guide" / "constraints.md"]
+GUIDES = ROOT / "docs" / "guide"
+DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md", GUIDES / "constraints.md", GUIDES / "quality.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

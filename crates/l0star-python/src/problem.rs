@@ -254,7 +254,7 @@ impl Problem {
         };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
         if refit {
-            solution.refit(&self.problem);
+            solution.drop_ridge(&self.problem);
         }
         solution.complete(self.rules.free());
         solution.describe(&self.problem);
@@ -349,7 +349,7 @@ impl Problem {
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
             if refit {
-                solution.refit(&self.problem);
+                solution.drop_ridge(&self.problem);
             }
             solution.complete(self.rules.free());
             solution.describe(&self.problem);

@@ -205,7 +205,7 @@ impl Solution {
     }
 
     /// Puts the coefficients without the ridge in the place of those with it.
-    pub fn refit(&mut self, problem: &l0star::Problem) {
+    pub fn drop_ridge(&mut self, problem: &l0star::Problem) {
         match inference::refit(problem, &self.found) {
             Ok(refit) => (self.found, self.is_refit) = (refit, true),
             Err(reason) => self.kept_ridge = Some(inference::kept_ridge(reason)),

@@ -74,7 +74,7 @@ const ONE_THREAD: &str = " --threads 1";
 fn repeatable(arguments: &str) -> String {
     let word = arguments.split_whitespace().next();
     match word {
-        Some("fit" | "path" | "cv") => format!("{arguments}{ONE_THREAD}"),
+        Some("fit" | "path" | "cv" | "stability") => format!("{arguments}{ONE_THREAD}"),
         _ => arguments.to_owned(),
     }
 }
@@ -130,4 +130,7 @@ fn the_readme_shows_what_the_command_prints() {
 fn the_guide_shows_what_the_command_prints() {
     assert!(replay("docs/guide/data.md") > 5);
     assert!(replay("docs/guide/constraints.md") > 3);
+    assert!(replay("docs/guide/quality.md") > 0);
+    assert!(replay("docs/guide/inference.md") > 1);
+    assert!(replay("docs/guide/stability.md") > 0);
 }

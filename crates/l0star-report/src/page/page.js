@@ -336,10 +336,16 @@ function drawCv(section, { score, points, folds }) {
     const dot = node(plot.root, "circle", { class: `${style === "good" ? "good-fill" : style + "-fill"}${point.chosen ? " lit" : ""}`, cx: px, cy: py, r: point.chosen ? 6 : 4 });
     return { ...point, px, py, dot };
   });
+  // The words stand where no line is: the choice at the bottom, the best at the top.
   for (const point of placed.filter((own) => own.chosen || own.best)) {
-    const word = point.chosen ? (point.best ? "chosen, best" : "chosen") : "best";
     const end = point.px > (plot.left + plot.right) / 2 ? "end" : "start";
-    node(plot.root, "text", { class: "mark", x: point.px + (end === "end" ? -8 : 8), y: plot.toY(point.mean - (point.error || 0)) + 14, "text-anchor": end }, word);
+    const x = point.px + (end === "end" ? -6 : 6);
+    if (point.chosen) {
+      node(plot.root, "line", { class: "zero", x1: point.px, x2: point.px, y1: point.py, y2: plot.bottom });
+      node(plot.root, "text", { class: "mark", x, y: plot.bottom - 6, "text-anchor": end }, point.best ? "chosen, best" : "chosen");
+    } else {
+      node(plot.root, "text", { class: "mark", x: point.px, y: plot.toY(point.mean + (point.error || 0)) - 6, "text-anchor": "middle" }, "best");
+    }
   }
   hover(plot, placed, (point) => `k = ${point.k}${ridges.length > 1 ? `, ridge ${number(point.ridge)}` : ""}\n${score} ${number(point.mean, 5)}${point.error === null ? "" : ` ± ${number(point.error, 3)}`}`,
     (point) => placed.forEach((own) => own.dot.setAttribute("r", own.chosen || own === point ? 6 : 4)));
