@@ -117,6 +117,7 @@ fn labels_texts_gaps_and_weights_go_with_it() {
     let rows = number(&fit, "/metrics/training/rows") + number(&fit, "/metrics/holdout/rows");
     assert_eq!(rows, 120.0);
     let told = sandbox.run("explain m.json").stdout;
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("How good it is"), "{told}");
     assert!(told.contains("nothing was learnt from them"), "{told}");
     let cv = sandbox.json(&format!("cv clinic.csv {options} --json"));

@@ -84,7 +84,7 @@ fn a_run_that_is_killed_goes_on_from_its_file() {
     assert_eq!(more["stability"]["resamples"], 20);
     sandbox.refuses(
         &format!("stability {DATA} --target target -k 3 --resume s.ckpt"),
-        2,
+        3,
         &["s.ckpt", "other data, options or resamples"],
     );
     sandbox.write("damaged", "{");
