@@ -6,6 +6,7 @@ lower bound that no such model can beat.
 =============================================  =========================================================
 :func:`solve`                                  one problem, one :class:`Result`
 :func:`sparse_path`                            the best model of every size
+:func:`stability`                              the best model of every resample of the rows
 :class:`SparseRegressor`                       scikit-learn's interface
 :class:`SparseClassifier`                      the same for two classes
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
@@ -24,6 +25,7 @@ from l0star._prices import Price, Prices
 from l0star._progress import Progress
 from l0star._result import Model, Result
 from l0star._solve import SolveInterrupted, solve
+from l0star._stability import Stability, stability
 from l0star._warnings import L0starWarning
 
 __all__ = [
@@ -39,7 +41,9 @@ __all__ = [
     "SparsePath",
     "SparseRegressor",
     "SparseRegressorCV",
+    "Stability",
     "__version__",
     "solve",
     "sparse_path",
+    "stability",
 ]

@@ -26,11 +26,16 @@ __all__ = [
     "counted",
     "cross_validate",
     "cut",
+    "effect_notes",
     "gap",
     "headline",
+    "hold_out",
+    "measures",
     "percent",
     "printable",
     "report",
+    "small_print",
+    "stability_words",
     "width",
 ]
 
@@ -67,6 +72,10 @@ class Solution:
     def relative_gap(self) -> float | None: ...
     @property
     def support(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def refit(self) -> bool: ...
+    @property
+    def kept_ridge(self) -> str | None: ...
     @property
     def coefficients(self) -> npt.NDArray[np.float64]: ...
     @property
@@ -173,6 +182,7 @@ class Problem:
         k: int,
         settings: Mapping[str, object],
         *,
+        refit: bool = False,
         callback: _Callback | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
@@ -188,6 +198,7 @@ class Problem:
         positive_label: str | None = None,
         warnings: Sequence[str],
         prices: Sequence[Price] | None = None,
+        holdout: tuple[object, ...] | None = None,
     ) -> str: ...
     def scores(self, solution: Solution) -> npt.NDArray[np.float64]: ...
     def warnings(self, k: int) -> list[str]: ...
@@ -196,11 +207,29 @@ class Problem:
         sizes: Sequence[int],
         settings: Mapping[str, object],
         *,
+        refit: bool = False,
         callback: _Callback | None = None,
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[list[Solution], BaseException | None]: ...
+    def stability(
+        self,
+        k: int,
+        settings: Mapping[str, object],
+        *,
+        y: npt.NDArray[np.float64],
+        has_labels: bool,
+        resamples: int,
+        resampling: str,
+        seed: int,
+        start: Sequence[int],
+        key: str,
+        callback: _Callback | None = None,
+        save: Callable[[bytes], object] | None = None,
+        save_every: float = 60.0,
+        resume: bytes | None = None,
+    ) -> tuple[str, npt.NDArray[np.float64], BaseException | None]: ...
     def prices(
         self,
         solution: Solution,
@@ -224,6 +253,13 @@ class Tally:
     def complete(self) -> list[int]: ...
     def choose(self, one_standard_error: bool) -> tuple[int | None, bool]: ...
 
+def hold_out(
+    y: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+    has_labels: bool,
+    share: float,
+    seed: int,
+) -> list[bool]: ...
 def cross_validate(
     tally: Tally,
     settings: Mapping[str, object],
@@ -240,12 +276,17 @@ def report(
     *,
     rows: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | None] | None = None,
     trace: npt.NDArray[np.float64] | None = None,
-    path: tuple[str, int, Sequence[tuple[int, str, float, float | None, float | None, Sequence[str]]]] | None = None,
+    path: tuple[str, int, Sequence[tuple[object, ...]]] | None = None,
+    cv: tuple[object, ...] | None = None,
 ) -> None: ...
 def headline(status: str, k: int, objective: float, lower_bound: float | None, method: str) -> str: ...
 def advice(status: str) -> str | None: ...
 def cost_note(status: str, bounds: tuple[float, float], objective: float) -> str | None: ...
 def gap(objective: float, lower_bound: float | None) -> str | None: ...
+def measures(metrics: str) -> list[tuple[str, str, str]]: ...
+def small_print(nodes: int, peak: int, calls: int, seconds: float, method: str) -> str: ...
+def effect_notes(model: str) -> list[str]: ...
+def stability_words(summary: str) -> tuple[str, list[str]]: ...
 def percent(share: float) -> str: ...
 def counted(count: int, noun: str) -> str: ...
 def width(text: str) -> int: ...

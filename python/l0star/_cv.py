@@ -15,15 +15,17 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
-from l0star._input import Data
+from l0star._input import Data, hold_out
 from l0star._options import check_count, check_real
 from l0star._progress import Progress, Telling, bar
+from l0star._report import finite, write
 from l0star._solve import Clock, Job
 from l0star._tally import Tally
 
@@ -66,7 +68,7 @@ class _CrossValidated(_SparseModel):
         options = self._options(ridge=1.0, verbose=0)
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
         Checkpoints(options)
-        data = self._read(X, y, sample_weight, offset)
+        data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
         ks = self._sizes(rules(options, data.names))
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
@@ -77,6 +79,7 @@ class _CrossValidated(_SparseModel):
         if len(folds) < 2:
             raise ValueError(f"{name} needs at least 2 folds; cv gives {len(folds)}.")
 
+        self._supports: dict[tuple[int, int, int], list[str]] = {}
         clock = Clock(self.time_limit)
         tally = Tally(ks, ridges, len(folds))
         try:
@@ -89,6 +92,34 @@ class _CrossValidated(_SparseModel):
         self.k_, self.ridge_ = chosen["k"], chosen["ridge"]
         self._solve(Job(data, self._options(ridge=self.ridge_, verbose=0)), self.k_, clock)
         return self
+
+    def report(self, file: str | os.PathLike[str]) -> None:
+        """Write the scores and the model that was chosen as one HTML page, as the command's ``cv --report`` does.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it; what is there is replaced.
+        """
+        check_is_fitted(self)
+        found = self.cv_results_
+        n_folds = sum(name.endswith("_test_score") and name.startswith("split") for name in found)
+        means, errors = found["mean_test_score"], found["std_test_score"] / np.sqrt(n_folds - 1)
+        best = int(np.nanargmax(means))
+        points = [
+            (chosen["k"], chosen["ridge"], finite(mean), finite(error), at == self.best_index_, at == best)
+            for at, (chosen, mean, error) in enumerate(zip(found["params"], means, errors, strict=True))
+        ]
+        ridge = list(dict.fromkeys(own["ridge"] for own in found["params"])).index(self.ridge_)
+        folds = [
+            (
+                finite(float(found[f"split{fold}_test_score"][self.best_index_])),
+                self._supports.get((ridge, self.k_, fold), []),
+            )
+            for fold in range(n_folds)
+        ]
+        name = self.scoring if isinstance(self.scoring, str) else "score"
+        write(file, self.result_, cv=(name, points, folds))
 
     def _sizes(self, asked: _core.Rules) -> list[int]:
         name, included = type(self).__name__, asked.n_included
@@ -138,7 +169,9 @@ class _CrossValidated(_SparseModel):
 
         def score(path: int, solution: _core.Solution) -> float:
             test = paths[path][2]
-            fitted._adopt(jobs[path].result(solution))
+            result = jobs[path].result(solution)
+            fitted._adopt(result)
+            self._supports[path // len(folds), solution.k, path % len(folds)] = result.features
             extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
             found = float(scorer(fitted, X[test], y[test], **extra))
             shown.update()
@@ -225,6 +258,9 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
+        refit: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
@@ -297,6 +333,9 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
+        refit: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,

@@ -68,6 +68,13 @@ within : float, default=None
 prices : bool, default=False
     Whether to find out what every other decision about a feature would cost, see :meth:`Result.prices`. Each is
     exact, and they share what one search knows.
+refit : bool, default=False
+    Whether to fit the chosen features once more without the ridge. Coefficients are those then; objective, bound and
+    proof stay about the choice, which is made with the ridge.
+holdout : float, default=None
+    Share of the rows (of each label) from which nothing is learnt; ``metrics`` says how good the model is on them.
+random_state : int, default=1
+    Seed of everything that is drawn, such as held-out rows: the same one gives the same result.
 checkpoint : str or path, default=None
     A file for the state of the search, so that another process can go on with it: written while the search runs, and
     at its end, whatever ends it.
@@ -150,6 +157,8 @@ n_solver_calls_ : int
     Relaxations and restricted problems solved.
 prices_ : list of Price or None
     What every other decision about a feature would cost, with ``prices=True``.
+metrics_ : dict
+    How good the model is, see :attr:`Result.metrics`.
 result_ : Result
     All of this, to look at and to draw.
 n_features_in_ : int

@@ -22,6 +22,7 @@ from l0star._input import (
     Data,
     complete,
     feature_names,
+    hold_out,
     refuse_labels,
     signs,
     target_name,
@@ -68,7 +69,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         """
         options = self._options()
         check_count(type(self).__name__, "k", self.k)
-        self._solve(Job(self._read(X, y, sample_weight, offset), options), self.k)
+        data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
+        self._solve(Job(data, options), self.k)
         return self
 
     def _options(self, **changes: Any) -> Options:
@@ -109,6 +111,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self.status_ = result.status
         self.solutions_ = result.solutions
         self.prices_ = result.priced
+        self.metrics_ = result.metrics
         self.huber_delta_ = result.huber_delta
         self.n_nodes_ = result.nodes
         self.n_solver_calls_ = result.solver_calls
@@ -207,6 +210,9 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
+        refit: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
@@ -306,6 +312,9 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
+        refit: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -34,6 +34,22 @@ class Data:
     offset: Vector | None = None
     classes: npt.NDArray[Any] | None = None
     target: str = "y"
+    held_out: Data | None = None
+
+    def part(self, rows: npt.NDArray[Any]) -> Data:
+        """Give some of the rows, by index or by mask."""
+        # Only CSR has rows to take.
+        X = self.X.tocsr() if sp.issparse(self.X) else self.X
+        weights, offset = (None if values is None else values[rows] for values in (self.weights, self.offset))
+        return Data(X[rows], self.y[rows], self.names, weights, offset, self.classes, self.target)
+
+
+def hold_out(data: Data, share: float | None, seed: int) -> Data:
+    """Give the rows to learn from, with those that are held out beside them."""
+    if share is None:
+        return data
+    held = np.asarray(_core.hold_out(data.y, data.weights, data.classes is not None, float(share), int(seed)))
+    return replace(data.part(~held), held_out=data.part(held))
 
 
 def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None) -> Data:

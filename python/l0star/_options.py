@@ -51,6 +51,9 @@ class Options:
     top: int | None = None
     within: float | None = None
     prices: bool = False
+    refit: bool = False
+    holdout: float | None = None
+    random_state: int = 1
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_every: float = 60.0
     resume: str | os.PathLike[str] | None = None
@@ -113,6 +116,11 @@ class Options:
                 check_real(owner, name, getattr(self, name), least=0.0, finite=False)
         if self.within is not None:
             check_real(owner, "within", self.within, least=0.0)
+        if self.holdout is not None:
+            check_real(owner, "holdout", self.holdout, above=0.0)
+            if not self.holdout < 1:
+                _refuse(owner, "holdout", self.holdout, "a float in the range (0, 1) or None")
+        check_count(owner, "random_state", self.random_state)
         if self.top is not None:
             check_count(owner, "top", self.top, least=1)
         check_real(owner, "checkpoint_every", self.checkpoint_every, least=0.0)

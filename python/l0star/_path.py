@@ -14,7 +14,7 @@ from l0star import _plot
 from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
-from l0star._input import read
+from l0star._input import hold_out, read
 from l0star._options import Options, check_count, check_word
 from l0star._progress import Progress, bar
 from l0star._report import write
@@ -168,6 +168,9 @@ def sparse_path(
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
+    refit: bool = False,
+    holdout: float | None = None,
+    random_state: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
@@ -240,7 +243,7 @@ def sparse_path(
         k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)
     ks = range(min(asked.n_included, k_max), k_max + 1)
-    job = Job(data, options)
+    job = Job(hold_out(data, options.holdout, options.random_state), options)
     job.look(k_max)
     if not verbose:
         return SparsePath(job.path(ks))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -105,6 +105,19 @@ def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
     if used:
         size = min(10.0, 72 * 0.7 * _inches(ax)[1] / len(used))
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=max(size, 3.0))
+    return ax
+
+
+def plot_frequencies(features: Sequence[dict[str, Any]], ax: Axes | None, most: int) -> Axes:
+    """Draw how often features were chosen, those of the model of all rows in its colour."""
+    features = features[:most]
+    names = _shown([own["feature"] for own in features])
+    ax = _axes(ax, names)
+    colours = [PLUS if own["chosen"] else MINUS for own in features]
+    ax.barh(range(len(names)), [100 * own["frequency"] for own in features], color=colours)
+    _name_rows(ax, names)
+    ax.invert_yaxis()
+    ax.set(xlabel="% of resamples that chose it", xlim=(0, 100))
     return ax
 
 

@@ -49,8 +49,23 @@ class Origin:
     has_offset: bool
 
 
-def write(file: str | os.PathLike[str], result: Result, path: tuple[str, Sequence[Result]] | None = None) -> None:
-    """Write the page of a result; ``path`` is the criterion by which it was chosen, and what it was chosen from."""
+def notes(result: Result) -> list[str]:
+    """Say what standard errors, and a fit without the ridge, are about."""
+    if result.origin is None:
+        return []
+    return _core.effect_notes(json.dumps(_model(result, result.origin, ""), allow_nan=False))
+
+
+def write(
+    file: str | os.PathLike[str],
+    result: Result,
+    path: tuple[str, Sequence[Result]] | None = None,
+    cv: tuple[Any, ...] | None = None,
+) -> None:
+    """Write the page of a result.
+
+    ``path`` is the criterion by which it was chosen, and what it was chosen from; ``cv`` has the scores.
+    """
     origin = result.origin
     if origin is None:
         raise ValueError("This result does not know where it comes from: only results of l0star have a page.")
@@ -60,7 +75,7 @@ def write(file: str | os.PathLike[str], result: Result, path: tuple[str, Sequenc
         criterion, results = path
         call = f"l0star.sparse_path(X, y, k_max={results[-1].k}{origin.arguments})"
         points = [
-            (one.k, one.status, one.objective, one.lower_bound, getattr(one, criterion), one.features)
+            (one.k, one.status, one.objective, one.lower_bound, (one.aic, one.bic, one.ebic), one.features)
             for one in results
         ]
         chart = (criterion.upper(), result.k, points)
@@ -70,6 +85,7 @@ def write(file: str | os.PathLike[str], result: Result, path: tuple[str, Sequenc
         rows=None if rows is None else (rows.scores, rows.y, rows.weights),
         trace=result.trace if path is None else None,
         path=chart,
+        cv=cv,
     )
 
 

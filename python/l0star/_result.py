@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import html
+import json
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from l0star import _core, _plot
 from l0star._docs import drawing
 from l0star._prices import Prices
-from l0star._report import Origin, Rows, write
+from l0star._report import Origin, Rows, notes, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,6 +128,8 @@ class Result(Model):
         How the search went: seconds, objective, lower bound, nodes.
     fit_intercept : bool
         Whether there is an intercept.
+    refit : bool
+        Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
     priced : Prices or None
         See :meth:`prices`.
     warnings : list of str
@@ -164,6 +167,7 @@ class Result(Model):
     found_after: float
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
+    refit: bool = False
     priced: Prices | None = None
     warnings: list[str] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
@@ -183,6 +187,17 @@ class Result(Model):
     def per_sd(self) -> dict[str, float]:
         """Name → effect of one standard deviation of the column, for the features of the model."""
         return {self.names[j]: float(self.coef_per_sd[j]) for j in self.support}
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """How good the model is: name of a measure → number.
+
+        ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about
+        those that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy``
+        and, with the logistic loss, ``log_loss`` and ``brier``; and ``deviance_explained`` where the loss is a
+        likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
+        """
+        return copy.deepcopy(self.record.get("metrics", {}))
 
     @property
     def headline(self) -> str:
@@ -231,6 +246,43 @@ class Result(Model):
         names, coefficients, effects = zip(*self._rows(), strict=True) if self._rows() else ((), (), ())
         index = pd.Index(names, name="feature", dtype=object)
         return pd.DataFrame({"coefficient": coefficients, "per_sd": effects}, index=index, dtype=float)
+
+    @property
+    def odds_ratios(self) -> dict[str, float]:
+        """Name → what a unit of the column multiplies the odds of the second label by; for the logistic loss."""
+        return dict(self.record.get("odds_ratios", {}))
+
+    def summary(self) -> pd.DataFrame:
+        """Coefficients with all that is known of them, the features taken as given.
+
+        Standard errors and 95 % intervals are conditional on the chosen features. The same rows chose them, so the
+        intervals are too narrow; :func:`l0star.stability` has intervals of which the choice is part. Without ``refit``
+        they are those of the coefficients with the ridge.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss;
+            ``standard_error``, ``lower`` and ``upper``, where there are any; and, with ``prices=True``,
+            ``cost_without``, how much the objective rises at best without the feature. ``attrs["notes"]`` says what
+            the numbers are about.
+        """
+        inference = self.record.get("inference") or {"coefficients": []}
+        known = {own["feature"]: own for own in inference["coefficients"]}
+        frame = self.to_pandas()
+        names = [str(name) for name in frame.index]
+
+        def column(values: dict[str, Any]) -> list[float]:
+            return [np.nan if (value := values.get(name)) is None else float(value) for name in names]
+
+        if self.odds_ratios:
+            frame["odds_ratio"] = column(self.odds_ratios)
+        for title in ("standard_error", "lower", "upper"):
+            frame[title] = column({name: own[title] for name, own in known.items()})
+        if self.priced is not None:
+            frame["cost_without"] = column({name: p.cost for p in self.priced if p.chosen for name in p.columns})
+        frame.attrs["notes"] = notes(self)
+        return frame
 
     def prices(self) -> Prices:
         """Say what every other decision about a feature would cost, for ``solve(…, prices=True)``.
@@ -286,6 +338,8 @@ class Result(Model):
         others = "there is no other" if self.rest_bound is None else f"no other is below {self.rest_bound:.10g}"
         models = [("models", f"{len(self.solutions)} listed; {others}")] if self._is_list else []
         delta = [] if self.huber_delta is None else [("huber delta", f"{self.huber_delta:.6g}")]
+        known = _core.measures(json.dumps(self.metrics)) if self.metrics else []
+        measures = [(label, f"{line} ({rows})") for label, line, rows in known]
         twins = [("twins", f"{', '.join(others)} could stand for {name}") for name, others in self.twins.items()]
         return [
             ("objective", f"{self.objective:.10g}"),
@@ -294,11 +348,13 @@ class Result(Model):
             *models,
             *delta,
             ("k", f"{self.k} ({_core.counted(len(self.names), 'column')})"),
-            ("nodes", f"{self.nodes} ({self.peak_open_nodes} open at most)"),
-            ("seconds", f"{self.seconds:.3g}"),
-            ("method", self.method),
+            *measures,
             *twins,
         ]
+
+    def _small_print(self) -> str:
+        """How the search went."""
+        return _core.small_print(self.nodes, self.peak_open_nodes, self.solver_calls, self.seconds, self.method)
 
     def __repr__(self) -> str:
         gap = "None" if self.gap is None else f"{self.gap:.3g}"
@@ -316,7 +372,8 @@ class Result(Model):
         for name, value, effect, share in rows:
             padded = name + " " * (wide - _core.width(name))
             lines.append(f"  {padded}  {value:>12.5g}  {effect:>10}  {'█' * round(_BAR * share)}".rstrip())
-        return f"{self.headline}\n\n{facts}\n\n" + "\n".join(lines)
+        table = "\n".join(lines)
+        return f"{self.headline}\n\n{facts}\n\n{table}\n\n  {self._small_print()}"
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._facts())
@@ -331,5 +388,5 @@ class Result(Model):
         return (
             f"<div><p><b>{html.escape(self.headline)}</b></p><table>{facts}</table>"
             f"<table><thead><tr><th>feature</th><th>coefficient</th><th>per SD</th><th></th></tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f"<tbody>{''.join(rows)}</tbody></table><p><small>{html.escape(self._small_print())}</small></p></div>"
         )

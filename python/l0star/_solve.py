@@ -18,7 +18,7 @@ from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
-from l0star._input import Data, matrix, read
+from l0star._input import Data, hold_out, matrix, read
 from l0star._options import Options, check_count
 from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
@@ -76,6 +76,9 @@ def solve(
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
+    refit: bool = False,
+    holdout: float | None = None,
+    random_state: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 60.0,
     resume: str | os.PathLike[str] | None = None,
@@ -130,7 +133,7 @@ def solve(
     options.check("solve")
     check_count("solve", "k", k)
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
-    return Job(data, options).run(k)
+    return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
 
 
 class Clock:
@@ -157,6 +160,7 @@ class Job:
         # Not the matrix, which is the engine's from here on.
         self._y, self._weights = data.y, data.weights
         self._names, self._classes = data.names, data.classes
+        self._held_out = data.held_out
         self._warnings: list[str] = []
         asked = rules(options, data.names)
         self._problem = _core.Problem(
@@ -207,6 +211,7 @@ class Job:
             solution, stopped_by = self._problem.solve(
                 int(k),
                 clock.settings(options),
+                refit=bool(options.refit),
                 callback=telling.listener,
                 save=kept.save,
                 save_every=kept.every,
@@ -254,6 +259,7 @@ class Job:
             solutions, stopped_by = self._problem.path(
                 [int(k) for k in ks],
                 clock.settings(options),
+                refit=bool(options.refit),
                 callback=telling.listener,
                 save=kept.save,
                 save_every=kept.every,
@@ -281,13 +287,18 @@ class Job:
     def result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
         """Give what users see of a solution."""
         options, names = self._options, self._names
+        warnings = list(self._warnings)
+        if solution.kept_ridge is not None:
+            warnings.append(solution.kept_ridge)
+            warn(solution.kept_ridge, L0starWarning)
         aic, bic, ebic = solution.criteria or (None, None, None)
         record = self._problem.record(
             solution,
             lists=len(solution.solutions) > 1 or solution.rest_bound is not None,
             positive_label=None if self._classes is None else str(self._classes[1]),
-            warnings=self._warnings,
+            warnings=warnings,
             prices=priced,
+            holdout=self._held(solution),
         )
         result = Result(
             record=json.loads(record),
@@ -325,12 +336,23 @@ class Job:
             trace=solution.trace,
             fit_intercept=bool(options.fit_intercept),
             priced=None if priced is None else Prices(Price.of(price, names) for price in priced),
-            warnings=self._warnings,
+            refit=solution.refit,
+            warnings=warnings,
             origin=self._origin,
             rows=Rows(self._problem.scores(solution), self._y, self._weights),
         )
         logger.info("%s", result.headline)
         return result
+
+    def _held(self, solution: _core.Solution) -> tuple[Any, ...] | None:
+        """Give the rows that were held out, with what the model says of them."""
+        held, options = self._held_out, self._options
+        if held is None:
+            return None
+        scores = np.asarray(held.X @ solution.coefficients + solution.intercept, dtype=np.float64)
+        if held.offset is not None:
+            scores = scores + held.offset
+        return float(options.holdout or 0.0), int(options.random_state), scores, held.y, held.weights, held.offset
 
 
 def _warn_of_prices(results: Sequence[Result]) -> None:

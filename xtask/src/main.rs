@@ -140,6 +140,8 @@ enum Suite {
     Path,
     /// All prices in one run, against as many separate runs
     Prices,
+    /// 500 resamples of the diabetes data with interactions
+    Stability,
     /// Nodes a second with one thread and with two
     Threads,
     /// The reader of CSV files on one gigabyte
@@ -157,6 +159,7 @@ impl Bench {
             Suite::Ablation => "ablation",
             Suite::Path => "path",
             Suite::Prices => "prices",
+            Suite::Stability => "stability",
             Suite::Threads => "threads",
             Suite::Read => "read",
             Suite::Python => "python",
@@ -175,6 +178,7 @@ impl Bench {
             Suite::Ablation => bench::ablation(&self.only),
             Suite::Path => bench::path(&self.only),
             Suite::Prices => bench::prices(&self.only),
+            Suite::Stability => bench::stability::stability(),
             Suite::Threads => bench::threads(&self.only),
             Suite::Read => bench::read::read(),
             Suite::Python => bench::python::overhead(),

@@ -35,7 +35,7 @@ enum Data {
 
 const DIABETES: Data = Data::File("data/diabetes.csv");
 
-const PAGES: [Page; 10] = [
+const PAGES: [Page; 16] = [
     Page {
         name: "root",
         data: DIABETES,
@@ -115,6 +115,54 @@ const PAGES: [Page; 10] = [
         options: "--target b --loss huber -k 10 --no-intercept --ridge 1e-4 --node-limit 5",
         panels: &["trace", "residuals"],
         says: "status loud",
+    },
+    Page {
+        name: "cv",
+        data: DIABETES,
+        command: "cv",
+        options: "--target target -k 8 --ridge 1e-3,0.1",
+        panels: &["cv", "residuals"],
+        says: "Scores on rows held out",
+    },
+    Page {
+        name: "cv-of-names",
+        data: Data::Names,
+        command: "cv",
+        options: "--target y -k 3",
+        panels: &["cv", "residuals"],
+        says: "How good it is",
+    },
+    Page {
+        name: "stability",
+        data: DIABETES,
+        command: "stability",
+        options: "--target target -k 6 --interactions --resamples 100",
+        panels: &["stability", "residuals"],
+        says: "How stable the choice is",
+    },
+    Page {
+        name: "stability-of-names",
+        data: Data::Names,
+        command: "stability",
+        options: "--target y -k 3 --resamples 20 --resampling half",
+        panels: &["stability", "residuals"],
+        says: "half-samples",
+    },
+    Page {
+        name: "holdout",
+        data: DIABETES,
+        command: "fit",
+        options: "--target target -k 5 --holdout 20% --refit --prices",
+        panels: &["prices", "residuals"],
+        says: "88 rows, held out",
+    },
+    Page {
+        name: "holdout-labels",
+        data: Data::Generated("logistic -d 40 -k 5 -n 300"),
+        command: "fit",
+        options: "--target b --loss logistic -k 5 --holdout 25%",
+        panels: &["labels"],
+        says: "odds ratio",
     },
 ];
 

@@ -16,12 +16,14 @@ use crate::predict::PredictArgs;
 use crate::ready::FitArgs;
 #[cfg(feature = "figures")]
 use crate::reproduce::ReproduceArgs;
+use crate::stability::StabilityArgs;
 
 const EXAMPLES: &str = "\
 Examples:
   l0star fit data/diabetes.csv --target target -k 5
   l0star fit patients.csv --target died --loss logistic -k 8 --time-limit 1m --json
   l0star cv patients.csv --target died --loss logistic -k 8 --out model.json
+  l0star stability patients.csv --target died --loss logistic -k 8 --report stability.html
   l0star predict model.json new-patients.csv
   l0star inspect patients.csv --target died
   l0star generate huber -d 200 --seed 7 --out huber.csv
@@ -46,6 +48,9 @@ pub enum Command {
     /// Choose k and the ridge by cross-validation
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::cv::EXAMPLES))]
     Cv(Box<CvArgs>),
+    /// Find the best model of every resample of the rows: which features are chosen how often
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::stability::EXAMPLES))]
+    Stability(Box<StabilityArgs>),
     /// Apply a model to other data
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::predict::EXAMPLES))]
     Predict(PredictArgs),

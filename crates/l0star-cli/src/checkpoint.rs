@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use l0star::{BatchCheckpoint, Method, PathCheckpoint};
 use l0star_data::{Lock, write_atomically};
+use l0star_record::stability::DrawnFile;
 
 use crate::failure::Failure;
 use crate::fault::Fault;
@@ -66,6 +67,16 @@ impl Kept for PathCheckpoint {
 }
 
 impl Kept for BatchCheckpoint {
+    fn encode(&self) -> Vec<u8> {
+        self.encode()
+    }
+
+    fn decode(bytes: &[u8]) -> l0star::Result<Self> {
+        Self::decode(bytes)
+    }
+}
+
+impl Kept for DrawnFile {
     fn encode(&self) -> Vec<u8> {
         self.encode()
     }

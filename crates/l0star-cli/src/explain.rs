@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use l0star_record::Model;
+use l0star_report::effects::{self, Table};
 use l0star_report::text::printable;
+use l0star_report::width::{padded, width};
 use l0star_report::{Face, explain};
 
 use crate::failure::{Failure, SOLVED};
@@ -16,19 +18,63 @@ use crate::table;
 pub const EXAMPLES: &str = "\
 Examples:
   l0star fit data/diabetes.csv --target target -k 5 --out model.json
-  l0star explain model.json";
+  l0star explain model.json
+  l0star explain model.json --table";
 
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
     /// Model that fit --out wrote
     pub model: PathBuf,
+
+    /// Print the coefficients alone, with all that is known of them: effects, standard errors and intervals given the chosen
+    /// features, prices
+    #[arg(long)]
+    pub table: bool,
 }
 
 /// Reads the model and says what it stands for.
 pub fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let model = Model::load(&args.model)?;
-    output::print(&render(&model, &Screen::of_stdout()))?;
+    let screen = Screen::of_stdout();
+    output::print(&match args.table {
+        true => tabled(&model, &screen),
+        false => render(&model, &screen),
+    })?;
     Ok(ExitCode::from(SOLVED))
+}
+
+/// The coefficients with all that is known of them.
+fn tabled(model: &Model, screen: &Screen) -> String {
+    let Table {
+        titles,
+        rows,
+        notes,
+    } = effects::table(model, Face::Command);
+    let names: Vec<String> = rows.iter().map(|(name, _)| screen.clip(name, 32)).collect();
+    let wide = names.iter().map(|name| width(name)).fold(7, usize::max);
+    let mut lines = vec![format!("  {}", padded("feature", wide))];
+    lines.extend(names.iter().map(|name| format!("  {}", padded(name, wide))));
+    for (at, title) in titles.iter().enumerate() {
+        let cells: Vec<&str> = rows.iter().map(|(_, cells)| cells[at].as_str()).collect();
+        let wide = cells
+            .iter()
+            .map(|cell| width(cell))
+            .fold(title.len(), usize::max);
+        let column = [*title].into_iter().chain(cells);
+        for (line, cell) in lines.iter_mut().zip(column) {
+            let _ = write!(line, "  {cell:>wide$}");
+        }
+    }
+    let mut text = screen.bold(&lines[0]) + "\n";
+    for line in &lines[1..] {
+        text += line.trim_end();
+        text.push('\n');
+    }
+    for note in notes {
+        text.push('\n');
+        text += &screen.wrapped("  ", "  ", &printable(&note));
+    }
+    text
 }
 
 fn render(model: &Model, screen: &Screen) -> String {

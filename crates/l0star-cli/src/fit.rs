@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use l0star::search::{Event, News, Source};
 use l0star::{Checkpoint, Run, Solution, Status};
+use l0star_record::outcome::Outcome;
 use l0star_report::Face;
 use l0star_report::page::{self, Page, Trace};
 
@@ -50,7 +51,18 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         found: (source, seconds),
     } = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
-    let mut fitted = job.outcome().fitted(&solution);
+    let (shown, is_refit, note) = job.task.reported(&job.problem, &solution);
+    if !args.quiet && !args.json {
+        output::warn(note.as_slice());
+    }
+    job.warnings.extend(note);
+    let outcome = Outcome {
+        is_refit,
+        ..job.outcome()
+    };
+    let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
+    let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
+    let mut fitted = origin.measured(fitted)?;
     fitted.found_by = Some(source.as_str().to_owned());
     fitted.found_after = Some(seconds);
     let mut statuses = vec![solution.status];
@@ -63,19 +75,16 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         fitted.prices = Some(job.outcome().prices(&prices));
     }
     if args.out.is_some() || args.report.is_some() {
-        let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
         let model = saved::model(&origin, fitted.clone());
         if let Some(path) = &args.out {
             model.save(path)?;
         }
         if let Some(path) = &args.report {
-            let scores = job.task.scores(&solution.coefficients, solution.intercept);
+            let scores = job.task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                face: Face::Command,
-                model: &model,
                 rows: Some(job.task.scored(&scores)),
                 trace: Some(&trace),
-                path: None,
+                ..Page::new(Face::Command, &model)
             };
             page::save(path, &page)?;
         }

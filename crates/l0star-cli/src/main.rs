@@ -20,7 +20,7 @@
 //! | `ready` | arguments of `fit` and file together: a valid problem, or what is wrong |
 //! | `prices` | what each choice costs |
 //! | `table` | a result for a reader |
-//! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
+//! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `absent` | what a lean build says of the commands that it leaves out |
 //! | `args` | the commands with their arguments, as typed |
@@ -55,6 +55,7 @@ mod rules;
 mod saved;
 mod screen;
 mod search;
+mod stability;
 mod table;
 mod task;
 mod units;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Fit(args) => fit::run(&args),
         Command::Path(args) => path::run(&args),
         Command::Cv(args) => cv::run(&args),
+        Command::Stability(args) => stability::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -173,25 +173,23 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let points = solve(args, &problem, &settings, last, checkpoints)?;
 
     let chosen = args.criterion.choose(&points);
-    let rows = rows(&task, &problem, &points, args.ridge);
+    let origin = Origin::new(&args.task, &task, &problem, &settings);
+    let rows = rows(&origin, &task, &problem, &points, args.ridge)?;
     if let Some(chosen) = chosen {
-        let origin = Origin::new(&args.task, &task, &problem, &settings);
         let mut fitted = rows[chosen].fitted.clone();
         fitted.constraints = task.rules.asked().cloned();
-        fitted.warnings.clone_from(&warnings);
+        fitted.warnings.splice(0..0, warnings.iter().cloned());
         let model = saved::model(&origin, fitted);
         if let Some(out) = &args.out {
             model.save(out)?;
         }
         if let Some(file) = &args.report {
-            let solution = &points[chosen].solution;
-            let scores = task.scores(&solution.coefficients, solution.intercept);
+            let (shown, ..) = task.reported(&problem, &points[chosen].solution);
+            let scores = task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                face: Face::Command,
-                model: &model,
                 rows: Some(task.scored(&scores)),
-                trace: None,
                 path: Some(chart(&rows, args.criterion, points[chosen].k)),
+                ..Page::new(Face::Command, &model)
             };
             page::save(file, &page)?;
         }
@@ -259,7 +257,13 @@ fn solve(
     points.map_err(|error| checkpoint::explain(source, error))
 }
 
-fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row> {
+fn rows(
+    origin: &Origin,
+    task: &Task,
+    problem: &Problem,
+    points: &[Point],
+    ridge: f64,
+) -> Result<Vec<Row>, Failure> {
     let names = |of: &[usize], without: &[usize]| -> Vec<String> {
         let new = of.iter().filter(|j| !without.contains(j));
         new.map(|j| task.names[*j].clone()).collect()
@@ -269,11 +273,14 @@ fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row
     for point in points {
         let now = &point.solution.support[..];
         let criteria = point.criteria;
+        let (shown, is_refit, note) = task.reported(problem, &point.solution);
         let outcome = Outcome {
             k: point.k,
-            ..task.outcome(problem, ridge, &[])
+            is_refit,
+            ..task.outcome(problem, ridge, note.as_slice())
         };
-        let fitted = outcome.fitted(&point.solution);
+        let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
+        let fitted = origin.measured(fitted)?;
         rows.push(Row {
             // The same for all sizes, said once.
             fitted: Fitted {
@@ -288,7 +295,7 @@ fn rows(task: &Task, problem: &Problem, points: &[Point], ridge: f64) -> Vec<Row
         });
         before = now;
     }
-    rows
+    Ok(rows)
 }
 
 /// The path for a page.
@@ -306,11 +313,9 @@ fn chart(rows: &[Row], criterion: Criterion, chosen: usize) -> PathChart<'_> {
             objective: fitted.objective,
             status: &fitted.status,
             lower_bound: fitted.lower_bound,
-            criterion: match criterion {
-                Criterion::Aic => *aic,
-                Criterion::Bic => *bic,
-                Criterion::Ebic => *ebic,
-            },
+            aic: *aic,
+            bic: *bic,
+            ebic: *ebic,
             support: &fitted.support,
         }
     };

@@ -5,6 +5,7 @@ use l0star_record::fields::{ByName, DataStamp, Fitted};
 use l0star_record::model::{FORMAT, VERSION};
 use l0star_record::{Model, outcome};
 
+use crate::failure::Failure;
 use crate::task::{Task, TaskArgs};
 
 /// Where a result comes from.
@@ -31,8 +32,37 @@ impl<'a> Origin<'a> {
     }
 }
 
+impl Origin<'_> {
+    /// The fields of a result, with how good it is on rows that were held out.
+    pub fn measured(&self, mut fitted: Fitted) -> Result<Fitted, Failure> {
+        if let Some(held_out) = &self.task.held_out {
+            let model = unstamped(self, fitted.clone());
+            let measured = held_out.measure(&model, self.problem.loss())?;
+            if let Some(quality) = &mut fitted.metrics {
+                quality.holdout = Some(measured);
+            }
+        }
+        Ok(fitted)
+    }
+}
+
 /// The model file of a result.
 pub fn model(origin: &Origin, fitted: Fitted) -> Model {
+    let task = origin.task;
+    Model {
+        data: DataStamp {
+            file: task.file.display().to_string(),
+            rows: task.rows(),
+            columns: task.names.len(),
+            rows_dropped: task.rows_dropped,
+            hash: task.fingerprint(),
+        },
+        ..unstamped(origin, fitted)
+    }
+}
+
+/// The model file without what the data were, which takes a look at all of them.
+fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
     let Origin {
         args,
         task,
@@ -61,13 +91,7 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
         imputed: ByName(task.imputed.clone()),
         features: task.names.clone(),
         settings: outcome::asked(settings),
-        data: DataStamp {
-            file: task.file.display().to_string(),
-            rows: task.rows(),
-            columns: task.names.len(),
-            rows_dropped: task.rows_dropped,
-            hash: task.fingerprint(),
-        },
+        data: DataStamp::default(),
         command: std::env::args().skip(1).collect(),
         fitted,
     }

@@ -7,7 +7,7 @@ use l0star_data::counted;
 use l0star_record::fields::Fitted;
 use l0star_report::text::{exponent, percent, share, significant};
 use l0star_report::width::{padded, width};
-use l0star_report::{Proof, explain};
+use l0star_report::{Proof, explain, quality};
 
 use crate::ready::Job;
 use crate::screen::Screen;
@@ -36,27 +36,36 @@ pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) 
     if let Some(delta) = fitted.huber_delta {
         line("huber delta", significant(delta, 6));
     }
-    line(
-        "nodes",
-        format!(
-            "{} ({} open at most)",
-            solution.nodes, solution.peak_open_nodes
-        ),
-    );
-    line("solver calls", solution.solver_calls.to_string());
-    line("seconds", significant(solution.seconds, 3));
-    line("method", solution.method.to_string());
     if let Some(label) = job.positive_label() {
         let label = screen.clip(label, LONGEST_NAME);
         line("positive", format!("label '{label}'"));
     }
+    text += &measures(fitted, screen);
     text.push('\n');
     text.push_str(&coefficients(fitted, job.problem.has_intercept(), screen));
     if job.lists {
         text.push('\n');
         text.push_str(&list(job, solution, screen));
     }
+    text.push('\n');
+    text += &small_print(fitted, screen);
     text
+}
+
+/// How good the model is: a line for the rows that were fitted, and one for those that were held out.
+pub fn measures(fitted: &Fitted, screen: &Screen) -> String {
+    let mut text = String::new();
+    let lines = fitted.metrics.as_ref().map(quality::lines);
+    for [label, measures, rows] in lines.unwrap_or_default() {
+        let first = format!("  {}", screen.dim(&format!("{label:<14}")));
+        text += &screen.wrapped(&first, &" ".repeat(16), &format!("{measures} ({rows})"));
+    }
+    text
+}
+
+/// How the search went.
+pub fn small_print(fitted: &Fitted, screen: &Screen) -> String {
+    format!("  {}\n", screen.dim(&quality::search(fitted)))
 }
 
 /// The models of `--top` and `--within`: how far above the best, and their features.

@@ -3,6 +3,7 @@
 mod args;
 mod checks;
 mod features;
+mod holdout;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -10,16 +11,18 @@ use std::sync::Arc;
 
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::Builder;
-use l0star::{Design, Problem};
+use l0star::{Design, Problem, Solution};
 use l0star_data::{Fingerprint, Indicator, RawTable, factors};
 use l0star_record::Rules;
 use l0star_record::fields::Product;
+use l0star_record::inference;
+use l0star_record::metrics::Rows;
 use l0star_record::names::Known;
 use l0star_record::outcome::Outcome;
-use l0star_report::page::Rows;
 use l0star_report::{Face, warnings};
 
 pub use args::{HuberDelta, TaskArgs};
+pub use holdout::HeldOut;
 
 use crate::failure::Failure;
 
@@ -31,6 +34,8 @@ pub struct Task {
     pub loss: Arc<dyn Loss>,
     pub intercept: bool,
     pub standardize: bool,
+    /// Whether models are fitted again without the ridge.
+    refit: bool,
     pub names: Vec<String>,
     /// The features as they are in the file.
     pub design: Design,
@@ -50,6 +55,8 @@ pub struct Task {
     /// What stands in for missing values, by column.
     pub imputed: Vec<(String, f64)>,
     pub rows_dropped: usize,
+    /// Rows that nothing is learnt from.
+    pub held_out: Option<HeldOut>,
 }
 
 impl Task {
@@ -67,7 +74,10 @@ impl Task {
             raw.column(name)?;
         }
         let mut base = features::base_columns(args, &raw)?;
-        let (imputed, rows_dropped) = features::settle_missing(args, &mut raw, &base)?;
+        let rows_dropped = features::settle_missing(args, &mut raw, &base)?;
+        let (mut raw, mut held_out) = holdout::split(args, &*loss, raw)?;
+        let others = held_out.as_mut().map(|held_out| &mut held_out.table);
+        let imputed = features::impute(args, &mut raw, others, &base)?;
         let (indicators, texts) = match args.interactions {
             true => (Vec::new(), Vec::new()),
             false => features::encode_texts(args, &mut raw, &mut base)?,
@@ -112,6 +122,7 @@ impl Task {
             loss,
             intercept: !args.no_intercept,
             standardize: !args.no_standardize,
+            refit: args.refit,
             names,
             design,
             response,
@@ -124,6 +135,7 @@ impl Task {
             rules,
             imputed,
             rows_dropped,
+            held_out,
         };
         if args.huber_delta == HuberDelta::Auto {
             let builder = task.builder(task.weights.as_deref());
@@ -173,12 +185,28 @@ impl Task {
         scores
     }
 
-    /// Rows with their scores, for a page.
+    /// A solution as it is reported: with `--refit` without the ridge, and whether that could be done; if not, why.
+    pub fn reported(
+        &self,
+        problem: &Problem,
+        solution: &Solution,
+    ) -> (Solution, bool, Option<String>) {
+        if !self.refit {
+            return (solution.clone(), false, None);
+        }
+        match inference::refit(problem, solution) {
+            Ok(refit) => (refit, true, None),
+            Err(reason) => (solution.clone(), false, Some(inference::kept_ridge(reason))),
+        }
+    }
+
+    /// Rows with their scores.
     pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Rows<'a> {
         Rows {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
+            offset: self.offset.as_deref(),
         }
     }
 
@@ -247,6 +275,7 @@ impl Task {
             ridge,
             lists: false,
             free_in_support: false,
+            is_refit: false,
             positive_label: labels.map(|[_, positive]| positive.as_str()),
             warnings,
         }

@@ -48,6 +48,13 @@ pub fn share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "it must be a share such as 1% or 0.01, zero or more".into())
 }
 
+/// `20%`, or a plain share such as 0.2; more than nothing and less than all.
+pub fn part(text: &str) -> Result<f64, String> {
+    scaled(text, &[("%", 0.01)])
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| "it must be a share between 0 and 1, such as 20% or 0.2".into())
+}
+
 /// The number before the unit times the unit, whose letters may be of either case.
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
@@ -108,6 +115,15 @@ mod tests {
         }
         for text in ["", "%", "-1%", "nan", "inf", "1%%", "one"] {
             assert!(share(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_are_neither_nothing_nor_all() {
+        assert_eq!(part("25%"), Ok(0.25));
+        assert_eq!(part("0.2"), Ok(0.2));
+        for text in ["0", "0%", "1", "100%", "20", "-0.1", "nan", "x"] {
+            assert!(part(text).is_err(), "{text}");
         }
     }
 

@@ -80,11 +80,19 @@ impl RawTable {
     /// Fills the missing cells of a column of numbers with the mean of the others, and says what
     /// that is; nothing when none is missing or the column is text.
     pub fn impute_mean(&mut self, column: &str) -> Result<Option<f64>, DataError> {
-        let j = self.position(column)?;
-        if self.columns()[j].missing() == 0 {
+        if self.column(column)?.missing() == 0 {
             return Ok(None);
         }
-        let Some(values) = self.columns()[j].with_gaps() else {
+        let mean = self.mean(column)?;
+        if let Some(mean) = mean {
+            self.fill(column, mean)?;
+        }
+        Ok(mean)
+    }
+
+    /// The mean of the cells of a column that are not missing; nothing when the column is text.
+    pub fn mean(&self, column: &str) -> Result<Option<f64>, DataError> {
+        let Some(values) = self.column(column)?.with_gaps() else {
             return Ok(None);
         };
         let finite = || values.iter().filter(|value| value.is_finite());
@@ -103,7 +111,6 @@ impl RawTable {
             // The sum of large numbers may overflow where their mean does not.
             mean = finite().map(|value| value / count as f64).sum();
         }
-        self.fill(column, mean)?;
         Ok(Some(mean))
     }
 

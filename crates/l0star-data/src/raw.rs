@@ -274,6 +274,15 @@ impl RawTable {
         })
     }
 
+    /// The rows that are not marked, and those that are; messages about either name the lines of the file.
+    pub fn split_rows(mut self, marked: &[bool]) -> (RawTable, RawTable) {
+        let mut others = self.clone();
+        others.keep_rows(marked);
+        let unmarked: Vec<bool> = marked.iter().map(|is| !is).collect();
+        self.keep_rows(&unmarked);
+        (self, others)
+    }
+
     /// The rows that `keep` marks; messages go on naming the lines of the file.
     pub(crate) fn keep_rows(&mut self, keep: &[bool]) {
         let marked = || (0..self.rows).filter(|row| keep[*row]);

@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]
-    use crate::problem::{Problem, cross_validate};
+    use crate::problem::{Problem, cross_validate, hold_out};
     #[pymodule_export]
     use crate::report::report;
     #[pymodule_export]
@@ -52,7 +52,10 @@ mod _core {
     #[pymodule_export]
     use crate::text::{cut, printable, width};
     #[pymodule_export]
-    use crate::words::{advice, cost_note, counted, gap, headline, percent};
+    use crate::words::{
+        advice, cost_note, counted, effect_notes, gap, headline, measures, percent, small_print,
+        stability_words,
+    };
 
     use l0star::loss::{self, ResponseKind};
     use l0star::{Method, RelaxationKind, Status};

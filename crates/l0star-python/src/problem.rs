@@ -5,11 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use l0star::problem::Builder;
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
+use l0star_record::holdout::{self, HoldoutError};
+use l0star_record::metrics::{HeldOut, Metrics, Rows};
 use l0star_record::outcome::Outcome;
+use l0star_record::stability::summary::Resampled;
+use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
 use l0star_report::{Face, warnings};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -19,6 +24,16 @@ use crate::rules::Rules;
 use crate::run::{self, Kept, Listeners, run};
 use crate::solution::{Price, Solution, complete};
 use crate::tally::Tally;
+
+/// Share and seed, and scores, targets, weights and offset of rows that were held out.
+type Held<'py> = (
+    f64,
+    u64,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    Option<PyReadonlyArray1<'py, f64>>,
+    Option<PyReadonlyArray1<'py, f64>>,
+);
 
 /// Checked data, to be solved for any k.
 #[pyclass(frozen, module = "l0star._core")]
@@ -30,6 +45,8 @@ pub struct Problem {
     offset: Option<Vec<f64>>,
     rules: Resolved,
     ridge: f64,
+    /// Of all rows, for other weights of them.
+    builder: Builder,
 }
 
 /// How to solve, in the engine's words: the fields of `l0star::Settings` that Python knows.
@@ -97,6 +114,47 @@ impl Problem {
             free: self.rules.free().to_vec(),
         }
     }
+
+    /// `intercept + Ax + o` for every row, 0 for those that do not count.
+    fn predictions(&self, solution: &Solution) -> Vec<f64> {
+        let (design, model) = (self.problem.design(), &solution.found);
+        let mut counted = vec![model.intercept; design.rows()];
+        let x = model.coefficients.iter().copied().enumerate();
+        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
+        let mut counted = counted.into_iter();
+        let rows = self.weights.as_ref().map_or(design.rows(), Vec::len);
+        let score = |row: usize| {
+            let counts = self
+                .weights
+                .as_ref()
+                .is_none_or(|weights| weights[row] > 0.0);
+            let offset = self.offset.as_ref().map_or(0.0, |offset| offset[row]);
+            if counts {
+                counted.next().unwrap_or(0.0) + offset
+            } else {
+                0.0
+            }
+        };
+        (0..rows).map(score).collect()
+    }
+
+    /// How good a model is on rows that were held out.
+    fn measure(&self, (share, seed, scores, response, weights, offset): Held) -> HeldOut {
+        let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
+        let (scores, response) = (vector(scores), vector(response));
+        let (weights, offset) = (weights.map(vector), offset.map(vector));
+        let rows = Rows {
+            scores: &scores,
+            response: &response,
+            weights: weights.as_deref(),
+            offset: offset.as_deref(),
+        };
+        HeldOut {
+            share,
+            seed,
+            metrics: Metrics::of(self.problem.loss(), &rows),
+        }
+    }
 }
 
 #[pymethods]
@@ -141,13 +199,16 @@ impl Problem {
         let build = || {
             if huber_delta.is_none() {
                 let loss = l0star::loss_for(&builder, name, None)?;
-                return builder.loss(loss).build();
+                builder = builder.loss(loss);
             }
-            builder.build()
+            let problem = builder.clone().build()?;
+            Ok::<_, l0star::Error>((problem, builder))
         };
-        let problem = py.detach(|| guarded(build))?;
+        let built = py.detach(|| guarded(build))?;
+        let (problem, builder) = built.map_err(refuse)?;
         Ok(Self {
-            problem: problem.map_err(refuse)?,
+            problem,
+            builder,
             weights,
             offset,
             rules: rules.rules.clone(),
@@ -166,13 +227,14 @@ impl Problem {
     /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the calling thread
     /// while the search waits; a true answer stops it. `save(bytes)` takes checkpoints there, every so many seconds and
     /// at the end; `resume` has the bytes of one.
-    #[pyo3(signature = (k, settings, *, callback=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (k, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
         py: Python<'_>,
         k: usize,
         settings: Settings,
+        refit: bool,
         callback: Option<Py<PyAny>>,
         save: Option<Py<PyAny>>,
         save_every: f64,
@@ -191,13 +253,19 @@ impl Problem {
             ..Listeners::default()
         };
         let (mut solution, stopped_by) = run(py, &flag, listeners, search)?;
+        if refit {
+            solution.drop_ridge(&self.problem);
+        }
         solution.complete(self.rules.free());
         solution.describe(&self.problem);
         Ok((solution, stopped_by))
     }
 
     /// The fields of a solution as the command's `--json` prints them, with its prices. Supports name what is in for free.
-    #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None))]
+    ///
+    /// `holdout` has the share of rows that were held out, the seed, and their scores, targets, weights and offset.
+    #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None, holdout=None))]
+    #[expect(clippy::too_many_arguments)]
     fn record(
         &self,
         solution: &Solution,
@@ -205,6 +273,7 @@ impl Problem {
         positive_label: Option<&str>,
         warnings: Vec<String>,
         prices: Option<Vec<PyRef<'_, Price>>>,
+        holdout: Option<Held<'_>>,
     ) -> PyResult<String> {
         let outcome = Outcome {
             problem: &self.problem,
@@ -213,10 +282,15 @@ impl Problem {
             ridge: self.ridge,
             lists,
             free_in_support: true,
+            is_refit: solution.is_refit,
             positive_label,
             warnings: &warnings,
         };
-        let mut fitted = outcome.fitted(&solution.found);
+        let fitted = outcome.fitted(&solution.found);
+        let mut fitted = outcome.with_inference(fitted, &solution.found);
+        if let Some(quality) = &mut fitted.metrics {
+            quality.holdout = holdout.map(|held| self.measure(held));
+        }
         let prices = prices.map(|prices| -> Vec<l0star::Price> {
             prices.iter().map(|price| price.0.clone()).collect()
         });
@@ -226,25 +300,7 @@ impl Problem {
 
     /// `intercept + Ax + o` for every row, 0 for those that do not count.
     fn scores<'py>(&self, py: Python<'py>, solution: &Solution) -> Bound<'py, PyArray1<f64>> {
-        let (design, model) = (self.problem.design(), &solution.found);
-        let mut counted = vec![model.intercept; design.rows()];
-        let x = model.coefficients.iter().copied().enumerate();
-        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut counted);
-        let mut counted = counted.into_iter();
-        let rows = self.weights.as_ref().map_or(design.rows(), Vec::len);
-        let score = |row: usize| {
-            let counts = self
-                .weights
-                .as_ref()
-                .is_none_or(|weights| weights[row] > 0.0);
-            let offset = self.offset.as_ref().map_or(0.0, |offset| offset[row]);
-            if counts {
-                counted.next().unwrap_or(0.0) + offset
-            } else {
-                0.0
-            }
-        };
-        PyArray1::from_vec(py, (0..rows).map(score).collect())
+        PyArray1::from_vec(py, self.predictions(solution))
     }
 
     /// What the user should know of the data before they believe a model with k features.
@@ -268,13 +324,14 @@ impl Problem {
     /// Solves it for several k, which share their work; a time limit is for all of them.
     ///
     /// `callback`, `save` and `save_every` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
-    #[pyo3(signature = (sizes, settings, *, callback=None, save=None, save_every=60.0, resume=None))]
+    #[pyo3(signature = (sizes, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None))]
     #[expect(clippy::too_many_arguments)]
     fn path(
         &self,
         py: Python<'_>,
         sizes: Vec<usize>,
         settings: Settings,
+        refit: bool,
         callback: Option<Py<PyAny>>,
         save: Option<Py<PyAny>>,
         save_every: f64,
@@ -291,10 +348,98 @@ impl Problem {
         let search = |events| run::path(&self.problem, &settings, &events, sizes, kept);
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
+            if refit {
+                solution.drop_ridge(&self.problem);
+            }
             solution.complete(self.rules.free());
             solution.describe(&self.problem);
         }
         Ok((solutions, stopped_by))
+    }
+
+    /// The best models of resamples of the rows, and what they say together, as the JSON of `l0star stability`; what ended them
+    /// early, and which exception did.
+    ///
+    /// `y` and `has_labels` say which rows are drawn together; `start` is the model of all rows. `save` and `save_every` as in
+    /// `solve`, with the bytes of a file that belongs to `key`; `resume` has the bytes of one. `callback` hears how many are done.
+    #[pyo3(signature = (k, settings, *, y, has_labels, resamples, resampling, seed, start, key, callback=None, save=None, save_every=60.0, resume=None))]
+    #[expect(clippy::too_many_arguments)]
+    fn stability<'py>(
+        &self,
+        py: Python<'py>,
+        k: usize,
+        settings: Settings,
+        y: PyReadonlyArray1<f64>,
+        has_labels: bool,
+        resamples: usize,
+        resampling: &str,
+        seed: u64,
+        start: Vec<usize>,
+        key: String,
+        callback: Option<Py<PyAny>>,
+        save: Option<Py<PyAny>>,
+        save_every: f64,
+        resume: Option<&[u8]>,
+    ) -> PyResult<(String, Bound<'py, PyArray2<f64>>, Option<PyErr>)> {
+        let resampling: Resampling = resampling.parse().map_err(PyValueError::new_err)?;
+        let kept = kept(save_every, resume, DrawnFile::decode)?;
+        let (settings, flag) = settings.ready()?;
+        let response = y.as_array().to_vec();
+        let plan = Plan {
+            resampling,
+            seed,
+            response: &response,
+            weights: self.weights.as_deref(),
+            has_labels,
+        };
+        let listeners = Listeners {
+            k,
+            callback,
+            save,
+            ..Listeners::default()
+        };
+        let searches = Searches {
+            resamples,
+            settings: &settings,
+            threads: settings.thread_count(),
+            free: self.rules.free(),
+            start: &start,
+            every: kept.every,
+        };
+        let problem = |at: usize| self.builder.clone().weights(plan.draw(at)).k(k).build();
+        let columns = self.problem.columns();
+        let search =
+            |events| run::stability(&searches, problem, &events, key, columns, kept.resume);
+        let ((drawn, stop, seconds), stopped_by) = run(py, &flag, listeners, search)?;
+        let feature = |j: usize| self.rules.name(j).to_owned();
+        let summary = Stability::of(&Resampled {
+            drawn: &drawn,
+            names: &self.problem.names()[..columns],
+            feature: &feature,
+            chosen: &self.rules.columns(&start),
+            resampling,
+            seed,
+            asked: resamples,
+            status: match stop {
+                None => "complete",
+                Some(Stop::TimeLimit) => "time_limit",
+                Some(Stop::Interrupted) => "interrupted",
+            },
+            seconds,
+        });
+        let json = serde_json::to_string(&summary);
+        let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let coefficients = PyArray2::zeros(py, [drawn.len(), columns], false);
+        {
+            let mut writable = coefficients.readwrite();
+            let mut array = writable.as_array_mut();
+            for (row, own) in drawn.iter().enumerate() {
+                for (j, x) in &own.coefficients {
+                    array[[row, *j]] = *x;
+                }
+            }
+        }
+        Ok((json, coefficients, stopped_by))
     }
 
     /// What it costs to decide otherwise about each feature; a time limit is for all of them.
@@ -327,6 +472,30 @@ impl Problem {
         };
         Ok((prices.into_iter().map(price).collect(), stopped_by))
     }
+}
+
+/// Which rows to hold out: a share of those that count, of each label (-1 and 1).
+#[pyfunction]
+pub fn hold_out(
+    y: PyReadonlyArray1<f64>,
+    weights: Option<PyReadonlyArray1<f64>>,
+    has_labels: bool,
+    share: f64,
+    seed: u64,
+) -> PyResult<Vec<bool>> {
+    let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
+    let weights = weights.map(vector);
+    let held = holdout::draw(&vector(y), weights.as_deref(), has_labels, share, seed);
+    held.map_err(|error| {
+        PyValueError::new_err(match error {
+            HoldoutError::FewRows(rows) => {
+                format!("holdout needs at least 2 rows of positive weight; got {rows}.")
+            }
+            HoldoutError::FewOfLabel { rows, .. } => {
+                format!("holdout needs at least 2 rows of each label; one label has {rows}.")
+            }
+        })
+    })
 }
 
 /// Enters the scores of cross-validation in a tally: every path, a ridge on the rows outside a fold, is searched in turns on

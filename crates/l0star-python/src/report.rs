@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use l0star_data::DataError;
 use l0star_record::Model;
+use l0star_record::metrics::Rows;
 use l0star_report::Face;
-use l0star_report::page::{self, Page, PathChart, PathPoint, Rows, Trace};
+use l0star_report::page::{self, CvChart, CvPoint, FoldModel, Page, PathChart, PathPoint, Trace};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -19,8 +20,23 @@ type RowArrays<'py> = (
     Option<PyReadonlyArray1<'py, f64>>,
 );
 
-/// k, status, objective, lower bound, criterion, features.
-type PathRow = (usize, String, f64, Option<f64>, Option<f64>, Vec<String>);
+/// k, status, objective, lower bound, (AIC, BIC, EBIC), features.
+type PathRow = (
+    usize,
+    String,
+    f64,
+    Option<f64>,
+    [Option<f64>; 3],
+    Vec<String>,
+);
+
+/// Score; for each candidate k, ridge, mean, standard error and whether it is the choice and the best; for each fold its score
+/// and the features at the choice.
+type CvRows = (
+    String,
+    Vec<(usize, f64, Option<f64>, Option<f64>, bool, bool)>,
+    Vec<(Option<f64>, Vec<String>)>,
+);
 
 fn refuse(error: DataError) -> PyErr {
     match error {
@@ -30,15 +46,17 @@ fn refuse(error: DataError) -> PyErr {
 }
 
 /// Writes the page of a model, which is given as the JSON of a model file. `rows` are scores, targets and weights; `trace`
-/// has rows of (seconds, objective, lower bound, nodes); `path` is a criterion, the size it chooses and all sizes.
+/// has rows of (seconds, objective, lower bound, nodes); `path` is a criterion, the size it chooses and all sizes; `cv` has the
+/// scores of cross-validation.
 #[pyfunction]
-#[pyo3(signature = (file, model, *, rows=None, trace=None, path=None))]
+#[pyo3(signature = (file, model, *, rows=None, trace=None, path=None, cv=None))]
 pub fn report(
     file: PathBuf,
     model: &str,
     rows: Option<RowArrays<'_>>,
     trace: Option<PyReadonlyArray2<'_, f64>>,
     path: Option<(String, usize, Vec<PathRow>)>,
+    cv: Option<CvRows>,
 ) -> PyResult<()> {
     let model = Model::parse(&file, model.as_bytes()).map_err(refuse)?;
     let vector = |array: &PyReadonlyArray1<f64>| array.as_array().to_vec();
@@ -53,6 +71,7 @@ pub fn report(
         scores,
         response,
         weights: weights.as_deref(),
+        offset: None,
     });
     let trace = trace.map(|trace| {
         let rows = trace.as_array();
@@ -65,22 +84,46 @@ pub fn report(
         points: sizes.iter().map(point).collect(),
     });
     let page = Page {
-        face: Face::Python,
-        model: &model,
         rows,
         trace: trace.as_ref(),
         path,
+        cv: cv.map(scores),
+        ..Page::new(Face::Python, &model)
     };
     guarded(|| page::save(&file, &page))?.map_err(refuse)
 }
 
-fn point((k, status, objective, lower_bound, criterion, support): &PathRow) -> PathPoint<'_> {
+fn scores((score, points, folds): CvRows) -> CvChart {
+    let point = |(k, ridge, mean, error, chosen, best)| CvPoint {
+        k,
+        ridge,
+        mean,
+        error,
+        chosen,
+        best,
+    };
+    let fold = |(at, (score, support))| FoldModel {
+        fold: at + 1,
+        score,
+        support,
+    };
+    CvChart {
+        score,
+        points: points.into_iter().map(point).collect(),
+        folds: folds.into_iter().enumerate().map(fold).collect(),
+    }
+}
+
+fn point((k, status, objective, lower_bound, criteria, support): &PathRow) -> PathPoint<'_> {
+    let [aic, bic, ebic] = *criteria;
     PathPoint {
         k: *k,
         objective: *objective,
         status,
         lower_bound: *lower_bound,
-        criterion: *criterion,
+        aic,
+        bic,
+        ebic,
         support,
     }
 }

@@ -15,6 +15,7 @@ use l0star::{
     Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
 };
 use l0star_record::cv::{CrossValidation, Path, Searcher};
+use l0star_record::stability::{Drawn, DrawnFile, Searches, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -334,6 +335,48 @@ pub fn prices(
         run = run.resume(checkpoint);
     }
     run.solve()
+}
+
+/// The best models of resamples, what ended them early, and the seconds of all runs: the thread that waits for the searches, and
+/// one of those that search.
+pub fn stability(
+    searches: &Searches,
+    problem: impl Fn(usize) -> l0star::Result<Problem> + Sync,
+    events: &Events,
+    key: String,
+    columns: usize,
+    resume: Option<DrawnFile>,
+) -> l0star::Result<(Vec<Drawn>, Option<Stop>, f64)> {
+    let origin = Instant::now();
+    let mut file = match resume {
+        Some(file) => file.check(&key, columns).map(|()| file)?,
+        None => DrawnFile::new(key),
+    };
+    let before = file.seconds;
+    let known = std::mem::take(&mut file.drawn);
+    // A channel is sent to from one thread at a time.
+    let shared = Mutex::new(events);
+    let done = |count: usize| {
+        let events = lock(&shared);
+        if events.states {
+            events.tell(Told::State(State {
+                seconds: origin.elapsed().as_secs_f64(),
+                nodes: count as u64,
+                ..State::new(count)
+            }));
+        }
+    };
+    let mut save = |drawn: &[Drawn]| {
+        let events = lock(&shared);
+        if events.checkpoints {
+            file.seconds = before + origin.elapsed().as_secs_f64();
+            file.drawn = drawn.to_vec();
+            file.drawn.sort_by_key(|own| own.at);
+            events.save(file.encode());
+        }
+    };
+    let (drawn, stop) = searches.run(known, problem, done, &mut save)?;
+    Ok((drawn, stop, before + origin.elapsed().as_secs_f64()))
 }
 
 /// The best model of each of several sizes: the thread of a search.

@@ -1,7 +1,7 @@
 //! What comes back, as classes of properties.
 
 use l0star::path::Criteria;
-use l0star_record::outcome;
+use l0star_record::{inference, outcome};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
@@ -14,6 +14,10 @@ fn indices<'py>(py: Python<'py>, columns: &[usize]) -> Bound<'py, PyArray1<i64>>
 pub struct Solution {
     pub k: usize,
     pub found: l0star::Solution,
+    /// Whether the coefficients are those without the ridge.
+    pub is_refit: bool,
+    /// Why they are not, though that was asked for.
+    kept_ridge: Option<String>,
     /// Coefficients times the deviations of their columns.
     per_sd: Vec<f64>,
     twins: Vec<(usize, Vec<usize>)>,
@@ -68,6 +72,17 @@ impl Solution {
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         indices(py, &self.found.support)
+    }
+
+    #[getter]
+    fn refit(&self) -> bool {
+        self.is_refit
+    }
+
+    /// Why the model was not fitted again without the ridge, though that was asked for.
+    #[getter]
+    fn kept_ridge(&self) -> Option<String> {
+        self.kept_ridge.clone()
     }
 
     #[getter]
@@ -179,11 +194,21 @@ impl Solution {
         ]);
         Self {
             k,
+            is_refit: false,
+            kept_ridge: None,
             per_sd: vec![0.0; solution.coefficients.len()],
             found: solution,
             twins: Vec::new(),
             criteria,
             history,
+        }
+    }
+
+    /// Puts the coefficients without the ridge in the place of those with it.
+    pub fn drop_ridge(&mut self, problem: &l0star::Problem) {
+        match inference::refit(problem, &self.found) {
+            Ok(refit) => (self.found, self.is_refit) = (refit, true),
+            Err(reason) => self.kept_ridge = Some(inference::kept_ridge(reason)),
         }
     }
 

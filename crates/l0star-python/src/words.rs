@@ -1,6 +1,8 @@
 //! Sentences of `l0star-report`: the Python package says what the command says.
 
-use l0star_report::{Face, Proof, proof, text};
+use l0star_record::Model;
+use l0star_report::{Face, Proof, effects, proof, quality, stability, text};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// What is proved of a result, in one line.
@@ -31,6 +33,37 @@ pub fn gap(objective: f64, lower_bound: Option<f64>) -> Option<String> {
 #[pyfunction]
 pub fn cost_note(status: &str, bounds: (f64, f64), objective: f64) -> Option<&'static str> {
     proof::cost_note(status, bounds, objective)
+}
+
+/// How good a model is, from the JSON of its measures: for the rows that were fitted and those that were held out a label, the
+/// measures in one line, and which rows they are.
+#[pyfunction]
+pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
+    let metrics = serde_json::from_str(metrics);
+    let metrics = metrics.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(quality::lines(&metrics))
+}
+
+/// How a search went, in one line.
+#[pyfunction]
+pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str) -> String {
+    quality::small_print(nodes, peak, calls, seconds, method)
+}
+
+/// What standard errors, and a fit without the ridge, are about; the model is given as the JSON of a model file.
+#[pyfunction]
+pub fn effect_notes(model: &str) -> PyResult<Vec<String>> {
+    let model = Model::parse("model".as_ref(), model.as_bytes());
+    let model = model.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(effects::notes(&model, Face::Python))
+}
+
+/// What resamples say together, from the JSON of their summary: a headline, and sentences.
+#[pyfunction]
+pub fn stability_words(summary: &str) -> PyResult<(String, Vec<String>)> {
+    let own = serde_json::from_str(summary);
+    let own = own.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((stability::headline(&own), stability::paragraphs(&own)))
 }
 
 /// A share in percent, without the sign.

@@ -7,6 +7,10 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use crate::inference::Inference;
+use crate::metrics::Quality;
+use crate::stability::Stability;
+
 /// Numbers by name, in order; in JSON an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ByName(pub Vec<(String, f64)>);
@@ -82,9 +86,24 @@ pub struct Fitted {
     /// changes with one deviation. Empty in files of versions that did not write it.
     #[serde(default)]
     pub per_sd: ByName,
+    /// What a unit of each column multiplies the odds of the positive label by, of a loss with log-odds.
+    #[serde(default, skip_serializing_if = "ByName::is_empty")]
+    pub odds_ratios: ByName,
+    /// Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub refit: bool,
+    /// What the coefficients are worth, the features taken as given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inference: Option<Inference>,
     /// Of chosen features: others that could stand for them, with the same objective.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub twins: BTreeMap<String, Vec<String>>,
+    /// How good the model is; nothing in files of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Quality>,
+    /// How stable the choice of features is, when that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<Stability>,
     /// Relaxations and restricted problems solved.
     pub solver_calls: u64,
     /// Nodes of the search tree looked at.

@@ -5,22 +5,30 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
+//! | [`holdout`] | which rows are held out |
+//! | [`metrics`] | how well a model predicts some rows |
+//! | [`inference`] | the fit without the ridge; standard errors and intervals |
+//! | [`stability`] | the best model of every resample of the rows |
 //! | [`fields`] | the fields of a result, as scripts read them |
 //! | [`model`] | [`Model`]: a result with all that a prediction needs, in a file |
 //! | [`names`] | which columns a word of the user stands for |
 //! | [`rules`] | [`Rules`]: constraints from names to columns, for the engine and for the record |
 //! | [`outcome`] | a solution of the engine in the words of the user's columns |
-//! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
 //!
 //! **Where a new constraint goes:** a field of [`rules::Request`] and of [`fields::Constraints`], and its translation in
 //! [`rules`]. Each face fills the request in: `rules.rs` of the command, `_constraints.py` of the Python package.
 
 pub mod cv;
 pub mod fields;
+pub mod holdout;
+pub mod inference;
+pub mod metrics;
 pub mod model;
 pub mod names;
 pub mod outcome;
 pub mod rules;
+pub mod stability;
 
 pub use model::Model;
 pub use rules::Rules;

@@ -16,6 +16,7 @@ use l0star_data::{DataError, Indicator, RawTable, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use crate::fields::{Asked, ByName, Constraints, DataStamp, Fitted, Product};
+use crate::metrics;
 
 /// What the field `format` says.
 pub const FORMAT: &str = "l0star-model";
@@ -309,17 +310,8 @@ impl Model {
     }
 
     /// The probability of the positive label for a score, where scores are log-odds.
-    ///
-    /// The exponential is computed in software: that of the platform may differ in the last bit.
     pub fn probability(&self, score: f64) -> Option<f64> {
-        self.has_log_odds().then(|| {
-            if score >= 0.0 {
-                1.0 / (1.0 + libm::exp(-score))
-            } else {
-                let odds = libm::exp(score);
-                odds / (1.0 + odds)
-            }
-        })
+        self.has_log_odds().then(|| metrics::probability(score))
     }
 
     /// The labels that scores stand for; numbers when both labels are numbers.
@@ -370,7 +362,12 @@ mod tests {
                 support: names.clone(),
                 per_sd: ByName(coefficients.clone()),
                 coefficients: ByName(coefficients),
+                odds_ratios: ByName::default(),
+                refit: false,
+                inference: None,
                 twins: Default::default(),
+                metrics: Some(Default::default()),
+                stability: None,
                 solver_calls: u64::MAX,
                 nodes: 1,
                 peak_open_nodes: 1,

@@ -3,6 +3,8 @@
 use l0star::{Price, Problem, Settings, Solution};
 
 use crate::fields::{Asked, ByName, Fitted, List, Listed, Priced};
+use crate::inference::Inference;
+use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
 
 /// What a solution belongs to.
@@ -20,6 +22,8 @@ pub struct Outcome<'a> {
     pub lists: bool,
     /// Whether supports name what is in for free, as those of the Python package do.
     pub free_in_support: bool,
+    /// Whether coefficients are those of a second fit without the ridge.
+    pub is_refit: bool,
     /// The label that counts as positive, for a loss on labels.
     pub positive_label: Option<&'a str>,
     /// What the user should know of the data or the options.
@@ -55,6 +59,7 @@ impl Outcome<'_> {
             rest_bound: solution.rest_bound,
             truncated: solution.truncated,
         });
+        let coefficients = self.coefficients(&solution.support, &solution.coefficients);
         Fitted {
             status: solution.status.to_string(),
             objective: solution.objective,
@@ -68,8 +73,16 @@ impl Outcome<'_> {
             intercept: solution.intercept,
             support: self.names(&solution.support),
             per_sd: ByName(per_sd.collect()),
+            odds_ratios: self.odds_ratios(&coefficients),
+            refit: self.is_refit,
+            inference: None,
             twins: twins.collect(),
-            coefficients: self.coefficients(&solution.support, &solution.coefficients),
+            coefficients,
+            metrics: Some(Quality {
+                training: Metrics::of_solution(problem, solution),
+                holdout: None,
+            }),
+            stability: None,
             solver_calls: solution.solver_calls,
             nodes: solution.nodes,
             peak_open_nodes: solution.peak_open_nodes,
@@ -98,6 +111,24 @@ impl Outcome<'_> {
     fn coefficients(&self, support: &[usize], coefficients: &[f64]) -> ByName {
         let columns = self.rules.columns(support).into_iter();
         ByName(columns.map(|j| (self.name(j), coefficients[j])).collect())
+    }
+
+    /// What a unit of each column multiplies the odds by, where that is finite.
+    fn odds_ratios(&self, coefficients: &ByName) -> ByName {
+        if !self.problem.loss().has_log_odds() {
+            return ByName::default();
+        }
+        let ratios = coefficients.0.iter();
+        let ratios = ratios.map(|(name, value)| (name.clone(), libm::exp(*value)));
+        ByName(ratios.filter(|(_, ratio)| ratio.is_finite()).collect())
+    }
+
+    /// Adds what the coefficients of a solution are worth, its features taken as given.
+    pub fn with_inference(&self, fitted: Fitted, solution: &Solution) -> Fitted {
+        Fitted {
+            inference: Some(Inference::of(self.problem, solution, self.is_refit)),
+            ..fitted
+        }
     }
 
     /// Prices by the names of the features.

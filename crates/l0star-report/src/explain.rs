@@ -11,6 +11,16 @@ use l0star_record::fields::{Constraints, Fitted, Group};
 use crate::face::Face;
 use crate::proof::Proof;
 use crate::text::significant;
+use crate::{effects, quality, stability};
+
+/// The heading of the part about how good the model is.
+pub const QUALITY: &str = "How good it is";
+
+/// The heading of the part about what the coefficients mean.
+pub const EFFECTS: &str = "What it says";
+
+/// The heading of the part about the resamples.
+pub const STABILITY: &str = "How stable the choice is";
 
 /// A part of an explanation.
 pub struct Section {
@@ -30,13 +40,23 @@ pub fn sections(model: &Model, face: Face) -> Vec<Section> {
     let section = |title, paragraphs| Section { title, paragraphs };
     let proof = Proof::of(&model.fitted);
     let proved = proof.paragraphs(model.fitted.list.as_ref(), face);
-    vec![
+    let good = quality::paragraphs(&model.fitted, face);
+    let mut effects = effects::sentences(model);
+    effects.extend(effects::notes(model, face));
+    let stable = model.fitted.stability.as_ref();
+    let stable = stable.map(stability::paragraphs).unwrap_or_default();
+    let sections = [
         section("What was asked", asked(model)),
+        section(QUALITY, good),
+        section(EFFECTS, effects),
+        section(STABILITY, stable),
         section("What is proved", proved),
         section(proof.how(), how(model)),
         section("What it rests on", rests_on(model)),
         section("How to do it again", again(model, face)),
-    ]
+    ];
+    let has_text = |section: &Section| !section.paragraphs.is_empty();
+    sections.into_iter().filter(has_text).collect()
 }
 
 fn asked(model: &Model) -> Vec<String> {

@@ -43,6 +43,16 @@ impl Face {
         self.pick("--threads 1", "n_jobs=1")
     }
 
+    /// What shows how the choice of features varies with the rows.
+    pub fn stability(self) -> &'static str {
+        self.pick("l0star stability", "l0star.stability")
+    }
+
+    /// What keeps rows aside to measure a model on.
+    pub fn holdout(self) -> &'static str {
+        self.pick("--holdout 20%", "holdout=0.2")
+    }
+
     /// What tells how well a model does on rows that it has not seen.
     pub fn validation(self) -> &'static str {
         self.pick("l0star cv", "cross-validation")

@@ -11,15 +11,21 @@
 //! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
 //! | [`proof`] | every sentence about what is proved |
+//! | [`quality`] | how good a model is, in words |
+//! | [`effects`] | what coefficients mean and are worth |
+//! | [`stability`] | how stable the choice of features is, in words |
 //! | [`explain`] | what was asked, found and proved, in words |
 //! | [`page`] | `--report`: the result as one HTML page |
 
+pub mod effects;
 pub mod explain;
 pub mod face;
 pub mod moments;
 pub mod page;
 pub mod prices;
 pub mod proof;
+pub mod quality;
+pub mod stability;
 pub mod text;
 pub mod warnings;
 pub mod width;

@@ -31,6 +31,7 @@
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 //! | `prices` | what it costs to decide otherwise about a feature |
+//! | `inference` | what the coefficients of a model are worth: without the ridge, and with standard errors |
 //! | `internals` | parts for tests and benchmarks of the engine itself |
 
 pub mod batch;
@@ -39,6 +40,7 @@ mod boxes;
 pub mod error;
 mod gram;
 pub mod heuristic;
+mod inference;
 pub mod limits;
 mod linalg;
 pub mod loss;
@@ -56,6 +58,7 @@ mod solve;
 
 pub use batch::{Batch, BatchCheckpoint, BatchPlan};
 pub use error::{Error, Result};
+pub use inference::{Errors, Undetermined, refit, standard_errors};
 pub use path::{PathCheckpoint, PathRun, PathState};
 pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};

@@ -4,6 +4,7 @@
 mod instances;
 pub mod python;
 pub mod read;
+pub mod stability;
 
 use std::fmt::Display;
 use std::num::NonZeroUsize;

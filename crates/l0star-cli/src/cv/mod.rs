@@ -13,8 +13,8 @@ mod show;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -22,8 +22,12 @@ use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
 use l0star_record::cv::{
-    Choice, FoldError, Folds, Score, Tally, Undecided, choose, in_sizes, on_folds,
+    Candidate, Choice, FoldError, Folds, Score, Tally, Undecided, choose, in_sizes, on_folds,
 };
+
+use l0star_record::outcome::Outcome;
+use l0star_report::Face;
+use l0star_report::page::{self, CvChart, CvPoint, FoldModel, Page};
 
 use self::searches::{Plan, Searches};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
@@ -72,15 +76,6 @@ pub struct CvArgs {
     #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = two_or_more)]
     pub folds: usize,
 
-    /// The same seed gives the same folds
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value_t = 1,
-        allow_hyphen_values = true
-    )]
-    pub seed: u64,
-
     /// What a fold is scored by [default: r2; for labels accuracy]
     #[arg(long, value_name = "SCORE",
           value_parser = PossibleValuesParser::new(scores()).try_map(|word| word.parse::<Score>()))]
@@ -103,6 +98,10 @@ pub struct CvArgs {
     /// Write the model that is chosen to this file, for predict and explain
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// Write the scores and the model that is chosen as an HTML page
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 
     /// Print no table and no progress bar
     #[arg(long)]
@@ -165,12 +164,9 @@ pub struct Found {
 pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let settings = args.search.settings()?;
     args.kept.check(settings.method)?;
-    let others = [("the model", &args.out)];
+    let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
-    if let Some(out) = &args.out {
-        output::check_writable(out)?;
-        output::check_distinct("--out", out, "the data", &args.task.data)?;
-    }
+    output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task)?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
@@ -181,7 +177,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         interrupt: Some(Arc::clone(&stop)),
         ..settings
     };
-    let folds = deal(&task, args.folds, args.seed)?;
+    let folds = deal(&task, args.folds, args.task.seed)?;
     if !args.quiet && !args.json {
         output::warn(&args.search.warnings());
         output::warn(&warnings);
@@ -214,6 +210,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         deadline: limit.and_then(|limit| started.checked_add(on_folds(limit, folds.count))),
         bar: progress::bar(paths * ks.len(), "searches", args.quiet || args.log),
         log: args.log,
+        found: Mutex::default(),
     };
     let threads = args.search.thread_count();
     let tally = plan.run(threads.map_or(1, NonZeroUsize::get));
@@ -252,14 +249,34 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
             searches.save();
             let solution = solution?;
             found.seconds = searches.seconds();
-            let fitted = task.outcome(&problem, ridge, &warnings).fitted(&solution);
+            let (shown, is_refit, note) = task.reported(&problem, &solution);
+            if !args.quiet && !args.json {
+                output::warn(note.as_slice());
+            }
+            warnings.extend(note);
+            let outcome = Outcome {
+                is_refit,
+                ..task.outcome(&problem, ridge, &warnings)
+            };
+            let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
+            let asked = Settings {
+                time_limit: limit,
+                ..settings
+            };
+            let origin = Origin::new(&args.task, &task, &problem, &asked);
+            let fitted = origin.measured(fitted)?;
             if let Some(path) = &args.out {
-                let asked = Settings {
-                    time_limit: limit,
-                    ..settings
-                };
-                let origin = Origin::new(&args.task, &task, &problem, &asked);
                 saved::model(&origin, fitted.clone()).save(path)?;
+            }
+            if let Some(path) = &args.report {
+                let model = saved::model(&origin, fitted.clone());
+                let scores = task.scores(&shown.coefficients, shown.intercept);
+                let page = Page {
+                    rows: Some(task.scored(&scores)),
+                    cv: Some(chart(&found, chosen, &plan.models(chosen), &task)),
+                    ..Page::new(Face::Command, &model)
+                };
+                page::save(path, &page)?;
             }
             Some((fitted, solution.status))
         }
@@ -268,7 +285,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     if args.json {
         let about = show::About {
             folds: &folds,
-            seed: args.seed,
+            seed: args.task.seed,
             rule: rule(args.best),
             warnings: &warnings,
         };
@@ -284,6 +301,29 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         Some(status) if !status.falls_short() && cut.is_none() && !is_unproved => SOLVED,
         _ => LIMIT,
     }))
+}
+
+/// The scores for a page, and the models of the folds at the choice.
+fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvChart {
+    let point = |(at, candidate): (usize, &Candidate)| CvPoint {
+        k: candidate.k,
+        ridge: candidate.ridge,
+        mean: candidate.mean(),
+        error: candidate.standard_error(),
+        chosen: at == chosen,
+        best: found.choice.is_some_and(|choice| choice.best == at),
+    };
+    let candidates = found.tally.candidates.iter().enumerate();
+    let fold = |(at, columns): (usize, &Vec<usize>)| FoldModel {
+        fold: at + 1,
+        score: found.tally.candidates[chosen].folds[at].map(|scored| scored.score),
+        support: columns.iter().map(|j| task.names[*j].clone()).collect(),
+    };
+    CvChart {
+        score: found.score.to_string(),
+        points: candidates.map(point).collect(),
+        folds: folds.iter().enumerate().map(fold).collect(),
+    }
 }
 
 /// The folds of the rows, or why there are none.
@@ -358,7 +398,7 @@ fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, Stri
         ("sizes", list(ks)),
         ("ridge", list(&args.ridge)),
         ("folds", args.folds.to_string()),
-        ("seed", args.seed.to_string()),
+        ("seed", args.task.seed.to_string()),
         ("score", score.to_string()),
         ("rule", rule(args.best).to_owned()),
     ]

@@ -1,5 +1,6 @@
 //! The searches of the command's cross-validation, and the file of their checkpoints.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -105,6 +106,8 @@ pub struct Plan<'a> {
     pub bar: ProgressBar,
     /// Whether every search gets a line on standard error.
     pub log: bool,
+    /// The supports found, by path and size.
+    pub found: Mutex<HashMap<(usize, usize), Vec<usize>>>,
 }
 
 impl Plan<'_> {
@@ -127,6 +130,20 @@ impl Plan<'_> {
         };
         all.run(self)?;
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The columns of the models of a candidate, fold by fold.
+    pub fn models(&self, candidate: usize) -> Vec<Vec<usize>> {
+        let (ridge, k) = (
+            candidate / self.ks.len(),
+            self.ks[candidate % self.ks.len()],
+        );
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |fold: usize| {
+            let own = found.get(&(ridge * self.folds.count + fold, k));
+            own.cloned().unwrap_or_default()
+        };
+        (0..self.folds.count).map(of).collect()
     }
 
     fn weights(&self, fold: usize, inside: bool) -> Vec<f64> {
@@ -161,6 +178,10 @@ impl Searcher for Plan<'_> {
     fn score(&self, path: Path, point: &Point, (): ()) -> Result<f64, Failure> {
         let inside = self.weights(path.fold, true);
         let solution = &point.solution;
+        let columns = self.task.rules.columns(&solution.support);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.insert((path.at, point.k), columns);
+        drop(found);
         let predicted = self.task.scores(&solution.coefficients, solution.intercept);
         Ok(self.score.of(&predicted, &self.task.response, &inside))
     }

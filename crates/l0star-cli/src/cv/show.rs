@@ -119,14 +119,25 @@ pub fn table(found: &Found, model: Option<&Fitted>, intercept: bool, screen: &Sc
     let Some(model) = model else {
         return text;
     };
+    let quality = model.metrics.as_ref();
+    let has_holdout = quality.is_some_and(|quality| quality.holdout.is_some());
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "\nfitted to all rows: objective {}\n{}\n",
+        "\nfitted to all rows{}: objective {}\n{}\n",
+        if has_holdout {
+            " but those held out"
+        } else {
+            ""
+        },
         significant(model.objective, 8),
         Proof::of(model).headline()
     );
-    text + &table::coefficients(model, intercept, screen)
+    text += &table::measures(model, screen);
+    text.push('\n');
+    text += &table::coefficients(model, intercept, screen);
+    text.push('\n');
+    text + &table::small_print(model, screen)
 }
 
 /// Whether there is more than one ridge to choose from.

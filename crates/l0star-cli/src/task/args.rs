@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::numbers::{count, positive};
 use crate::rules::RuleArgs;
+use crate::units;
 
 /// The data as typed.
 #[derive(Debug, Clone, clap::Args)]
@@ -81,6 +82,25 @@ pub struct TaskArgs {
     /// Merge categories that fewer than N rows have into one level, (other)
     #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
     pub rare: usize,
+
+    /// Fit the chosen features once more without the ridge: the coefficients are those, objective and bound stay about the
+    /// choice
+    #[arg(long)]
+    pub refit: bool,
+
+    /// Hold this share of the rows out (20% or 0.2; of each label): nothing is learnt from them, and the result says how
+    /// good the model is on them
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::part)]
+    pub holdout: Option<f64>,
+
+    /// Seed of everything that is drawn, such as held-out rows: the same seed gives the same result
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 1,
+        allow_hyphen_values = true
+    )]
+    pub seed: u64,
 
     #[command(flatten)]
     pub rules: RuleArgs,

@@ -7,7 +7,7 @@ use l0star_data::{
 };
 use l0star_record::fields::Group;
 
-use super::args::{Impute, TaskArgs};
+use super::args::TaskArgs;
 use crate::columns;
 use crate::design::{self, Named};
 use crate::failure::Failure;
@@ -93,38 +93,69 @@ pub(super) fn encode_texts(
     Ok((all, texts))
 }
 
-/// Fills in, drops or refuses missing values: what was filled in, and how many rows were dropped.
+/// Drops the rows with missing values that nothing can stand in for, or refuses them: how many were dropped.
 pub(super) fn settle_missing(
     args: &TaskArgs,
     raw: &mut RawTable,
     features: &[String],
-) -> Result<(Vec<(String, f64)>, usize), Failure> {
-    let mut imputed = Vec::new();
-    if args.impute == Some(Impute::Mean) {
-        for (name, _) in raw.missing_in(features)? {
-            if let Some(mean) = raw.impute_mean(&name)? {
-                imputed.push((name, mean));
-            }
-        }
-    }
-    // Text that is refused as text says more than a gap in it, and a gap can be a level.
-    let is_settled = args.interactions || args.impute.is_some();
-    let texts = match is_settled {
+) -> Result<usize, Failure> {
+    // Text that is refused as text says more than a gap in it.
+    let texts = match args.interactions {
         true => text_columns(raw),
         false => HashSet::new(),
     };
+    let is_used = |name: &&str| args.impute.is_none() && !texts.contains(*name);
     let features = features.iter().map(String::as_str);
     let used: Vec<String> = features
-        .filter(|name| !texts.contains(*name))
+        .filter(is_used)
         .chain(args.roles().map(|(_, name)| name))
         .map(str::to_owned)
         .collect();
     if args.drop_missing {
-        let dropped = raw.drop_missing(&used)?;
-        return Ok((imputed, dropped));
+        return Ok(raw.drop_missing(&used)?);
     }
     raw.refuse_missing(&used, FILL)?;
-    Ok((imputed, 0))
+    Ok(0)
+}
+
+/// Fills in the missing values of features, if asked to, and says what with. A gap in a text can be a level.
+///
+/// Those of rows that are `held_out` are filled in with what the other rows say.
+pub(super) fn impute(
+    args: &TaskArgs,
+    raw: &mut RawTable,
+    held_out: Option<&mut RawTable>,
+    features: &[String],
+) -> Result<Vec<(String, f64)>, Failure> {
+    let mut imputed = Vec::new();
+    if args.impute.is_none() {
+        return Ok(imputed);
+    }
+    for (name, _) in raw.missing_in(features)? {
+        if let Some(mean) = raw.impute_mean(&name)? {
+            imputed.push((name, mean));
+        }
+    }
+    let Some(held_out) = held_out else {
+        return Ok(imputed);
+    };
+    for (name, _) in held_out.missing_in(features)? {
+        if imputed.iter().any(|(own, _)| *own == name) {
+            continue;
+        }
+        match raw.mean(&name)? {
+            Some(mean) => imputed.push((name, mean)),
+            // A text: its levels are those of the other rows.
+            None if raw.column(&name)?.missing() == 0 => {
+                return Err(Failure::BadData(format!(
+                    "{}: column '{name}' is missing in rows that are held out and in no other, so that nothing is learnt about such rows; use another --seed",
+                    raw.file().display()
+                )));
+            }
+            None => {}
+        }
+    }
+    Ok(imputed)
 }
 
 /// The features, expanded if asked for, less the excluded ones.

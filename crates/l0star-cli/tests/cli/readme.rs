@@ -75,7 +75,7 @@ fn repeatable(arguments: &str) -> String {
     let arguments = arguments.replace('\'', "");
     let word = arguments.split_whitespace().next();
     match word {
-        Some("fit" | "path" | "cv") => format!("{arguments}{ONE_THREAD}"),
+        Some("fit" | "path" | "cv" | "stability") => format!("{arguments}{ONE_THREAD}"),
         _ => arguments,
     }
 }

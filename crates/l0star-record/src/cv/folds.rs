@@ -81,7 +81,7 @@ impl Folds {
 }
 
 /// Fisher–Yates, from the front.
-fn shuffle(rows: &mut [usize], seed: u64) {
+pub(crate) fn shuffle(rows: &mut [usize], seed: u64) {
     let mut random = Stream::new(seed);
     for i in 0..rows.len() {
         let j = i + random.below(rows.len() - i);

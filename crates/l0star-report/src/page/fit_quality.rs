@@ -1,6 +1,7 @@
 //! How well a model fits the rows: residuals, or ROC and calibration.
 
 use l0star_record::Model;
+use l0star_record::metrics::Rows;
 use serde::Serialize;
 
 /// A chart of more points shows no more.
@@ -28,8 +29,6 @@ struct Bar {
 pub struct Labels {
     /// (false positives, true positives, the score above which they are), as shares.
     roc: Vec<(f64, f64, Option<f64>)>,
-    #[serde(skip)]
-    pub area: f64,
     calibration: Option<Vec<Bin>>,
 }
 
@@ -41,30 +40,17 @@ struct Bin {
     rows: usize,
 }
 
-/// What the model says of the rows, and what is true.
-#[derive(Debug, Clone, Copy)]
-pub struct Rows<'a> {
-    /// `intercept + Ax + o`.
-    pub scores: &'a [f64],
-    /// The target, or -1 and 1 for labels.
-    pub response: &'a [f64],
-    /// A row without weight does not count.
-    pub weights: Option<&'a [f64]>,
-}
-
-impl Rows<'_> {
-    /// The rows that count.
-    fn counted(&self) -> Vec<usize> {
-        let counts = |row: &usize| self.weights.is_none_or(|weights| weights[*row] > 0.0);
-        (0..self.response.len()).filter(counts).collect()
-    }
+/// The rows that count.
+fn counted(rows: &Rows) -> Vec<usize> {
+    let counts = |row: &usize| rows.weights.is_none_or(|weights| weights[*row] > 0.0);
+    (0..rows.response.len()).filter(counts).collect()
 }
 
 pub fn residuals(data: &Rows) -> Residuals {
     let Rows {
         scores, response, ..
     } = *data;
-    let rows = data.counted();
+    let rows = counted(data);
     let residuals: Vec<f64> = rows
         .iter()
         .map(|&row| response[row] - scores[row])
@@ -107,11 +93,12 @@ pub fn labels(data: &Rows, model: &Model) -> Labels {
         scores,
         response,
         weights,
+        ..
     } = *data;
-    let mut rows = data.counted();
+    let mut rows = counted(data);
     rows.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
-    let (roc, area) = curve(rows.iter().map(|&row| {
+    let roc = curve(rows.iter().map(|&row| {
         let is_positive = response[row] > 0.0;
         (scores[row], is_positive, weight(row))
     }));
@@ -131,25 +118,20 @@ pub fn labels(data: &Rows, model: &Model) -> Labels {
         };
         rows.chunks(size).map(bin).collect()
     });
-    Labels {
-        roc,
-        area,
-        calibration,
-    }
+    Labels { roc, calibration }
 }
 
 type Roc = Vec<(f64, f64, Option<f64>)>;
 
-/// The ROC curve of (score, positive, weight) in descending order of the scores, and the area under it. Rows of one
-/// score are one step.
-fn curve(rows: impl Iterator<Item = (f64, bool, f64)> + Clone) -> (Roc, f64) {
+/// The ROC curve of (score, positive, weight) in descending order of the scores. Rows of one score are one step.
+fn curve(rows: impl Iterator<Item = (f64, bool, f64)> + Clone) -> Roc {
     let total = |positive: bool| -> f64 {
         let of = rows.clone().filter(|(_, is, _)| *is == positive);
         of.map(|(_, _, weight)| weight).sum()
     };
     let (negatives, positives) = (total(false), total(true));
     let mut roc: Roc = vec![(0.0, 0.0, None)];
-    let (mut x, mut y, mut area) = (0.0, 0.0, 0.0);
+    let (mut x, mut y) = (0.0, 0.0);
     let mut rows = rows.peekable();
     while let Some((score, is_positive, weight)) = rows.next() {
         if is_positive {
@@ -160,15 +142,13 @@ fn curve(rows: impl Iterator<Item = (f64, bool, f64)> + Clone) -> (Roc, f64) {
         if rows.peek().is_some_and(|(next, _, _)| *next == score) {
             continue;
         }
-        let (before_x, before_y, _) = roc[roc.len() - 1];
-        area += (x - before_x) * (y + before_y) / 2.0;
         roc.push((x, y, Some(score)));
     }
     let step = roc.len().div_ceil(MOST_CURVE).max(1);
     let last = roc.len() - 1;
     let kept = roc.into_iter().enumerate();
     let kept = kept.filter(|(at, _)| at % step == 0 || *at == last);
-    (kept.map(|(_, point)| point).collect(), area)
+    kept.map(|(_, point)| point).collect()
 }
 
 #[cfg(test)]
@@ -176,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_area_is_the_share_of_pairs_in_order() {
+    fn the_curve_ends_in_the_corners_and_has_one_step_for_equal_scores() {
         let rows = [
             (3.0, true, 1.0),
             (2.0, false, 1.0),
@@ -184,9 +164,7 @@ mod tests {
             (1.0, false, 1.0),
             (0.0, false, 2.0),
         ];
-        let (roc, area) = curve(rows.iter().copied());
-        // Positive 3 beats all 4; positive 1 beats 2, ties 1, loses 1.
-        assert!((area - (4.0 + 2.5) / 8.0).abs() < 1e-15, "{area}");
+        let roc = curve(rows.iter().copied());
         assert_eq!(roc.first(), Some(&(0.0, 0.0, None)));
         let last = roc.last().unwrap();
         assert!((last.0 - 1.0).abs() < 1e-15 && (last.1 - 1.0).abs() < 1e-15);

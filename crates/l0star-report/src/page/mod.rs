@@ -3,6 +3,7 @@
 //! | module | its one job |
 //! |---|---|
 //! | `page.html`, `page.css`, `page.js` | the page; `{{name}}` is filled in here, charts are drawn there |
+//! | `markup` | what needs no script: tiles, coefficients, measures, words |
 //! | `fit_quality` | residuals, or ROC and calibration, of the rows that were fitted |
 //! | `trace` | the objective and the bound while the search ran |
 //!
@@ -10,6 +11,7 @@
 //! A new panel is a field of `Charts`, a section of `page.html` with the same id, and a function in `page.js`.
 
 mod fit_quality;
+mod markup;
 mod trace;
 
 use std::collections::HashMap;
@@ -20,28 +22,21 @@ use std::path::Path;
 use l0star_data::{DataError, counted, write_atomically};
 use l0star_record::Model;
 use l0star_record::fields::{Fitted, List, Priced};
+use l0star_record::metrics::Rows;
+use l0star_record::stability::Stability;
 use serde::Serialize;
 
-use crate::explain;
 use crate::face::Face;
-use crate::prices;
 use crate::proof::{self, Cost, Proof};
-use crate::text::{percent_up, share, significant};
-use crate::width::width;
+use crate::text::{share, significant};
+use crate::{prices, stability};
 
-pub use self::fit_quality::Rows;
 pub use self::trace::Trace;
-
-const HTML: &str = include_str!("page.html");
-const CSS: &str = include_str!("page.css");
-const JS: &str = include_str!("page.js");
 
 /// A grid of more is no longer looked at.
 const MOST_MODELS: usize = 100;
 const MOST_FEATURES: usize = 60;
 const MOST_PRICES: usize = 40;
-/// A longer name has a line of its own on a phone.
-const LONG_NAME: usize = 20;
 
 /// The data of the charts, by the id of their panel.
 #[derive(Debug, Default, Serialize)]
@@ -51,6 +46,10 @@ struct Charts<'a> {
     trace: Option<trace::Chart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a PathChart<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cv: Option<&'a CvChart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stability: Option<&'a Stability>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prices: Option<Vec<Bar<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,8 +118,12 @@ pub struct PathPoint<'a> {
     pub status: &'a str,
     /// A certified lower bound on all models of that size.
     pub lower_bound: Option<f64>,
-    /// The value of the criterion.
-    pub criterion: Option<f64>,
+    /// Akaike's criterion.
+    pub aic: Option<f64>,
+    /// The Bayesian criterion.
+    pub bic: Option<f64>,
+    /// The extended Bayesian criterion.
+    pub ebic: Option<f64>,
     /// The features.
     pub support: &'a [String],
 }
@@ -141,7 +144,7 @@ impl PathChart<'_> {
         let title = proof::path(self.points.iter().map(of));
         let (first, rest) = title.split_at(1);
         format!(
-            "{}{rest}. {} is smallest at {}, the model above.",
+            "{}{rest}. {} is smallest at {}, the model above. The grid shows the features of each size.",
             first.to_uppercase(),
             self.criterion,
             counted(self.chosen, "feature")
@@ -161,6 +164,61 @@ pub struct Page<'a> {
     pub trace: Option<&'a Trace>,
     /// The sizes that the model was chosen from.
     pub path: Option<PathChart<'a>>,
+    /// The scores that it was chosen by.
+    pub cv: Option<CvChart>,
+}
+
+impl<'a> Page<'a> {
+    /// A page about a model and nothing else.
+    pub fn new(face: Face, model: &'a Model) -> Self {
+        Self {
+            face,
+            model,
+            rows: None,
+            trace: None,
+            path: None,
+            cv: None,
+        }
+    }
+}
+
+/// The scores of cross-validation.
+#[derive(Debug, Serialize)]
+pub struct CvChart {
+    /// What folds were scored by.
+    pub score: String,
+    /// The candidates, by ridge, k running fastest.
+    pub points: Vec<CvPoint>,
+    /// The models of the folds at the choice.
+    pub folds: Vec<FoldModel>,
+}
+
+/// A candidate of cross-validation.
+#[derive(Debug, Serialize)]
+pub struct CvPoint {
+    /// At most this many features.
+    pub k: usize,
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// The mean score of the folds, if every fold has one.
+    pub mean: Option<f64>,
+    /// Its standard error.
+    pub error: Option<f64>,
+    /// Whether it is the choice.
+    pub chosen: bool,
+    /// Whether its mean is the best.
+    pub best: bool,
+}
+
+/// The model of a fold.
+#[derive(Debug, Serialize)]
+pub struct FoldModel {
+    /// The number of the fold.
+    pub fold: usize,
+    /// Its score.
+    pub score: Option<f64>,
+    /// The features.
+    pub support: Vec<String>,
 }
 
 /// Writes the page.
@@ -171,12 +229,19 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         rows,
         trace,
         path,
+        cv,
     } = page;
     let proof = Proof::of(&model.fitted);
     let is_proved = proof.is_optimal();
     let mut charts = Charts {
         trace: trace.and_then(|trace| trace.chart(is_proved)),
         path: path.as_ref(),
+        cv: cv.as_ref(),
+        stability: model
+            .fitted
+            .stability
+            .as_ref()
+            .filter(|own| own.resamples > 0),
         ..Charts::default()
     };
     let fitted_rows = format!(
@@ -199,6 +264,30 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     if let Some(path) = path {
         note("path", path.note(&model.fitted.method));
     }
+    if let Some(cv) = cv {
+        note(
+            "cv",
+            format!(
+                "The mean {} of the held-out folds with one standard error up and down; the choice is the model above. The grid shows which features the folds chose at that size.",
+                cv.score
+            ),
+        );
+    }
+    if let Some(own) = &model.fitted.stability {
+        note(
+            "stability",
+            format!(
+                "{}. {} Blue: in the model above. A cell of the grid: how often both were chosen, in the order of the bars.{}",
+                stability::headline(own),
+                stability::verdict(own),
+                own.pairs
+                    .iter()
+                    .take(3)
+                    .map(|pair| format!(" {}.", stability::stand_in(pair)))
+                    .collect::<String>()
+            ),
+        );
+    }
     if let Some(prices) = &model.fitted.prices {
         let all = prices::ordered(prices);
         let shown = all.len().min(MOST_PRICES);
@@ -216,16 +305,11 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
             charts.residuals = Some(fit_quality::residuals(rows));
         }
         (Some(rows), Some(labels)) => {
-            let found = fit_quality::labels(rows, model);
-            let area = significant(found.area, 3);
             note(
                 "labels",
-                format!(
-                    "{fitted_rows} Positive is '{}'; the area under the ROC curve is {area}.",
-                    labels[1]
-                ),
+                format!("{fitted_rows} Positive is '{}'.", labels[1]),
             );
-            charts.labels = Some(found);
+            charts.labels = Some(fit_quality::labels(rows, model));
         }
     }
     if let Some(list) = &model.fitted.list {
@@ -233,7 +317,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         note("models", left_out);
         charts.models = Some(grid);
     }
-    let html = render(model, &charts, *face);
+    let html = markup::render(model, &charts, *face);
     write_atomically(file, |file| file.write_all(html.as_bytes()))?;
     Ok(())
 }
@@ -300,216 +384,4 @@ fn found(fitted: &Fitted) -> Option<String> {
     Some(format!(
         "The model was found by {who}, {seconds} s after the start."
     ))
-}
-
-fn render(model: &Model, charts: &Charts, face: Face) -> String {
-    let fitted = &model.fitted;
-    let json = serde_json::to_string(charts).expect("charts have no keys but strings");
-    let proof = Proof::of(fitted);
-    let class = if proof.is_complete() { "good" } else { "loud" };
-    let parts: [(&str, String); 14] = [
-        ("version", escape(env!("CARGO_PKG_VERSION"))),
-        (
-            "title",
-            escape(&format!(
-                "A model of '{}' with {}",
-                model.target,
-                counted(model.count(&fitted.support), "feature")
-            )),
-        ),
-        ("status", escape(&proof.headline())),
-        ("status_class", class.to_owned()),
-        ("tiles", tiles(model)),
-        (
-            "warnings",
-            fitted
-                .warnings
-                .iter()
-                .map(|text| format!("<p class=\"warning\">Warning: {}.</p>\n", escape(text)))
-                .collect(),
-        ),
-        ("bars", escape(&bars(model))),
-        ("coefficients", coefficients(model)),
-        (
-            "sides",
-            if has_both_signs(model) {
-                "two-sided"
-            } else {
-                "one-sided"
-            }
-            .to_owned(),
-        ),
-        ("twins", twins(fitted)),
-        ("words", words(model, face)),
-        ("css", CSS.to_owned()),
-        // In a script only this would end it.
-        ("data", json.replace('<', "\\u003c")),
-        ("js", JS.to_owned()),
-    ];
-    fill(HTML, &parts)
-}
-
-/// Puts the parts into the page, in one pass: what is put in is not looked at again.
-fn fill(template: &str, parts: &[(&str, String)]) -> String {
-    let mut page = String::with_capacity(
-        template.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>(),
-    );
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after
-            .split_once("}}")
-            .expect("every brace of the page is closed");
-        let part = parts.iter().find(|(own, _)| *own == name);
-        page += before;
-        page += &part.expect("every part of the page is known").1;
-        rest = after;
-    }
-    page + rest
-}
-
-fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe += "&amp;",
-            '<' => safe += "&lt;",
-            '>' => safe += "&gt;",
-            '"' => safe += "&quot;",
-            '\'' => safe += "&#39;",
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
-fn tiles(model: &Model) -> String {
-    let fitted = &model.fitted;
-    let mut tiles = vec![("objective", significant(fitted.objective, 8))];
-    if let (Some(bound), Some(gap)) = (fitted.lower_bound, fitted.relative_gap) {
-        tiles.push(("lower bound", significant(bound, 8)));
-        tiles.push(("relative gap", format!("{} %", percent_up(gap))));
-    }
-    tiles.push((
-        "features",
-        format!("{} of {}", model.count(&fitted.support), model.choices()),
-    ));
-    tiles.push(("rows", model.data.rows.to_string()));
-    tiles.push(("loss", fitted.loss.clone()));
-    tiles.push(("ridge", fitted.ridge.to_string()));
-    tiles.push(("nodes", fitted.nodes.to_string()));
-    tiles.push(("seconds", significant(fitted.seconds, 3)));
-    let tile = |(name, value): &(&str, String)| {
-        format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(value))
-    };
-    tiles.iter().map(tile).collect()
-}
-
-/// What the bars of the coefficients are.
-fn bars(model: &Model) -> String {
-    let moved = match &model.labels {
-        Some([_, positive]) if model.has_log_odds() => {
-            format!("the log-odds of '{positive}' change")
-        }
-        Some(_) => "the score changes".to_owned(),
-        None => "the prediction changes".to_owned(),
-    };
-    format!("Per SD, and as a bar: how much {moved} with one standard deviation of the feature.")
-}
-
-fn coefficients(model: &Model) -> String {
-    let fitted = &model.fitted;
-    let effect = |name: &str| fitted.per_sd.get(name);
-    let rows = &fitted.coefficients.0;
-    let largest = rows
-        .iter()
-        .filter_map(|(name, _)| effect(name))
-        .fold(0.0f64, |most, value| most.max(value.abs()));
-    // Bars of one sign need no room for the other.
-    let room = if has_both_signs(model) { 50.0 } else { 100.0 };
-    let mut text = String::new();
-    for (name, value) in rows {
-        let sign = if *value < 0.0 { "minus" } else { "plus" };
-        let effect = effect(name);
-        let class = if width(name) > LONG_NAME {
-            " class=\"long\""
-        } else {
-            ""
-        };
-        let length = match effect {
-            Some(effect) if largest > 0.0 => room * effect.abs() / largest,
-            _ => 0.0,
-        };
-        let _ = writeln!(
-            text,
-            "<tr{class}><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{length:.2}%\"></b></i></td></tr>",
-            escape(name),
-            significant(*value, 6),
-            effect.map_or(String::new(), |effect| significant(effect, 4))
-        );
-    }
-    if model.fit_intercept {
-        let _ = writeln!(
-            text,
-            "<tr><td>(intercept)</td><td class=\"number\">{}</td><td class=\"number\"></td><td class=\"bar\"></td></tr>",
-            significant(fitted.intercept, 6)
-        );
-    }
-    text
-}
-
-fn has_both_signs(model: &Model) -> bool {
-    let has = |is: fn(&f64) -> bool| {
-        let values = &model.fitted.coefficients.0;
-        values.iter().any(|(_, value)| is(value))
-    };
-    has(|value| *value < 0.0) && has(|value| *value > 0.0)
-}
-
-/// Features that could stand for chosen ones.
-fn twins(fitted: &Fitted) -> String {
-    let sentences = explain::twins(fitted);
-    let paragraphs = sentences
-        .iter()
-        .map(|text| format!("\n<p class=\"note\">{}</p>", escape(text)));
-    paragraphs.collect()
-}
-
-fn words(model: &Model, face: Face) -> String {
-    let mut text = String::new();
-    for section in explain::sections(model, face) {
-        let _ = writeln!(text, "<section><h2>{}</h2>", escape(section.title));
-        for paragraph in &section.paragraphs {
-            let safe = escape(paragraph);
-            let _ = if explain::is_code(paragraph) {
-                writeln!(text, "<p><code>{safe}</code></p>")
-            } else {
-                writeln!(text, "<p>{safe}</p>")
-            };
-        }
-        text += "</section>\n";
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_break_out_of_the_page() {
-        assert_eq!(escape("<b a='1'>&\""), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;");
-        let filled = fill(
-            "a {{x}} b {{y}}",
-            &[("x", "{{y}}".into()), ("y", "z".into())],
-        );
-        assert_eq!(filled, "a {{y}} b z");
-    }
-
-    #[test]
-    fn the_page_asks_nobody_for_anything() {
-        for part in [HTML, CSS, JS] {
-            let addresses = part.replace("http://www.w3.org/2000/svg", "");
-            assert!(!addresses.contains("http") && !addresses.contains("url("));
-        }
-    }
 }

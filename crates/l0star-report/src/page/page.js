@@ -253,41 +253,166 @@ function drawLabels(section, { roc, calibration }) {
   });
 }
 
-function drawModels(section, { models, features }) {
-  const chart = section.querySelector(".chart");
+// A grid of features and something else: `cell(row, column)` gives the style of a cell and what is told of it, `heads` what
+// stands above the columns.
+function drawGrid(chart, { features, heads, cell, title }) {
   chart.replaceChildren();
   const room = Math.max(240, chart.clientWidth);
   const shown = features.map((name) => short(name, Math.min(210, 0.4 * room)));
   const names = Math.max(0, ...shown.map(wide)) + 12;
   // As wide as there is room for; where cells would be too small to see, the grid scrolls.
-  const cell = Math.max(10, Math.min(18, Math.floor((room - names - 12) / models.length)));
+  const size = Math.max(10, Math.min(18, Math.floor((room - names - 12) / heads.length)));
   // A line of text needs its height.
-  const tall = Math.max(14, cell);
-  const [width, height] = [names + cell * models.length + 12, tall * features.length + 22];
+  const tall = Math.max(14, size);
+  const [width, height] = [names + size * heads.length + 12, tall * features.length + 22];
   const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   root.setAttribute("viewBox", `0 0 ${width} ${height}`);
   root.setAttribute("role", "img");
-  root.setAttribute("aria-label", "Which features are in which model");
+  root.setAttribute("aria-label", title);
   root.style.width = width + "px";
   chart.append(root);
-  models.forEach((model, i) => {
-    if (i === 0 || (i + 1) % 5 === 0) node(root, "text", { x: names + cell * (i + 0.5), y: 12, "text-anchor": "middle" }, i + 1);
+  heads.forEach((head, i) => {
+    if (head !== "") node(root, "text", { x: names + size * (i + 0.5) - 1, y: 12, "text-anchor": "middle" }, head);
   });
   features.forEach((name, row) => {
     node(root, "text", { x: names - 6, y: 18 + tall * row + tall / 2 + 3, "text-anchor": "end" }, shown[row]);
-    models.forEach((model, i) => {
-      const value = model.coefficients[name];
-      const sign = value === undefined ? "empty" : value < 0 ? "minus-fill" : "plus-fill";
-      const shape = node(root, "rect", { class: sign, x: names + cell * i, y: 18 + tall * row, width: cell - 2, height: tall - 2, rx: 2 });
-      shape.addEventListener("pointermove", (event) => showTip(event,
-        `model ${i + 1}: objective ${number(model.objective, 8)}, ${number(model.above, 3)} % above the best\n${name}: ${value === undefined ? "not in it" : number(value, 5)}`));
+    heads.forEach((_, i) => {
+      const { style, opacity = 1, told } = cell(row, i);
+      const place = { x: names + size * i, y: 18 + tall * row, width: size - 2, height: tall - 2, rx: 2 };
+      // Below what is only partly filled.
+      if (opacity < 1) node(root, "rect", { class: "empty", ...place });
+      const shape = node(root, "rect", { class: style, "fill-opacity": opacity, ...place });
+      shape.addEventListener("pointermove", (event) => showTip(event, told));
       shape.addEventListener("pointerleave", hideTip);
     });
   });
 }
 
+function drawModels(section, { models, features }) {
+  drawGrid(section.querySelector(".chart"), {
+    features, title: "Which features are in which model",
+    heads: models.map((_, i) => (i === 0 || (i + 1) % 5 === 0 ? i + 1 : "")),
+    cell: (row, i) => {
+      const [model, name] = [models[i], features[row]];
+      const value = model.coefficients[name];
+      return {
+        style: value === undefined ? "empty" : value < 0 ? "minus-fill" : "plus-fill",
+        told: `model ${i + 1}: objective ${number(model.objective, 8)}, ${number(model.above, 3)} % above the best\n${name}: ${value === undefined ? "not in it" : number(value, 5)}`,
+      };
+    },
+  });
+}
+
+// The features of some models, those first that most of them have.
+function ranked(supports) {
+  const counts = new Map();
+  supports.forEach((support) => support.forEach((name) => counts.set(name, (counts.get(name) || 0) + 1)));
+  return [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a)).slice(0, 60);
+}
+
+// Scores of every size with one standard error up and down, a line for each ridge.
+function drawCv(section, { score, points, folds }) {
+  const [chart, grid] = section.querySelectorAll(".chart");
+  const known = points.filter((point) => point.mean !== null);
+  const heights = known.flatMap((point) => [point.mean - (point.error || 0), point.mean + (point.error || 0)]);
+  const plot = frame(chart, {
+    x: padded(points.map((point) => point.k)), y: padded(heights), xName: "features", yName: score, title: "Scores on held-out rows",
+  });
+  const ridges = [...new Set(known.map((point) => point.ridge))];
+  const styles = ["plus", "minus", "good"];
+  ridges.forEach((ridge, i) => {
+    const own = known.filter((point) => point.ridge === ridge);
+    const line = own.map((point, at) => `${at ? "L" : "M"}${plot.toX(point.k)},${plot.toY(point.mean)}`).join("");
+    node(plot.root, "path", { class: `line ${styles[i % 3]}-line`, d: line });
+  });
+  if (ridges.length > 1) legendOf(plot, ridges.slice(0, 3).map((ridge, i) => [`${styles[i]}-text`, `ridge ${number(ridge)}`]));
+  const placed = known.map((point) => {
+    const style = styles[ridges.indexOf(point.ridge) % 3];
+    const [px, py] = [plot.toX(point.k) + 4 * (ridges.indexOf(point.ridge) - (ridges.length - 1) / 2), plot.toY(point.mean)];
+    if (point.error) {
+      const [low, high] = [plot.toY(point.mean - point.error), plot.toY(point.mean + point.error)];
+      node(plot.root, "path", { class: `error ${style}-line`, d: `M${px},${low}V${high}M${px - 4},${low}h8M${px - 4},${high}h8` });
+    }
+    const dot = node(plot.root, "circle", { class: `${style === "good" ? "good-fill" : style + "-fill"}${point.chosen ? " lit" : ""}`, cx: px, cy: py, r: point.chosen ? 6 : 4 });
+    return { ...point, px, py, dot };
+  });
+  // The words stand where no line is: the choice at the bottom, the best at the top.
+  for (const point of placed.filter((own) => own.chosen || own.best)) {
+    const end = point.px > (plot.left + plot.right) / 2 ? "end" : "start";
+    const x = point.px + (end === "end" ? -6 : 6);
+    if (point.chosen) {
+      node(plot.root, "line", { class: "zero", x1: point.px, x2: point.px, y1: point.py, y2: plot.bottom });
+      node(plot.root, "text", { class: "mark", x, y: plot.bottom - 6, "text-anchor": end }, point.best ? "chosen, best" : "chosen");
+    } else {
+      node(plot.root, "text", { class: "mark", x: point.px, y: plot.toY(point.mean + (point.error || 0)) - 6, "text-anchor": "middle" }, "best");
+    }
+  }
+  hover(plot, placed, (point) => `k = ${point.k}${ridges.length > 1 ? `, ridge ${number(point.ridge)}` : ""}\n${score} ${number(point.mean, 5)}${point.error === null ? "" : ` ± ${number(point.error, 3)}`}`,
+    (point) => placed.forEach((own) => own.dot.setAttribute("r", own.chosen || own === point ? 6 : 4)));
+  const features = ranked(folds.map((fold) => fold.support));
+  grid.hidden = !features.length;
+  if (!features.length) return;
+  drawGrid(grid, {
+    features, heads: folds.map((fold) => fold.fold), title: "Which features each fold chose",
+    cell: (row, i) => {
+      const has = folds[i].support.includes(features[row]);
+      return {
+        style: has ? "plus-fill" : "empty",
+        told: `fold ${folds[i].fold}${folds[i].score === null ? "" : `: ${score} ${number(folds[i].score, 4)}`}\n${features[row]}: ${has ? "chosen" : "not chosen"}`,
+      };
+    },
+  });
+}
+
+// How often each feature was chosen, and how often two were chosen together.
+function drawStability(section, { features, coefficients, together }) {
+  const [chart, grid] = section.querySelectorAll(".chart");
+  const spreads = new Map(coefficients.map((own) => [own.feature, own]));
+  const told = (feature) => {
+    const own = spreads.get(feature.feature);
+    const interval = own ? `\ncoefficient ${number(own.lower)} to ${number(own.upper)}, median ${number(own.median)}` : "";
+    return `${feature.feature}: chosen in ${number(100 * feature.frequency, 3)} %${interval}`;
+  };
+  drawShares(chart, features.slice(0, 25).map((feature) => ({
+    name: feature.feature, share: feature.frequency, style: feature.chosen ? "plus-fill" : "minus-fill", told: told(feature),
+  })));
+  grid.hidden = together.features.length < 2;
+  if (grid.hidden) return;
+  drawGrid(grid, {
+    features: together.features, heads: together.features.map((_, i) => (i === 0 || (i + 1) % 5 === 0 ? i + 1 : "")), title: "Which features were chosen together",
+    cell: (row, i) => {
+      const share = together.shares[row][i];
+      const names = row === i ? together.features[row] : `${together.features[row]} and ${together.features[i]}`;
+      return { style: "plus-fill", opacity: Math.min(share, 0.999), told: `${names}: in ${number(100 * share, 3)} %` };
+    },
+  });
+}
+
+// Horizontal bars of shares.
+function drawShares(chart, bars) {
+  chart.replaceChildren();
+  const [row, width] = [20, Math.max(240, chart.clientWidth)];
+  const shown = bars.map((bar) => short(bar.name, 0.4 * width));
+  const left = Math.max(...shown.map(wide)) + 12;
+  const right = wide("100 %") + 12;
+  const root = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  root.setAttribute("viewBox", `0 0 ${width} ${row * bars.length + 4}`);
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", "How often each feature was chosen");
+  chart.append(root);
+  bars.forEach((bar, i) => {
+    const y = row * i + 2;
+    const length = Math.max(1, (width - left - right) * bar.share);
+    node(root, "text", { x: left - 6, y: y + 13, "text-anchor": "end" }, shown[i]);
+    const shape = node(root, "rect", { class: bar.style, x: left, y, width: length, height: row - 4, rx: 2 });
+    node(root, "text", { x: left + length + 6, y: y + 13 }, `${number(100 * bar.share, 3)} %`);
+    shape.addEventListener("pointermove", (event) => showTip(event, bar.told));
+    shape.addEventListener("pointerleave", hideTip);
+  });
+}
+
 function drawPath(section, { criterion, chosen, points }) {
-  const chart = section.querySelector(".chart");
+  const [chart, criteria, grid] = section.querySelectorAll(".chart");
   const known = points.filter((point) => point.lower_bound !== null);
   const heights = points.map((point) => point.objective).concat(known.map((point) => point.lower_bound));
   const sizes = points.map((point) => point.k);
@@ -306,12 +431,46 @@ function drawPath(section, { criterion, chosen, points }) {
     class: point.k === chosen ? "plus-fill lit" : "plus-fill", cx: point.px, cy: point.py, r: point.k === chosen ? 6 : 4,
   }));
   hover(plot, placed, (point) => {
-    const worth = point.criterion === null ? "" : `\n${criterion} ${number(point.criterion, 6)}`;
+    const own = point[criterion.toLowerCase()];
+    const worth = own === null ? "" : `\n${criterion} ${number(own, 6)}`;
     const bound = point.lower_bound === null ? "" : `\nlower bound ${number(point.lower_bound, 8)}`;
     return `k = ${point.k}: objective ${number(point.objective, 8)}${bound}${worth}\n${point.support.join(", ") || "(none)"}`;
   }, (point) => {
     placed.forEach((own, i) => dots[i].setAttribute("r", own.k === chosen || own === point ? 6 : 4));
   });
+  drawCriteria(criteria, criterion, chosen, points);
+  const features = ranked(points.map((point) => point.support)).slice(0, 40);
+  grid.hidden = !features.length;
+  if (!features.length) return;
+  drawGrid(grid, {
+    features, heads: sizes, title: "The features of each size",
+    cell: (row, i) => {
+      const has = points[i].support.includes(features[row]);
+      return { style: has ? "plus-fill" : "empty", told: `k = ${points[i].k}\n${features[row]}: ${has ? "in the model" : "not in it"}` };
+    },
+  });
+}
+
+// AIC, BIC and EBIC of every size, a mark where each is smallest.
+function drawCriteria(chart, criterion, chosen, points) {
+  const names = [["plus", "aic"], ["minus", "bic"], ["good", "ebic"]];
+  const known = points.filter((point) => point.aic !== null);
+  chart.hidden = !known.length;
+  if (!known.length) return;
+  const plot = frame(chart, {
+    x: padded(points.map((point) => point.k)), y: padded(known.flatMap((point) => names.map(([, name]) => point[name]))),
+    xName: "features", yName: "criterion", title: "AIC, BIC and EBIC of each size",
+  });
+  const placed = [];
+  for (const [style, name] of names) {
+    const line = known.map((point, i) => `${i ? "L" : "M"}${plot.toX(point.k)},${plot.toY(point[name])}`).join("");
+    node(plot.root, "path", { class: `line ${style}-line`, d: line });
+    const least = known.reduce((best, point) => (point[name] < best[name] ? point : best));
+    node(plot.root, "circle", { class: `${style}-fill`, cx: plot.toX(least.k), cy: plot.toY(least[name]), r: name === criterion.toLowerCase() ? 6 : 4 });
+    known.forEach((point) => placed.push({ k: point.k, name: name.toUpperCase(), value: point[name], px: plot.toX(point.k), py: plot.toY(point[name]) }));
+  }
+  legendOf(plot, names.map(([style, name]) => [`${style}-text`, name.toUpperCase()]).reverse());
+  hover(plot, placed, (point) => `k = ${point.k}\n${point.name} ${number(point.value, 6)}`, () => {});
 }
 
 function drawPrices(section, prices) {
@@ -344,7 +503,7 @@ function drawPrices(section, prices) {
   });
 }
 
-const panels = { trace: drawTrace, path: drawPath, prices: drawPrices, models: drawModels, residuals: drawResiduals, labels: drawLabels };
+const panels = { trace: drawTrace, path: drawPath, cv: drawCv, stability: drawStability, prices: drawPrices, models: drawModels, residuals: drawResiduals, labels: drawLabels };
 
 function draw() {
   for (const [id, panel] of Object.entries(panels)) {

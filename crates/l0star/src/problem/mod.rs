@@ -272,6 +272,21 @@ impl Problem {
         moments.iter().map(deviation).collect()
     }
 
+    /// The responses of the rows of positive weight.
+    pub fn response(&self) -> &[f64] {
+        &self.b
+    }
+
+    /// The weights of these rows, as shares.
+    pub fn shares(&self) -> &[f64] {
+        &self.p
+    }
+
+    /// What is added to the predictions of these rows; nothing without an offset.
+    pub fn offset(&self) -> Option<&[f64]> {
+        (!self.offset.is_empty()).then_some(&self.offset[..])
+    }
+
     /// λ of a column: of its standardised coefficient, where columns are standardised.
     pub fn ridge(&self, column: usize) -> f64 {
         self.ridge[column]

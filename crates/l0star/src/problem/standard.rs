@@ -157,6 +157,21 @@ impl Problem {
         standard.map_or_else(|| self.range(column), |standard| standard.bounds[column])
     }
 
+    /// What a column is divided by for the fit.
+    pub(crate) fn scale(&self, column: usize) -> f64 {
+        let standard = self.standard.as_ref();
+        standard.map_or(1.0, |standard| standard.scales[column])
+    }
+
+    /// How far a column of the data is moved for the fit: so much its coefficient takes off the intercept.
+    pub(crate) fn moved(&self, column: usize) -> f64 {
+        let mut moved = Doubled::default();
+        if let Some(standard) = &self.standard {
+            standard.add_moves(|j| f64::from(j == column), &mut moved, 1.0);
+        }
+        moved.value()
+    }
+
     /// A model of the engine on the data's own columns: a coefficient for each, and the intercept.
     pub(crate) fn outward(&self, x: &[(usize, f64)]) -> (Vec<f64>, f64) {
         let mut coefficients = vec![0.0; self.columns()];

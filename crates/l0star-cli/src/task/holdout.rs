@@ -1,0 +1,95 @@
+//! `--holdout`: rows that nothing is learnt from, to see how good a model is.
+
+use l0star::loss::{Loss, ResponseKind};
+use l0star_data::{RawTable, counted};
+use l0star_record::Model;
+use l0star_record::holdout::{HoldoutError, draw};
+use l0star_record::metrics::{self, Metrics, Rows};
+
+use super::args::TaskArgs;
+use super::checks;
+use crate::failure::Failure;
+
+/// Rows that were held out.
+#[derive(Debug)]
+pub struct HeldOut {
+    /// As they are in the file.
+    pub table: RawTable,
+    share: f64,
+    seed: u64,
+}
+
+/// The rows to learn from, and those that are held out, if any are.
+pub(super) fn split(
+    args: &TaskArgs,
+    loss: &dyn Loss,
+    raw: RawTable,
+) -> Result<(RawTable, Option<HeldOut>), Failure> {
+    let Some(share) = args.holdout else {
+        return Ok((raw, None));
+    };
+    let (response, labels) = match loss.response() {
+        ResponseKind::Label => {
+            let (signs, labels) = raw.labels(&args.target)?;
+            (signs, Some(labels))
+        }
+        ResponseKind::Real => {
+            checks::check_numbers(&raw, &args.target, loss.name())?;
+            (raw.number(&args.target)?, None)
+        }
+    };
+    let weights = args.weights.as_deref().map(|name| raw.number(name));
+    let weights = weights.transpose()?;
+    let seed = args.seed;
+    let held = draw(&response, weights.as_deref(), labels.is_some(), share, seed);
+    let held = held.map_err(|error| {
+        let file = raw.file().display();
+        Failure::BadData(match error {
+            HoldoutError::FewRows(rows) => format!(
+                "{file}: --holdout needs two rows at least, one to learn from and one to hold out, and there is {}",
+                counted(rows, "row")
+            ),
+            HoldoutError::FewOfLabel { is_positive, rows } => {
+                let label = labels.map_or_else(String::new, |labels| labels[usize::from(is_positive)].clone());
+                format!(
+                    "{file}: the label '{label}' of column '{}' has {}, and --holdout needs two of each label, one to learn from and one to hold out",
+                    args.target,
+                    counted(rows, "row")
+                )
+            }
+        })
+    })?;
+    let (raw, table) = raw.split_rows(&held);
+    let held_out = HeldOut { table, share, seed };
+    Ok((raw, Some(held_out)))
+}
+
+impl HeldOut {
+    /// How good a model is on these rows, which it predicts as those of any other file.
+    pub fn measure(&self, model: &Model, loss: &dyn Loss) -> Result<metrics::HeldOut, Failure> {
+        let scores = model.predict(&self.table)?;
+        let response = match &model.labels {
+            None => self.table.number(&model.target)?,
+            Some(labels) => {
+                let positive = self.table.labelled(&model.target, labels)?.into_iter();
+                positive.map(|is| if is { 1.0 } else { -1.0 }).collect()
+            }
+        };
+        let column = |name: &Option<String>| {
+            let name = name.as_deref();
+            name.map(|name| self.table.number(name)).transpose()
+        };
+        let (weights, offset) = (column(&model.weights)?, column(&model.offset)?);
+        let rows = Rows {
+            scores: &scores,
+            response: &response,
+            weights: weights.as_deref(),
+            offset: offset.as_deref(),
+        };
+        Ok(metrics::HeldOut {
+            share: self.share,
+            seed: self.seed,
+            metrics: Metrics::of(loss, &rows),
+        })
+    }
+}

@@ -1,0 +1,362 @@
+//! How well a model predicts some rows: the measures that users of regressions and classifiers expect.
+
+use l0star::loss::{Loss, ResponseKind};
+use l0star::{Problem, Solution};
+use serde::{Deserialize, Serialize};
+
+use crate::cv::Score;
+
+/// What a model says of some rows, and what is true.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// `intercept + Ax + o`.
+    pub scores: &'a [f64],
+    /// The target, or -1 and 1 for labels.
+    pub response: &'a [f64],
+    /// A row without weight does not count.
+    pub weights: Option<&'a [f64]>,
+    /// What is added to every prediction, that of a model without features too.
+    pub offset: Option<&'a [f64]>,
+}
+
+/// How well a model predicts some rows, by weight. A measure that the loss or the rows do not have is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// The rows that count.
+    pub rows: usize,
+    /// Coefficient of determination: 1 is perfect, 0 as good as the mean of these rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r2: Option<f64>,
+    /// Root of the mean squared error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rmse: Option<f64>,
+    /// Mean absolute error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mae: Option<f64>,
+    /// Area under the ROC curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// Share of labels that are right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+    /// Mean negative logarithm of the probability of the right label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
+    /// Mean squared difference between the probability and the label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brier: Option<f64>,
+    /// One less the loss over that of the best constant on these rows (beside the offset), of a loss that is a likelihood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviance_explained: Option<f64>,
+}
+
+/// How good a model is: on the rows that it was fitted to, and on rows that were held out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// On the rows that were fitted.
+    pub training: Metrics,
+    /// On rows that nothing was learnt from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holdout: Option<HeldOut>,
+}
+
+/// How good a model is on rows that were held out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The share of the rows that was asked for.
+    pub share: f64,
+    /// The seed by which they were drawn.
+    pub seed: u64,
+    /// How good.
+    #[serde(flatten)]
+    pub metrics: Metrics,
+}
+
+impl Metrics {
+    /// Measures a solution on the rows that it was fitted to.
+    pub fn of_solution(problem: &Problem, solution: &Solution) -> Self {
+        let design = problem.design();
+        let mut scores = match problem.offset() {
+            Some(offset) => offset.to_vec(),
+            None => vec![0.0; problem.rows()],
+        };
+        scores
+            .iter_mut()
+            .for_each(|score| *score += solution.intercept);
+        let x = solution.coefficients.iter().copied().enumerate();
+        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
+        let rows = Rows {
+            scores: &scores,
+            response: problem.response(),
+            weights: Some(problem.shares()),
+            offset: problem.offset(),
+        };
+        Self::of(problem.loss(), &rows)
+    }
+
+    /// Measures predictions that were made for this loss.
+    pub fn of(loss: &dyn Loss, rows: &Rows) -> Self {
+        let Rows {
+            scores: z,
+            response: b,
+            ..
+        } = *rows;
+        let ones;
+        let w = match rows.weights {
+            Some(weights) => weights,
+            None => {
+                ones = vec![1.0; b.len()];
+                &ones
+            }
+        };
+        // JSON has no infinity, and a square may overflow.
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let score = |score: Score| finite(score.of(z, b, w));
+        let mut metrics = Self {
+            rows: w.iter().filter(|w| **w > 0.0).count(),
+            ..Self::default()
+        };
+        if metrics.rows == 0 {
+            return metrics;
+        }
+        match loss.response() {
+            ResponseKind::Real => {
+                metrics.r2 = score(Score::R2);
+                metrics.rmse = score(Score::Mse).map(f64::sqrt);
+                metrics.mae = score(Score::Mae);
+            }
+            ResponseKind::Label => {
+                metrics.auc = finite(auc(z, b, w));
+                metrics.accuracy = score(Score::Accuracy);
+                if loss.has_log_odds() {
+                    metrics.log_loss = score(Score::LogLoss);
+                    metrics.brier = finite(brier(z, b, w));
+                }
+            }
+        }
+        if loss.is_likelihood() {
+            metrics.deviance_explained = explained(loss, rows, w).and_then(finite);
+        }
+        metrics
+    }
+}
+
+/// `1 / (1 + exp(-z))`.
+///
+/// The exponential is computed in software: that of the platform may differ in the last bit.
+pub fn probability(score: f64) -> f64 {
+    if score >= 0.0 {
+        1.0 / (1.0 + libm::exp(-score))
+    } else {
+        let odds = libm::exp(score);
+        odds / (1.0 + odds)
+    }
+}
+
+fn brier(z: &[f64], b: &[f64], w: &[f64]) -> f64 {
+    let miss = |z: f64, b: f64| probability(z) - f64::from(b > 0.0);
+    weighted_mean(z, b, w, |z, b| miss(z, b) * miss(z, b))
+}
+
+fn weighted_mean(z: &[f64], b: &[f64], w: &[f64], of: impl Fn(f64, f64) -> f64) -> f64 {
+    let rows = z.iter().zip(b).zip(w).filter(|(_, w)| **w > 0.0);
+    let (sum, total) = rows.fold((0.0, 0.0), |(sum, total), ((z, b), w)| {
+        (sum + w * of(*z, *b), total + w)
+    });
+    sum / total
+}
+
+/// The share of pairs of a positive and a negative row that the scores have in order, ties counted half; NaN where there are
+/// no pairs.
+pub fn auc(z: &[f64], b: &[f64], w: &[f64]) -> f64 {
+    let mut rows: Vec<usize> = (0..z.len()).filter(|row| w[*row] > 0.0).collect();
+    rows.sort_by(|a, b| z[*b].total_cmp(&z[*a]));
+    let (mut positives, mut negatives, mut pairs) = (0.0, 0.0, 0.0);
+    for tied in rows.chunk_by(|a, b| z[*a] == z[*b]) {
+        let of = |positive: bool| -> f64 {
+            let rows = tied.iter().filter(|row| (b[**row] > 0.0) == positive);
+            rows.map(|row| w[*row]).sum()
+        };
+        let (new_positives, new_negatives) = (of(true), of(false));
+        pairs += new_negatives * (positives + 0.5 * new_positives);
+        positives += new_positives;
+        negatives += new_negatives;
+    }
+    pairs / (positives * negatives)
+}
+
+/// `1 - L(z) / L(c + o)`, c the best constant; nothing where a constant makes no error or would be infinite.
+fn explained(loss: &dyn Loss, rows: &Rows, w: &[f64]) -> Option<f64> {
+    let zeros;
+    let offset = match rows.offset {
+        Some(offset) => offset,
+        None => {
+            zeros = vec![0.0; w.len()];
+            &zeros
+        }
+    };
+    let b = rows.response;
+    let constant = best_constant(loss, offset, b, w)?;
+    let null = weighted_mean(offset, b, w, |o, b| loss.value(o + constant, b));
+    let own = weighted_mean(rows.scores, b, w, |z, b| loss.value(z, b));
+    (null > 0.0).then(|| 1.0 - own / null)
+}
+
+/// The constant that, added to the offset, has the least loss, by Newton's method between bounds.
+fn best_constant(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<f64> {
+    let (mut low, mut high) = bracket(loss, offset, b, w)?;
+    let close = 1e-9 * (high - low);
+    let slope = |at: f64| weighted_mean(offset, b, w, |o, b| loss.slope(o + at, b));
+    let curvature = |at: f64| weighted_mean(offset, b, w, |o, b| loss.curvature(o + at, b));
+    let mut at = 0.5 * low + 0.5 * high;
+    // Bisection alone would need 30 steps.
+    for _ in 0..100 {
+        let now = slope(at);
+        if now > 0.0 {
+            high = at;
+        } else {
+            low = at;
+        }
+        let newton = at - now / curvature(at);
+        let next = if newton > low && newton < high {
+            newton
+        } else {
+            0.5 * low + 0.5 * high
+        };
+        let step = (next - at).abs();
+        at = next;
+        if step <= close {
+            break;
+        }
+    }
+    Some(at)
+}
+
+/// Two numbers between which the best constant lies.
+fn bracket(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<(f64, f64)> {
+    let rows = || (0..b.len()).filter(|row| w[*row] > 0.0);
+    match loss.response() {
+        ResponseKind::Real => {
+            let ends = rows().map(|row| b[row] - offset[row]);
+            let bounds = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| {
+                (low.min(end), high.max(end))
+            });
+            Some(bounds)
+        }
+        ResponseKind::Label => {
+            let has = |sign: f64| rows().any(|row| b[row] == sign);
+            if !(has(-1.0) && has(1.0)) {
+                return None;
+            }
+            let slope = |at: f64| weighted_mean(offset, b, w, |o, b| loss.slope(o + at, b));
+            let mut width = 1.0;
+            while width < 1e300 && (slope(-width) > 0.0 || slope(width) < 0.0) {
+                width *= 2.0;
+            }
+            Some((-width, width))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use l0star::loss;
+
+    use super::*;
+
+    fn close(found: Option<f64>, expected: f64) {
+        let found = found.expect("the measure is there");
+        assert!((found - expected).abs() < 1e-9, "{found} and {expected}");
+    }
+
+    fn rows<'a>(z: &'a [f64], b: &'a [f64], weights: Option<&'a [f64]>) -> Rows<'a> {
+        Rows {
+            scores: z,
+            response: b,
+            weights,
+            offset: None,
+        }
+    }
+
+    #[test]
+    fn a_weight_of_two_is_a_row_given_twice() {
+        let quadratic = loss::by_name("quadratic", 1.0).unwrap();
+        let once = Metrics::of(
+            &*quadratic,
+            &rows(&[1.0, 2.5, 9.0], &[0.0, 3.0, 1.0], Some(&[2.0, 1.0, 0.0])),
+        );
+        let twice = Metrics::of(&*quadratic, &rows(&[1.0, 1.0, 2.5], &[0.0, 0.0, 3.0], None));
+        assert_eq!((once.rows, twice.rows), (2, 3));
+        close(once.rmse, 0.75f64.sqrt());
+        close(once.r2, twice.r2.unwrap());
+        close(once.deviance_explained, once.r2.unwrap());
+        assert_eq!(once.auc, None);
+    }
+
+    #[test]
+    fn the_area_is_the_share_of_pairs_in_order() {
+        let z = [3.0, 2.0, 1.0, 1.0, 0.0, 7.0];
+        let b = [1.0, -1.0, 1.0, -1.0, -1.0, -1.0];
+        // Positive 3 beats all 4; positive 1 beats 2, ties 1, loses 1.
+        let area = auc(&z, &b, &[1.0, 1.0, 1.0, 1.0, 2.0, 0.0]);
+        assert!((area - 6.5 / 8.0).abs() < 1e-15, "{area}");
+        assert!(auc(&z[..1], &b[..1], &[1.0]).is_nan());
+    }
+
+    #[test]
+    fn a_constant_explains_nothing_and_an_offset_is_no_merit() {
+        let logistic = loss::by_name("logistic", 1.0).unwrap();
+        let (b, offset) = ([1.0, 1.0, -1.0, 1.0], [0.5, -2.0, 1.0, 40.0]);
+        let (low, high) = bracket(&*logistic, &offset, &b, &[1.0; 4]).unwrap();
+        assert!(low < high);
+        let constant = best_constant(&*logistic, &offset, &b, &[1.0; 4]).unwrap();
+        let scores = offset.map(|o| o + constant);
+        let measured = Metrics::of(
+            &*logistic,
+            &Rows {
+                offset: Some(&offset),
+                ..rows(&scores, &b, None)
+            },
+        );
+        close(measured.deviance_explained, 0.0);
+        for shift in [-0.1, 0.1] {
+            let worse = offset.map(|o| o + constant + shift);
+            let measured = Metrics::of(
+                &*logistic,
+                &Rows {
+                    offset: Some(&offset),
+                    ..rows(&worse, &b, None)
+                },
+            );
+            assert!(measured.deviance_explained.unwrap() < 0.0);
+        }
+    }
+
+    #[test]
+    fn rows_that_cannot_tell_have_no_such_measure() {
+        let logistic = loss::by_name("logistic", 1.0).unwrap();
+        let one = Metrics::of(&*logistic, &rows(&[0.3, -0.2], &[1.0, 1.0], None));
+        assert_eq!((one.auc, one.deviance_explained), (None, None));
+        close(one.accuracy, 0.5);
+        let hinge = loss::by_name("squared-hinge", 1.0).unwrap();
+        let none = Metrics::of(&*hinge, &rows(&[0.3, -0.2], &[1.0, -1.0], None));
+        assert_eq!((none.log_loss, none.brier), (None, None));
+        assert_eq!(none.deviance_explained, None);
+        let quadratic = loss::by_name("quadratic", 1.0).unwrap();
+        let huge = Metrics::of(&*quadratic, &rows(&[1e200, 0.0], &[0.0, 1.0], None));
+        assert_eq!((huge.rmse, huge.r2), (None, None));
+        let empty = Metrics::of(&*quadratic, &rows(&[1.0], &[1.0], Some(&[0.0])));
+        assert_eq!(empty, Metrics::default());
+    }
+
+    #[test]
+    fn tiny_units_change_nothing() {
+        let huber = |delta| loss::by_name("huber", delta).unwrap();
+        let (z, b) = ([1.0, 2.0, 3.5, 4.0], [1.5, 1.0, 3.0, 9.0]);
+        let large = Metrics::of(&*huber(1.0), &rows(&z, &b, None));
+        let (small_z, small_b) = (z.map(|v| v * 1e-60), b.map(|v| v * 1e-60));
+        let small = Metrics::of(&*huber(1e-60), &rows(&small_z, &small_b, None));
+        close(small.deviance_explained, large.deviance_explained.unwrap());
+        close(small.r2, large.r2.unwrap());
+    }
+}

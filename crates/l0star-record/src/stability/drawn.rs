@@ -1,0 +1,114 @@
+//! The best models of the resamples so far, and the file that a run resumes from.
+
+use l0star::{Error, Solution};
+use serde::{Deserialize, Serialize};
+
+const FORMAT: &str = "l0star-stability";
+const VERSION: u64 = 1;
+
+/// The best model of a resample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// The number of the resample.
+    pub at: usize,
+    /// Its columns in order, with their coefficients.
+    pub coefficients: Vec<(usize, f64)>,
+    /// Whether it is proved to be the best.
+    pub proved: bool,
+    /// Nodes of the search.
+    pub nodes: u64,
+}
+
+impl Drawn {
+    /// From the solution of a resample; `columns` are those of the model, what is in for free among them.
+    pub fn new(at: usize, solution: &Solution, columns: &[usize]) -> Self {
+        let coefficients = columns.iter().map(|j| (*j, solution.coefficients[*j]));
+        Self {
+            at,
+            coefficients: coefficients.collect(),
+            proved: solution.lower_bound.is_some() && !solution.status.falls_short(),
+            nodes: solution.nodes,
+        }
+    }
+}
+
+/// The models of a run, with what tells it from other runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DrawnFile {
+    format: String,
+    version: u64,
+    /// The data, the problem and how rows are drawn, in words.
+    pub key: String,
+    /// Seconds of all runs so far.
+    pub seconds: f64,
+    /// In the order of their numbers.
+    pub drawn: Vec<Drawn>,
+}
+
+impl DrawnFile {
+    /// Nothing is done yet.
+    pub fn new(key: String) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            key,
+            seconds: 0.0,
+            drawn: Vec::new(),
+        }
+    }
+
+    /// The bytes of a file.
+    pub fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("models have no keys but strings")
+    }
+
+    /// From the bytes of a file.
+    pub fn decode(bytes: &[u8]) -> l0star::Result<Self> {
+        let refuse = |reason: String| Error::Checkpoint { reason };
+        let file: Self = serde_json::from_slice(bytes)
+            .map_err(|error| refuse(format!("it is no file of resamples, or damaged ({error})")))?;
+        if file.format != FORMAT || file.version > VERSION {
+            return Err(refuse("it is of another kind or of a later version".into()));
+        }
+        let finite = |drawn: &Drawn| drawn.coefficients.iter().all(|(_, x)| x.is_finite());
+        if !file.drawn.iter().all(finite) {
+            return Err(refuse("it has coefficients that are not finite".into()));
+        }
+        Ok(file)
+    }
+
+    /// Refuses the models of other data, of another problem or of other resamples.
+    pub fn check(&self, key: &str, columns: usize) -> l0star::Result<()> {
+        let known = |drawn: &Drawn| drawn.coefficients.iter().all(|(j, _)| *j < columns);
+        if self.key == key && self.drawn.iter().all(known) {
+            return Ok(());
+        }
+        Err(Error::Checkpoint {
+            reason: "it belongs to other data, options or resamples".into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_what_is_damaged_is_refused() {
+        let mut file = DrawnFile::new("data k=3".into());
+        file.drawn.push(Drawn {
+            at: 4,
+            coefficients: vec![(1, 0.1 + 0.2)],
+            proved: true,
+            nodes: 7,
+        });
+        let bytes = file.encode();
+        assert_eq!(DrawnFile::decode(&bytes).unwrap(), file);
+        assert!(file.check("data k=3", 2).is_ok());
+        assert!(file.check("data k=3", 1).is_err());
+        assert!(file.check("data k=4", 2).is_err());
+        for bytes in [&bytes[..bytes.len() / 2], b"{}", b""] {
+            assert!(DrawnFile::decode(bytes).is_err());
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! [`Stability`]: what the best models of the resamples say together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::drawn::Drawn;
+use super::resample::Resampling;
+use crate::inference::LEVEL;
+
+/// A grid of more features, and a longer list of models or pairs, is no longer looked at.
+const MOST_TOGETHER: usize = 25;
+const MOST_MODELS: usize = 50;
+const MOST_PAIRS: usize = 30;
+/// Features in fewer resamples than this share say little in pairs.
+const OFTEN: f64 = 0.05;
+/// From this correlation on, one feature being in goes with the other one being out.
+const OPPOSED: f64 = -0.2;
+
+/// How stable the choice of features is over resamples of the rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stability {
+    /// `complete`, or what ended it before all resamples were done: `time_limit`, `interrupted`.
+    pub status: String,
+    /// How rows were drawn.
+    pub resampling: Resampling,
+    /// The seed by which they were drawn.
+    pub seed: u64,
+    /// How many resamples were asked for.
+    pub asked: usize,
+    /// How many are done.
+    pub resamples: usize,
+    /// In how many of these the model is proved to be the best.
+    pub proved: usize,
+    /// Nodes of all searches.
+    pub nodes: u64,
+    /// Seconds of all searches.
+    pub seconds: f64,
+    /// The level of the intervals of coefficients.
+    pub level: f64,
+    /// How often each feature was chosen, the most frequent first; features that never were are left out.
+    pub features: Vec<Inclusion>,
+    /// What its coefficients were, for each column of these.
+    pub coefficients: Vec<Spread>,
+    /// Pairs of features that stand for each other: where one is in, the other tends to be out. The clearest first.
+    pub pairs: Vec<Pair>,
+    /// How often the most frequent features were chosen together.
+    pub together: Together,
+    /// The models that won, the most frequent first.
+    pub models: Vec<Winner>,
+    /// How many different models won.
+    pub distinct: usize,
+}
+
+/// How often a feature was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inclusion {
+    /// The feature; a group by its name.
+    pub feature: String,
+    /// The share of resamples.
+    pub frequency: f64,
+    /// Whether the best model of all rows has it.
+    pub chosen: bool,
+}
+
+/// The coefficients of a column over all resamples, 0 where it was not chosen: the choice is part of their spread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The column.
+    pub feature: String,
+    /// The share of resamples in which it is above 0.
+    pub positive: f64,
+    /// The share of resamples in which it is below 0.
+    pub negative: f64,
+    /// The median.
+    pub median: f64,
+    /// The lower end of the percentile interval.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+}
+
+/// Two features that stand for each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The features.
+    pub features: [String; 2],
+    /// The share of resamples that chose both.
+    pub both: f64,
+    /// The share of resamples that chose exactly one of them.
+    pub one: f64,
+    /// The correlation of the two choices; negative.
+    pub correlation: f64,
+}
+
+/// How often features were chosen together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Together {
+    /// The features, the most frequent first.
+    pub features: Vec<String>,
+    /// The share of resamples that chose a feature (the row) and another (the column).
+    pub shares: Vec<Vec<f64>>,
+}
+
+/// A model that won.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Winner {
+    /// Its features, in the order of the columns.
+    pub features: Vec<String>,
+    /// In how many resamples it won.
+    pub count: usize,
+    /// The share of resamples.
+    pub share: f64,
+    /// Whether it is the best model of all rows.
+    pub chosen: bool,
+}
+
+/// What a summary is made of.
+pub struct Resampled<'a> {
+    /// The best models of the resamples.
+    pub drawn: &'a [Drawn],
+    /// The names of the columns.
+    pub names: &'a [String],
+    /// The name of the feature that a column belongs to.
+    pub feature: &'a dyn Fn(usize) -> String,
+    /// The columns of the best model of all rows.
+    pub chosen: &'a [usize],
+    /// How rows were drawn.
+    pub resampling: Resampling,
+    /// The seed by which they were drawn.
+    pub seed: u64,
+    /// How many resamples were asked for.
+    pub asked: usize,
+    /// `complete`, or what ended it before.
+    pub status: &'static str,
+    /// Seconds of all searches.
+    pub seconds: f64,
+}
+
+impl Stability {
+    /// Counts the models of the resamples.
+    pub fn of(all: &Resampled) -> Self {
+        let drawn = all.drawn;
+        let count = drawn.len();
+        let share = |of: usize| of as f64 / count.max(1) as f64;
+        let columns = drawn.iter().flat_map(|own| &own.coefficients);
+        let columns = columns.map(|(j, _)| *j).chain(all.chosen.iter().copied());
+        let columns: BTreeSet<usize> = columns.collect();
+        let names: BTreeMap<usize, String> =
+            columns.iter().map(|j| (*j, (all.feature)(*j))).collect();
+        // The features of some columns, each once.
+        let features = |columns: &mut dyn Iterator<Item = usize>| {
+            let mut found: Vec<&str> = Vec::new();
+            for j in columns {
+                let name = names[&j].as_str();
+                if !found.contains(&name) {
+                    found.push(name);
+                }
+            }
+            found
+        };
+        let models: Vec<Vec<&str>> = drawn
+            .iter()
+            .map(|own| features(&mut own.coefficients.iter().map(|(j, _)| *j)))
+            .collect();
+        let chosen = features(&mut all.chosen.iter().copied());
+
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in models.iter().flatten() {
+            *counts.entry(*name).or_default() += 1;
+        }
+        // Of equal counts, in the order of the columns.
+        let order = features(&mut columns.into_iter()).into_iter();
+        let mut ranked: Vec<(&str, usize)> = order
+            .filter_map(|name| Some((name, *counts.get(name)?)))
+            .collect();
+        ranked.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+
+        Self {
+            status: all.status.to_owned(),
+            resampling: all.resampling,
+            seed: all.seed,
+            asked: all.asked,
+            resamples: count,
+            proved: drawn.iter().filter(|own| own.proved).count(),
+            nodes: drawn.iter().map(|own| own.nodes).sum(),
+            seconds: all.seconds,
+            level: LEVEL,
+            features: ranked
+                .iter()
+                .map(|(name, count)| Inclusion {
+                    feature: (*name).to_owned(),
+                    frequency: share(*count),
+                    chosen: chosen.contains(name),
+                })
+                .collect(),
+            coefficients: spreads(all, &names, &ranked),
+            pairs: pairs(&models, &ranked),
+            together: together(&models, &ranked),
+            distinct: models.iter().collect::<BTreeSet<_>>().len(),
+            models: winners(&models, &chosen),
+        }
+    }
+}
+
+/// The spread of the coefficients of every column of the features, in the order of these.
+fn spreads(
+    all: &Resampled,
+    features: &BTreeMap<usize, String>,
+    ranked: &[(&str, usize)],
+) -> Vec<Spread> {
+    let mut values: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (j, x) in all.drawn.iter().flat_map(|own| &own.coefficients) {
+        values.entry(*j).or_default().push(*x);
+    }
+    let count = all.drawn.len();
+    let spread = |(j, values): (&usize, &Vec<f64>)| {
+        let mut sorted = values.clone();
+        sorted.resize(count, 0.0);
+        sorted.sort_by(f64::total_cmp);
+        let share = |is: fn(&f64) -> bool| {
+            sorted.iter().filter(|x| is(x)).count() as f64 / count.max(1) as f64
+        };
+        Spread {
+            feature: all.names[*j].clone(),
+            positive: share(|x| *x > 0.0),
+            negative: share(|x| *x < 0.0),
+            median: quantile(&sorted, 0.5),
+            lower: quantile(&sorted, 0.5 * (1.0 - LEVEL)),
+            upper: quantile(&sorted, 0.5 * (1.0 + LEVEL)),
+        }
+    };
+    let rank = |j: &usize| ranked.iter().position(|(own, _)| *own == features[j]);
+    let mut columns: Vec<(&usize, &Vec<f64>)> = values.iter().collect();
+    columns.sort_by_key(|(j, _)| (rank(j), **j));
+    columns.into_iter().map(spread).collect()
+}
+
+/// A quantile of sorted numbers, between two of them by their distance.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return 0.0;
+    };
+    let at = share * last as f64;
+    let low = (at.floor() as usize).min(last);
+    let high = (low + 1).min(last);
+    sorted[low] + (at - low as f64) * (sorted[high] - sorted[low])
+}
+
+/// How many models have both of two features.
+fn shared(models: &[Vec<&str>], a: &str, b: &str) -> usize {
+    let has_both = |model: &&Vec<&str>| model.contains(&a) && model.contains(&b);
+    models.iter().filter(has_both).count()
+}
+
+fn pairs(models: &[Vec<&str>], ranked: &[(&str, usize)]) -> Vec<Pair> {
+    let count = models.len() as f64;
+    let often = ranked
+        .iter()
+        .filter(|(_, times)| *times as f64 >= OFTEN * count);
+    let often: Vec<(&str, f64)> = often
+        .map(|(name, times)| (*name, *times as f64 / count))
+        .collect();
+    let mut found = Vec::new();
+    for (i, (a, share_a)) in often.iter().enumerate() {
+        for (b, share_b) in &often[i + 1..] {
+            let both = shared(models, a, b) as f64 / count;
+            let spread = (share_a * (1.0 - share_a) * share_b * (1.0 - share_b)).sqrt();
+            let correlation = (both - share_a * share_b) / spread;
+            // A feature that is in all models is in no pair: its spread is 0.
+            if correlation.is_finite() && correlation <= OPPOSED {
+                found.push(Pair {
+                    features: [(*a).to_owned(), (*b).to_owned()],
+                    both,
+                    one: share_a + share_b - 2.0 * both,
+                    correlation,
+                });
+            }
+        }
+    }
+    found.sort_by(|one, other| one.correlation.total_cmp(&other.correlation));
+    found.truncate(MOST_PAIRS);
+    found
+}
+
+fn together(models: &[Vec<&str>], ranked: &[(&str, usize)]) -> Together {
+    let names: Vec<&str> = ranked
+        .iter()
+        .map(|(name, _)| *name)
+        .take(MOST_TOGETHER)
+        .collect();
+    let count = models.len().max(1) as f64;
+    let row = |a: &&str| {
+        let share = |b: &&str| shared(models, a, b) as f64 / count;
+        names.iter().map(share).collect()
+    };
+    Together {
+        shares: names.iter().map(row).collect(),
+        features: names.iter().map(|name| (*name).to_owned()).collect(),
+    }
+}
+
+fn winners(models: &[Vec<&str>], chosen: &[&str]) -> Vec<Winner> {
+    let mut counts: BTreeMap<&Vec<&str>, usize> = BTreeMap::new();
+    for model in models {
+        *counts.entry(model).or_default() += 1;
+    }
+    let mut ranked: Vec<(&Vec<&str>, usize)> = counts.into_iter().collect();
+    ranked.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let winner = |(model, count): (&Vec<&str>, usize)| Winner {
+        features: model.iter().map(|name| (*name).to_owned()).collect(),
+        count,
+        share: count as f64 / models.len() as f64,
+        chosen: model[..] == *chosen,
+    };
+    ranked.into_iter().take(MOST_MODELS).map(winner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(at: usize, coefficients: &[(usize, f64)]) -> Drawn {
+        Drawn {
+            at,
+            coefficients: coefficients.to_vec(),
+            proved: at != 2,
+            nodes: 3,
+        }
+    }
+
+    #[test]
+    fn frequencies_pairs_models_and_intervals() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let feature = |j: usize| names[j].clone();
+        let all = [
+            drawn(0, &[(0, 1.0), (1, 2.0)]),
+            drawn(1, &[(0, 3.0), (2, -1.0)]),
+            drawn(2, &[(0, 2.0), (1, 4.0)]),
+            drawn(3, &[(0, 5.0), (2, -2.0)]),
+        ];
+        let found = Stability::of(&Resampled {
+            drawn: &all,
+            names: &names,
+            feature: &feature,
+            chosen: &[0, 2],
+            resampling: Resampling::Bootstrap,
+            seed: 1,
+            asked: 5,
+            status: "time_limit",
+            seconds: 0.5,
+        });
+        let shares: Vec<(&str, f64, bool)> = found
+            .features
+            .iter()
+            .map(|own| (own.feature.as_str(), own.frequency, own.chosen))
+            .collect();
+        assert_eq!(
+            shares,
+            [("a", 1.0, true), ("b", 0.5, false), ("c", 0.5, true)]
+        );
+        assert_eq!((found.resamples, found.proved, found.nodes), (4, 3, 12));
+        assert_eq!(found.pairs.len(), 1);
+        let pair = &found.pairs[0];
+        assert_eq!((pair.both, pair.one), (0.0, 1.0));
+        assert!((pair.correlation + 1.0).abs() < 1e-12);
+        assert_eq!(found.together.shares[0], [1.0, 0.5, 0.5]);
+        assert_eq!((found.distinct, found.models[0].count), (2, 2));
+        assert!(found.models.iter().any(|model| model.chosen));
+        // 0, 0, 2, 4: the choice is part of the spread.
+        let b = &found.coefficients[1];
+        assert_eq!((b.median, b.positive, b.negative), (1.0, 0.5, 0.0));
+        assert!((b.upper - 3.85).abs() < 1e-12 && b.lower == 0.0, "{b:?}");
+    }
+
+    #[test]
+    fn nothing_done_is_nothing_said() {
+        let names = ["a".to_owned()];
+        let found = Stability::of(&Resampled {
+            drawn: &[],
+            names: &names,
+            feature: &|_| String::new(),
+            chosen: &[],
+            resampling: Resampling::Half,
+            seed: 1,
+            asked: 5,
+            status: "interrupted",
+            seconds: 0.0,
+        });
+        assert!(found.features.is_empty() && found.models.is_empty());
+        assert_eq!(found.resamples, 0);
+    }
+}

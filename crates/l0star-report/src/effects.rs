@@ -1,0 +1,168 @@
+//! What the coefficients mean, in words, and what they are worth, as a table.
+
+use l0star_record::Model;
+use l0star_record::fields::{Fitted, Priced};
+use l0star_record::inference::INTERCEPT;
+
+use crate::face::Face;
+use crate::proof::{self, Cost};
+use crate::text::significant;
+
+/// More sentences are no longer read.
+const MOST_SENTENCES: usize = 12;
+
+/// What one standard deviation more of each feature does, the largest effects first.
+pub fn sentences(model: &Model) -> Vec<String> {
+    let fitted = &model.fitted;
+    let mut effects: Vec<(&str, f64, f64)> = fitted
+        .coefficients
+        .0
+        .iter()
+        .filter_map(|(name, value)| Some((name.as_str(), *value, fitted.per_sd.get(name)?)))
+        .filter(|(_, value, effect)| *value != 0.0 && *effect != 0.0)
+        .collect();
+    effects.sort_by(|one, other| other.2.abs().total_cmp(&one.2.abs()));
+    let sentence = |(name, value, effect): &(&str, f64, f64)| {
+        let is_indicator = model.indicators.iter().any(|own| own.name == *name);
+        let (what, effect) = if is_indicator {
+            (format!("'{name}' rather than not"), *value)
+        } else {
+            let deviation = significant(effect / value, 3);
+            (format!("One SD more of '{name}' ({deviation})"), *effect)
+        };
+        format!("{what}: {}.", change(model, effect))
+    };
+    effects.iter().take(MOST_SENTENCES).map(sentence).collect()
+}
+
+/// What a change of the linear predictor is.
+fn change(model: &Model, effect: f64) -> String {
+    let signed = |value: f64| {
+        let sign = if value > 0.0 { "+" } else { "−" };
+        format!("{sign}{}", significant(value.abs(), 3))
+    };
+    match &model.labels {
+        Some([_, positive]) if model.has_log_odds() => {
+            format!("odds of '{positive}' × {}", significant(effect.exp(), 3))
+        }
+        Some(_) => format!("score {}", signed(effect)),
+        None => format!("'{}' {}", model.target, signed(effect)),
+    }
+}
+
+/// The coefficients with all that is known of them.
+pub struct Table {
+    /// The titles of the columns of numbers.
+    pub titles: Vec<&'static str>,
+    /// A name and its numbers; an empty text where there is none.
+    pub rows: Vec<(String, Vec<String>)>,
+    /// What the numbers do not say.
+    pub notes: Vec<String>,
+}
+
+/// The table of `explain --table`.
+pub fn table(model: &Model, face: Face) -> Table {
+    let fitted = &model.fitted;
+    let has_odds = !fitted.odds_ratios.is_empty();
+    let inference = fitted.inference.as_ref();
+    let has_errors = inference.is_some_and(|own| own.missing.is_none());
+    let has_prices = fitted.prices.is_some();
+    let mut titles = vec!["coefficient", "per SD"];
+    if has_odds {
+        titles.push("odds ratio");
+    }
+    if has_errors {
+        titles.extend(["std. error", "95 % from", "to"]);
+    }
+    if has_prices {
+        titles.push("cost without");
+    }
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| significant(value, 5));
+    let row = |name: &str, value: f64| {
+        let mut cells = vec![number(Some(value)), number(fitted.per_sd.get(name))];
+        if has_odds {
+            cells.push(number(fitted.odds_ratios.get(name)));
+        }
+        if has_errors {
+            let own = inference.and_then(|inference| inference.get(name));
+            cells.push(number(own.and_then(|own| own.standard_error)));
+            cells.push(number(own.and_then(|own| own.lower)));
+            cells.push(number(own.and_then(|own| own.upper)));
+        }
+        if has_prices {
+            cells.push(price(model, name).map_or(String::new(), cost));
+        }
+        (name.to_owned(), cells)
+    };
+    let own = fitted.coefficients.0.iter();
+    let mut rows: Vec<_> = own.map(|(name, value)| row(name, *value)).collect();
+    if model.fit_intercept {
+        rows.push(row(INTERCEPT, fitted.intercept));
+    }
+    Table {
+        titles,
+        rows,
+        notes: notes(model, face),
+    }
+}
+
+/// The price of doing without the feature that a column belongs to.
+fn price<'a>(model: &'a Model, name: &str) -> Option<&'a Priced> {
+    let group = model.constraints().and_then(|asked| {
+        let mut groups = asked.groups.iter();
+        groups.find(|group| group.columns.iter().any(|own| own == name))
+    });
+    let feature = group.map_or(name, |group| &group.name);
+    let prices = model.fitted.prices.as_ref()?;
+    prices
+        .iter()
+        .find(|price| price.chosen && price.feature == feature)
+}
+
+fn cost(price: &Priced) -> String {
+    match proof::cost(price) {
+        Cost::Exact(cost) => significant(cost, 4),
+        Cost::Between(low, high, _) => {
+            format!("{} to {}", significant(low, 4), significant(high, 4))
+        }
+        Cost::Impossible => "impossible".to_owned(),
+    }
+}
+
+/// What standard errors and intervals are about, and what they are not.
+pub fn notes(model: &Model, face: Face) -> Vec<String> {
+    let fitted = &model.fitted;
+    let mut notes = Vec::new();
+    notes.extend(refit(fitted));
+    match &fitted.inference {
+        None => {}
+        Some(own) => match &own.missing {
+            Some(reason) => notes.push(format!("There are no standard errors: {reason}.")),
+            None => {
+                let about = match own.degrees_of_freedom {
+                    Some(freedom) => {
+                        format!("Student's distribution with {freedom} degrees of freedom")
+                    }
+                    None => "the normal distribution".to_owned(),
+                };
+                let ridge = if fitted.refit {
+                    ""
+                } else {
+                    " They are those of the coefficients with the ridge, which draws these towards 0 a little."
+                };
+                notes.push(format!(
+                    "Standard errors and 95 % intervals ({about}) take the chosen features as given. The same rows chose them, so the intervals are too narrow; {} shows how the choice itself varies.{ridge}",
+                    face.stability()
+                ));
+            }
+        },
+    }
+    notes
+}
+
+/// That the coefficients are those without the ridge.
+pub fn refit(fitted: &Fitted) -> Option<String> {
+    fitted.refit.then(|| {
+        "The coefficients are those of a second fit of the chosen features without the ridge. Objective, bound and proof are about the choice, which was made with the ridge.".to_owned()
+    })
+}

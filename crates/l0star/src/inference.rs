@@ -1,0 +1,509 @@
+//! What the coefficients of a model are worth, its features taken as given: the fit without the ridge, and standard errors.
+//!
+//! With `A` the columns of the model, `p` the weights as shares, `h` the curvatures of the loss at the model and `Λ` the ridge,
+//!
+//! ```text
+//! G = Aᵀ diag(p h) A        V = (G + Λ)⁻¹ M (G + Λ)⁻¹ / n
+//! ```
+//!
+//! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals), `M = G` for the logistic one,
+//! and for Huber's the mean of `ψ² a aᵀ` (a sandwich). Weights are relative: only their ratios matter. Without a ridge these are
+//! the standard errors of every textbook.
+
+use crate::linalg::cholesky::Cholesky;
+use crate::linalg::kernels;
+use crate::loss::ResponseKind;
+use crate::problem::Problem;
+use crate::restricted::Restricted;
+use crate::settings::Solution;
+
+/// A pivot below this share of its diagonal: the column is a combination of others, as far as one can tell.
+const DEPENDENT: f64 = 1e-11;
+/// What stands in for no ridge until the bounds that a model meets are known, as a share of the squares of a column.
+const TINY: f64 = 1e-10;
+/// Predictions that change by no more than this are the same.
+const CLOSE: f64 = 1e-9;
+const MAX_ITERATIONS: usize = 60;
+
+/// Why a model has no coefficients without the ridge, or no standard errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undetermined {
+    /// The columns depend on each other: many coefficients give the same predictions.
+    Dependent,
+    /// The labels can be told apart without an error, so that coefficients grow without end.
+    Separated,
+    /// There are no more rows than coefficients.
+    FewRows,
+    /// The loss is not a likelihood, nor a robust stand-in for one.
+    NoLikelihood,
+}
+
+/// Standard errors of the coefficients of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Errors {
+    /// The columns of the model, in order.
+    pub columns: Vec<usize>,
+    /// Their standard errors, on the data's own scale; none for a coefficient at one of its bounds.
+    pub errors: Vec<Option<f64>>,
+    /// That of the intercept, if there is one.
+    pub intercept: Option<f64>,
+    /// Degrees of freedom of Student's distribution; none for the normal one.
+    pub freedom: Option<usize>,
+}
+
+/// The model of a solution fitted again without the ridge: its coefficients, one for each data column, and the intercept.
+///
+/// Bounds of coefficients hold. Objective and bound of the solution stay those of the problem with its ridge.
+pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), Undetermined> {
+    let mut local = Local::new(problem, solution);
+    if problem.is_boxed() {
+        local.meet_bounds(&solution.support);
+    }
+    let mut z = local.predictions();
+    let mut value = local.loss(&z);
+    for _ in 0..MAX_ITERATIONS {
+        let step = local.newton_step(&z).ok_or(Undetermined::Dependent)?;
+        let mut dz = vec![0.0; z.len()];
+        let moved = local.free.iter().zip(&step);
+        let moved = moved.map(|(at, d)| (local.columns[*at], -d));
+        problem.design.add_columns(moved, &mut dz);
+        let size = z.iter().fold(1.0f64, |most, z| most.max(z.abs()));
+        let change = dz.iter().fold(0.0f64, |most, d| most.max(d.abs()));
+        if change <= CLOSE * size * 1e-3 {
+            return Ok(local.outward());
+        }
+        let mut length = 1.0;
+        loop {
+            let next: Vec<f64> = z.iter().zip(&dz).map(|(z, d)| z + length * d).collect();
+            let found = local.loss(&next);
+            // Near the minimum the loss does not show a step that is still worth taking.
+            if found <= value || change * length <= CLOSE * size {
+                (z, value) = (next, found);
+                break;
+            }
+            length *= 0.5;
+        }
+        for (at, d) in local.free.clone().into_iter().zip(&step) {
+            local.x[at] -= length * d;
+        }
+        if !local.is_within_bounds() {
+            // The bounds that are met were found with next to no ridge; what is left is rounding.
+            for (at, d) in local.free.clone().into_iter().zip(&step) {
+                local.x[at] += length * d;
+            }
+            return Ok(local.outward());
+        }
+        if change <= CLOSE * size {
+            return Ok(local.outward());
+        }
+    }
+    Err(match problem.loss.response() {
+        ResponseKind::Label => Undetermined::Separated,
+        ResponseKind::Real => Undetermined::Dependent,
+    })
+}
+
+/// The standard errors of the coefficients of a solution, its features taken as given.
+///
+/// `has_ridge` says whether the coefficients are those with the ridge, or those of [`refit`].
+pub fn standard_errors(
+    problem: &Problem,
+    solution: &Solution,
+    has_ridge: bool,
+) -> Result<Errors, Undetermined> {
+    let loss = &*problem.loss;
+    if !loss.is_likelihood() {
+        return Err(Undetermined::NoLikelihood);
+    }
+    let local = Local::new(problem, solution);
+    let (n, count) = (problem.rows(), local.free.len());
+    if n <= count {
+        return Err(Undetermined::FewRows);
+    }
+    let z = local.predictions();
+    let curvatures = local.curvatures(&z);
+    let mut curved = local.gram(&curvatures);
+    let spread = if loss.is_quadratic() || loss.has_log_odds() {
+        curved.clone()
+    } else {
+        let squares = z.iter().zip(&problem.b).zip(&problem.p);
+        let n = n as f64;
+        // Σ p² ψ² a aᵀ, as a mean over rows, with the usual correction for small samples.
+        let squares = squares.map(|((z, b), p)| n * (p * loss.slope(*z, *b)).powi(2));
+        let squares: Vec<f64> = squares.collect();
+        let mut spread = local.gram(&squares);
+        let correction = n / (n - count as f64);
+        spread.iter_mut().for_each(|entry| *entry *= correction);
+        spread
+    };
+    if has_ridge {
+        for (c, at) in local.free.iter().enumerate() {
+            curved[c * count + c] += problem.ridge[local.columns[*at]];
+        }
+    }
+    let inverse = invert(curved, count).ok_or(Undetermined::Dependent)?;
+    let product = multiply(&multiply(&inverse, &spread, count), &inverse, count);
+    let dispersion = match loss.is_quadratic() {
+        false => 1.0,
+        true => {
+            let residuals = z.iter().zip(&problem.b).zip(&problem.p);
+            let squares: f64 = residuals.map(|((z, b), p)| p * (z - b) * (z - b)).sum();
+            squares * n as f64 / (n - count) as f64
+        }
+    };
+    let scale = dispersion / n as f64;
+    let jacobian = local.jacobian();
+    let error = |row: &[f64]| {
+        let mut sum = 0.0;
+        for r in 0..count {
+            sum += row[r] * kernels::dot(&product[r * count..(r + 1) * count], row);
+        }
+        (sum.max(0.0) * scale).sqrt()
+    };
+    let own = local.columns.iter().zip(&jacobian);
+    let mut found: Vec<(usize, Option<f64>)> = own
+        .filter(|(j, _)| **j < problem.columns())
+        .map(|(j, row)| (*j, row.as_deref().map(error)))
+        .collect();
+    found.sort_by_key(|(j, _)| *j);
+    let (columns, errors) = found.into_iter().unzip();
+    let intercept = local.columns.iter().position(|j| *j == problem.columns());
+    let intercept = intercept.and_then(|at| jacobian[at].as_deref().map(error));
+    Ok(Errors {
+        columns,
+        errors,
+        intercept,
+        freedom: (!loss.has_log_odds()).then(|| n - count),
+    })
+}
+
+/// A model in the engine's own coefficients.
+struct Local<'p> {
+    problem: &'p Problem,
+    /// Its columns, the intercept's among them.
+    columns: Vec<usize>,
+    x: Vec<f64>,
+    /// The places of those that are at none of their bounds.
+    free: Vec<usize>,
+}
+
+impl<'p> Local<'p> {
+    fn new(problem: &'p Problem, solution: &Solution) -> Self {
+        let mut columns = solution.support.clone();
+        columns.extend_from_slice(&problem.penalised);
+        columns.extend_from_slice(problem.unpenalised.columns());
+        columns.sort_unstable();
+        columns.dedup();
+        let own = |j: &usize| match solution.coefficients.get(*j) {
+            Some(coefficient) => (*j, *coefficient),
+            None => (*j, solution.intercept),
+        };
+        let data: Vec<(usize, f64)> = columns.iter().map(own).collect();
+        let held = |(j, x): (usize, f64)| {
+            let (low, high) = match j < problem.columns() {
+                true => problem.bounds(j),
+                false => (f64::NEG_INFINITY, f64::INFINITY),
+            };
+            x <= low || x >= high
+        };
+        let free = (0..columns.len()).filter(|at| !held(data[*at]));
+        let free = free.collect();
+        let inner = problem.inward(&data);
+        let value = |j: &usize| {
+            let found = inner.iter().find(|(own, _)| own == j);
+            found.map_or(0.0, |(_, x)| *x)
+        };
+        Self {
+            problem,
+            x: columns.iter().map(value).collect(),
+            columns,
+            free,
+        }
+    }
+
+    /// Finds the bounds that the model meets with next to no ridge.
+    fn meet_bounds(&mut self, support: &[usize]) {
+        let mut problem = self.problem.clone();
+        let rows = problem.rows() as f64;
+        for j in &self.columns {
+            if problem.ridge[*j] > 0.0 {
+                problem.ridge[*j] = TINY * problem.norms[*j].powi(2) / rows;
+            }
+        }
+        let leaders = problem.selectable.iter().copied();
+        let leaders: Vec<usize> = leaders.filter(|j| support.contains(j)).collect();
+        let fit = Restricted::new(&problem).fit(&leaders);
+        for (at, j) in self.columns.iter().enumerate() {
+            let found = fit.x.iter().find(|(own, _)| own == j);
+            self.x[at] = found.map_or(0.0, |(_, x)| *x);
+        }
+        let is_free = |at: &usize| {
+            let (low, high) = problem.range(self.columns[*at]);
+            self.x[*at] > low && self.x[*at] < high
+        };
+        self.free = (0..self.columns.len()).filter(is_free).collect();
+    }
+
+    fn is_within_bounds(&self) -> bool {
+        let mut all = self.columns.iter().zip(&self.x);
+        all.all(|(j, x)| {
+            let (low, high) = self.problem.range(*j);
+            (low..=high).contains(x)
+        })
+    }
+
+    fn predictions(&self) -> Vec<f64> {
+        let x = self.columns.iter().copied().zip(self.x.iter().copied());
+        let x: Vec<(usize, f64)> = x.collect();
+        let mut z = vec![0.0; self.problem.rows()];
+        self.problem.predict_into(&x, &mut z);
+        z
+    }
+
+    fn loss(&self, z: &[f64]) -> f64 {
+        self.problem.loss.total(&self.problem.p, z, &self.problem.b)
+    }
+
+    /// `p h`, h the curvatures of the loss.
+    fn curvatures(&self, z: &[f64]) -> Vec<f64> {
+        let Problem { b, p, loss, .. } = self.problem;
+        let rows = z.iter().zip(b).zip(p);
+        rows.map(|((z, b), p)| p * loss.curvature(*z, *b)).collect()
+    }
+
+    /// `Aᵀ diag(w) A` over the free columns, a full square.
+    fn gram(&self, w: &[f64]) -> Vec<f64> {
+        let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
+        let count = columns.len();
+        let mut gram = vec![0.0; count * count];
+        let mut column = vec![0.0; w.len()];
+        for (c, j) in columns.iter().enumerate() {
+            self.problem.design.column_into(*j, &mut column);
+            column.iter_mut().zip(w).for_each(|(a, w)| *a *= w);
+            let row = &mut gram[c * count..(c + 1) * count];
+            self.problem.design.dots_scattered(&columns, &column, row);
+        }
+        gram
+    }
+
+    /// `H⁻¹ g` over the free columns, without the ridge.
+    fn newton_step(&self, z: &[f64]) -> Option<Vec<f64>> {
+        let Problem { b, p, loss, .. } = self.problem;
+        let rows = z.iter().zip(b).zip(p);
+        let beta: Vec<f64> = rows.map(|((z, b), p)| p * loss.slope(*z, *b)).collect();
+        let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
+        let mut gradient = vec![0.0; columns.len()];
+        self.problem
+            .design
+            .dots_scattered(&columns, &beta, &mut gradient);
+        let hessian = self.gram(&self.curvatures(z));
+        factor(hessian, columns.len())?.solve(&mut gradient);
+        Some(gradient)
+    }
+
+    /// The coefficients of the data.
+    fn outward(&self) -> (Vec<f64>, f64) {
+        let x = self.columns.iter().copied().zip(self.x.iter().copied());
+        let x: Vec<(usize, f64)> = x.collect();
+        self.problem.outward(&x)
+    }
+
+    /// How each coefficient of the data depends on the free ones of the engine; none for one that is not free.
+    fn jacobian(&self) -> Vec<Option<Vec<f64>>> {
+        let problem = self.problem;
+        let place = |at: usize| self.free.iter().position(|free| *free == at);
+        let row = |(at, j): (usize, &usize)| {
+            let mut row = vec![0.0; self.free.len()];
+            row[place(at)?] = 1.0 / problem.scale(*j);
+            if *j < problem.columns() {
+                return Some(row);
+            }
+            for (place, free) in self.free.iter().enumerate() {
+                let column = self.columns[*free];
+                if column < problem.columns() {
+                    row[place] = -problem.moved(column) / problem.scale(column);
+                }
+            }
+            Some(row)
+        };
+        self.columns.iter().enumerate().map(row).collect()
+    }
+}
+
+/// Factorises a square; nothing where its columns depend on each other.
+fn factor(square: Vec<f64>, size: usize) -> Option<Cholesky> {
+    let mut factor = Cholesky::new();
+    factor.start(size).copy_from_slice(&square);
+    if !factor.factor() {
+        return None;
+    }
+    let is_new = |i: usize| {
+        let (pivot, diagonal) = (factor.rows()[i * size + i], square[i * size + i]);
+        pivot * pivot > DEPENDENT * diagonal
+    };
+    (0..size).all(is_new).then_some(factor)
+}
+
+fn invert(square: Vec<f64>, size: usize) -> Option<Vec<f64>> {
+    Some(factor(square, size)?.inverse())
+}
+
+/// The product of two squares, the second of them symmetric.
+fn multiply(one: &[f64], other: &[f64], size: usize) -> Vec<f64> {
+    let mut product = vec![0.0; size * size];
+    for r in 0..size {
+        for c in 0..size {
+            let (row, column) = (&one[r * size..][..size], &other[c * size..][..size]);
+            product[r * size + c] = kernels::dot(row, column);
+        }
+    }
+    product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss;
+    use crate::problem::Design;
+    use crate::settings::Settings;
+    use crate::solve::solve;
+
+    const ROWS: usize = 30;
+
+    fn entry(i: usize, j: usize) -> f64 {
+        // Units and means differ.
+        let unit = [1.0, 100.0, 0.01][j];
+        unit * (5.0 * j as f64 + ((i * (2 * j + 3) + j * j) as f64 * 0.7).sin())
+    }
+
+    fn builder() -> crate::problem::Builder {
+        let values = (0..3).flat_map(|j| (0..ROWS).map(move |i| entry(i, j)));
+        let design = Design::dense(ROWS, 3, values.collect()).unwrap();
+        let response = (0..ROWS).map(|i| {
+            let noise = (i as f64 * 12.9).sin();
+            2.0 * entry(i, 0) - 0.03 * entry(i, 1) + noise + 4.0
+        });
+        Problem::builder(design, response.collect())
+            .intercept(true)
+            .k(2)
+    }
+
+    /// Solves the normal equations of the intercept and two columns by Cramer's rule, in the data's own units.
+    fn by_hand(weights: &[f64], b: &[f64]) -> ([f64; 3], [f64; 3]) {
+        let a = |i: usize| [entry(i, 0), entry(i, 1), 1.0];
+        let mut m = [[0.0; 3]; 3];
+        let mut v = [0.0; 3];
+        for i in 0..ROWS {
+            for r in 0..3 {
+                v[r] += weights[i] * a(i)[r] * b[i];
+                for c in 0..3 {
+                    m[r][c] += weights[i] * a(i)[r] * a(i)[c];
+                }
+            }
+        }
+        let det = |m: &[[f64; 3]; 3]| {
+            let minor = |r: usize, c: usize| {
+                let (r1, r2) = ((r + 1) % 3, (r + 2) % 3);
+                let (c1, c2) = ((c + 1) % 3, (c + 2) % 3);
+                m[r1][c1] * m[r2][c2] - m[r1][c2] * m[r2][c1]
+            };
+            ((0..3).map(|c| m[0][c] * minor(0, c)).sum::<f64>(), minor)
+        };
+        let (whole, _) = det(&m);
+        let solve = |v: [f64; 3]| {
+            [0, 1, 2].map(|c| {
+                let mut other = m;
+                (0..3).for_each(|r| other[r][c] = v[r]);
+                det(&other).0 / whole
+            })
+        };
+        let x = solve(v);
+        let residual = |i: usize| b[i] - (0..3).map(|c| a(i)[c] * x[c]).sum::<f64>();
+        let counted = weights.iter().filter(|w| **w > 0.0).count();
+        let sigma2 = (0..ROWS)
+            .map(|i| weights[i] * residual(i).powi(2))
+            .sum::<f64>()
+            / (counted - 3) as f64;
+        let variance = [0, 1, 2].map(|c| {
+            let mut unit = [0.0; 3];
+            unit[c] = 1.0;
+            sigma2 * solve(unit)[c]
+        });
+        (x, variance.map(f64::sqrt))
+    }
+
+    fn near(found: f64, expected: f64) {
+        let error = (found - expected).abs() / expected.abs();
+        assert!(error < 1e-8, "{found} and {expected}");
+    }
+
+    #[test]
+    fn least_squares_and_its_standard_errors_whatever_the_weights() {
+        let weights: Vec<f64> = (0..ROWS).map(|i| [1.0, 2.5, 0.0, 0.5][i % 4]).collect();
+        for standardize in [true, false] {
+            let b = builder().standardize(standardize);
+            let problem = b.weights(weights.clone()).build().unwrap();
+            let mut solution = solve(&problem, &Settings::default()).unwrap();
+            assert_eq!(solution.support, [0, 1]);
+            let response: Vec<f64> = (0..ROWS)
+                .map(|i| 2.0 * entry(i, 0) - 0.03 * entry(i, 1) + (i as f64 * 12.9).sin() + 4.0)
+                .collect();
+            let (x, errors) = by_hand(&weights, &response);
+            let (coefficients, intercept) = refit(&problem, &solution).unwrap();
+            near(coefficients[0], x[0]);
+            near(coefficients[1], x[1]);
+            near(intercept, x[2]);
+            assert_eq!(coefficients[2], 0.0);
+            solution.coefficients = coefficients;
+            solution.intercept = intercept;
+            let found = standard_errors(&problem, &solution, false).unwrap();
+            assert_eq!(found.columns, [0, 1]);
+            near(found.errors[0].unwrap(), errors[0]);
+            near(found.errors[1].unwrap(), errors[1]);
+            near(found.intercept.unwrap(), errors[2]);
+            assert_eq!(found.freedom, Some(problem.rows() - 3));
+        }
+    }
+
+    #[test]
+    fn a_bound_that_is_met_holds_and_has_no_error() {
+        let problem = builder().k(2).nonnegative([1]).include(1).build().unwrap();
+        let solution = solve(&problem, &Settings::default()).unwrap();
+        let (coefficients, _) = refit(&problem, &solution).unwrap();
+        assert_eq!(coefficients[1], 0.0);
+        let found = standard_errors(&problem, &solution, true).unwrap();
+        let of = |j: usize| found.columns.iter().position(|own| *own == j).unwrap();
+        assert_eq!(found.errors[of(1)], None);
+        assert!(found.errors[of(0)].is_some());
+    }
+
+    #[test]
+    fn what_is_not_determined_is_said() {
+        let logistic = || loss::by_name("logistic", 1.0).unwrap();
+        let design = Design::dense(6, 1, (0..6).map(f64::from).collect()).unwrap();
+        let separated = vec![-1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
+        let problem = Problem::builder(design.clone(), separated)
+            .loss(logistic())
+            .intercept(true);
+        let problem = problem.build().unwrap();
+        let solution = solve(&problem, &Settings::default()).unwrap();
+        assert!(
+            matches!(
+                refit(&problem, &solution),
+                Err(Undetermined::Separated | Undetermined::Dependent)
+            ),
+            "{:?}",
+            refit(&problem, &solution)
+        );
+        let twice: Vec<f64> = (0..12).map(|i| f64::from(i % 6)).collect();
+        let design = Design::dense(6, 2, twice).unwrap();
+        let response = vec![1.0, 2.0, 4.0, 3.0, 6.0, 5.0];
+        let problem = Problem::builder(design, response).include(0).include(1);
+        let problem = problem.k(2).intercept(true).build().unwrap();
+        let solution = solve(&problem, &Settings::default()).unwrap();
+        assert_eq!(refit(&problem, &solution), Err(Undetermined::Dependent));
+        let none = standard_errors(&problem, &solution, false);
+        assert_eq!(none, Err(Undetermined::Dependent));
+        assert!(standard_errors(&problem, &solution, true).is_ok());
+    }
+}
