@@ -59,6 +59,7 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
         products: task.products(&names),
         indicators: task.indicators(&names),
         imputed: ByName(task.imputed.clone()),
+        reading: task.reading.clone(),
         features: task.names.clone(),
         settings: outcome::asked(settings),
         data: DataStamp {

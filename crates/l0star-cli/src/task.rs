@@ -11,7 +11,7 @@ use std::sync::Arc;
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::Builder;
 use l0star::{Design, Problem};
-use l0star_data::{Fingerprint, Indicator, RawTable, factors};
+use l0star_data::{Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
 use l0star_record::Rules;
 use l0star_record::fields::Product;
 use l0star_record::names::Known;
@@ -22,6 +22,7 @@ use l0star_report::{Face, warnings};
 pub use args::{HuberDelta, TaskArgs};
 
 use crate::failure::Failure;
+use crate::reading::Settled;
 
 /// Data that can be fitted to, in the engine's form.
 #[derive(Debug)]
@@ -50,14 +51,18 @@ pub struct Task {
     /// What stands in for missing values, by column.
     pub imputed: Vec<(String, f64)>,
     pub rows_dropped: usize,
+    /// How columns of the file were read.
+    pub reading: Reading,
+    /// What the reader decided and the user should know.
+    notes: Vec<String>,
 }
 
 impl Task {
     /// Reads the file and checks all that can be checked without k and the ridge.
-    pub fn read(args: &TaskArgs) -> Result<Self, Failure> {
+    pub fn read(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
         let loss = loss::by_name(&args.loss, args.huber_delta.value().unwrap_or(1.0))?;
         args.check_roles()?;
-        let raw = args.input.load(&args.data)?;
+        let raw = args.input.load(&args.data, quiet)?;
         let file = raw.file().to_path_buf();
         Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
     }
@@ -67,11 +72,13 @@ impl Task {
             raw.column(name)?;
         }
         let mut base = features::base_columns(args, &raw)?;
+        let decimal_comma = args.input.decimal() == Decimal::Comma;
+        let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
+        let factors = features::factors(args, &raw, &base)?;
+        let labels = loss.response() == ResponseKind::Label;
+        features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, labels)?;
         let (imputed, rows_dropped) = features::settle_missing(args, &mut raw, &base)?;
-        let (indicators, texts) = match args.interactions {
-            true => (Vec::new(), Vec::new()),
-            false => features::encode_texts(args, &mut raw, &mut base)?,
-        };
+        let (indicators, texts) = features::encode_texts(args, &mut raw, &mut base)?;
 
         let weights = args.weights.as_deref().map(|name| raw.number(name));
         let weights = weights.transpose()?;
@@ -95,12 +102,7 @@ impl Task {
             }
         };
         let file = raw.file().to_path_buf();
-        let factors = if args.interactions {
-            base.clone()
-        } else {
-            Vec::new()
-        };
-        let (names, design) = features::features(args, raw, &base)?;
+        let (names, design) = features::features(args, raw, &base, &factors, &indicators)?;
         let known = Known {
             names: &names,
             texts: &texts,
@@ -124,6 +126,8 @@ impl Task {
             rules,
             imputed,
             rows_dropped,
+            reading,
+            notes,
         };
         if args.huber_delta == HuberDelta::Auto {
             let builder = task.builder(task.weights.as_deref());
@@ -262,7 +266,9 @@ impl Task {
             intercept: self.intercept,
             standardize: self.standardize,
         };
-        warnings::warnings(&data, k, Face::Command)
+        let mut warnings = self.notes.clone();
+        warnings.extend(warnings::warnings(&data, k, Face::Command));
+        warnings
     }
 
     /// The column of the file that the engine knows by its role.

@@ -7,20 +7,24 @@
 //! | [`face`] | the command or the Python package: what an option is called |
 //! | [`width`] | text in the columns of a terminal |
 //! | [`text`] | numbers and names as they stand in a text |
+//! | [`troubles`] | columns that a fit cannot take as they are, each with the option that handles it |
 //! | [`prices`] | in which order prices are shown |
 //! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
 //! | [`proof`] | every sentence about what is proved |
 //! | [`explain`] | what was asked, found and proved, in words |
+//! | [`export`] | a model as SQL or as Python code |
 //! | [`page`] | `--report`: the result as one HTML page |
 
 pub mod explain;
+pub mod export;
 pub mod face;
 pub mod moments;
 pub mod page;
 pub mod prices;
 pub mod proof;
 pub mod text;
+pub mod troubles;
 pub mod warnings;
 pub mod width;
 

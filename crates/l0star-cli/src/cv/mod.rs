@@ -171,7 +171,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         output::check_writable(out)?;
         output::check_distinct("--out", out, "the data", &args.task.data)?;
     }
-    let task = Task::read(&args.task)?;
+    let task = Task::read(&args.task, args.quiet)?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);

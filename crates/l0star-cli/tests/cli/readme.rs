@@ -130,4 +130,5 @@ fn the_readme_shows_what_the_command_prints() {
 fn the_guide_shows_what_the_command_prints() {
     assert!(replay("docs/guide/data.md") > 5);
     assert!(replay("docs/guide/constraints.md") > 3);
+    assert!(replay("docs/guide/export.md") > 1);
 }
