@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use l0star_data::{DataError, RawColumn, RawTable, ReadOptions, parse_csv, read_csv};
+use l0star_data::{DataError, Decimal, RawColumn, RawTable, ReadOptions, parse_csv, read_csv};
 
 fn parse(text: &str) -> Result<RawTable, DataError> {
     parse_csv(Path::new("data.csv"), text.as_bytes())
@@ -151,14 +151,14 @@ fn empty_files_and_headers_alone_are_refused() {
 
 #[test]
 fn bad_headers_are_refused() {
-    let table = parse("a,b,a\n1,2,3\n");
+    let table = parse("a,b,a\n1,2,3\n").unwrap();
     assert_eq!(table.names(), ["a", "b", "a_2"]);
     assert!(
         table.notes()[0].contains("column 3 'a' is now 'a_2'"),
         "{:?}",
         table.notes()
     );
-    let table = parse("a,,c\n1,2,3\n");
+    let table = parse("a,,c\n1,2,3\n").unwrap();
     assert_eq!(table.names(), ["a", "c2", "c"]);
     assert!(
         table.notes()[0].contains("has no name"),
