@@ -9,6 +9,7 @@ lower bound that no such model can beat.
 :func:`stability`                              the best model of every resample of the rows
 :class:`SparseRegressor`                       scikit-learn's interface
 :class:`SparseClassifier`                      the same for two classes
+:func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
 :class:`SparseClassifierCV`
 =============================================  =========================================================
@@ -20,6 +21,7 @@ Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limit
 from l0star._core import VERSION as __version__
 from l0star._cv import SparseClassifierCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
+from l0star._load import export, load
 from l0star._path import SparsePath, sparse_path
 from l0star._prices import Price, Prices
 from l0star._progress import Progress
@@ -43,6 +45,8 @@ __all__ = [
     "SparseRegressorCV",
     "Stability",
     "__version__",
+    "export",
+    "load",
     "solve",
     "sparse_path",
     "stability",

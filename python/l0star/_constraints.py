@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from l0star import _core
-from l0star._input import column, columns
+from l0star._input import Words, column, columns
 from l0star._options import Options
 
 
-def rules(options: Options, names: list[str]) -> _core.Rules:
-    """Look up what the options name: constraints on the features of one data set."""
-    signs = _signs(options.nonnegative, names)
+def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()) -> _core.Rules:
+    """Look up what the options name: constraints on the features of one data set, of which some are columns of text."""
+    words = Words(names, dict(texts))
+    signs = _signs(options.nonnegative, words)
     has_all_signs = len(signs) == len(names)
     return _core.Rules(
         names,
-        include=columns(options.include, names, "include"),
-        include_free=columns(options.include_free, names, "include_free"),
-        exclude=columns(options.exclude, names, "exclude"),
+        texts=list(texts),
+        include=columns(options.include, words, "include"),
+        include_free=columns(options.include_free, words, "include_free"),
+        exclude=columns(options.exclude, words, "exclude"),
         all_nonnegative=has_all_signs,
         nonnegative=[] if has_all_signs else signs,
-        bounds=_bounds(options.bounds, names),
-        groups=_groups(options.groups, names),
+        bounds=_bounds(options.bounds, words),
+        groups=_groups(options.groups, words),
         ridge_factors=[
             (j, _number(factor, f"ridge_factor[{key!r}]"))
-            for key, j, factor in _entries(options.ridge_factor, names, "ridge_factor")
+            for key, j, factor in _entries(options.ridge_factor, words, "ridge_factor")
         ],
         requires=[
-            (j, columns(parents, names, "requires")) for _, j, parents in _entries(options.requires, names, "requires")
+            (j, columns(parents, words, "requires")) for _, j, parents in _entries(options.requires, words, "requires")
         ],
     )
 
 
-def _groups(groups: Any, names: list[str]) -> list[list[int]]:
+def _groups(groups: Any, names: Words) -> list[list[int]]:
     if groups is None:
         return []
     if isinstance(groups, (str, Mapping)) or not isinstance(groups, Iterable):
@@ -56,7 +58,7 @@ def _groups(groups: Any, names: list[str]) -> list[list[int]]:
     return list(labelled.values())
 
 
-def _bounds(bounds: Any, names: list[str]) -> list[tuple[int, float, float]]:
+def _bounds(bounds: Any, names: Words) -> list[tuple[int, float, float]]:
     found = []
     for key, j, pair in _entries(bounds, names, "bounds"):
         if isinstance(pair, str) or not isinstance(pair, Iterable) or len(pair := list(pair)) != 2:
@@ -69,19 +71,19 @@ def _bounds(bounds: Any, names: list[str]) -> list[tuple[int, float, float]]:
     return found
 
 
-def _signs(nonnegative: Any, names: list[str]) -> list[int]:
+def _signs(nonnegative: Any, names: Words) -> list[int]:
     if nonnegative is None or isinstance(nonnegative, (bool, np.bool_)):
         nonnegative = range(len(names)) if nonnegative else []
     return columns(nonnegative, names, "nonnegative")
 
 
-def _entries(given: Any, names: list[str], parameter: str) -> list[tuple[Any, int, Any]]:
+def _entries(given: Any, names: Words, parameter: str) -> list[tuple[Any, int, Any]]:
     """Key, column and value of a dict by name or index."""
     if given is None:
         return []
     if not isinstance(given, Mapping):
         raise TypeError(f"{parameter} takes a dict, from names or indices of features; got {given!r}.")
-    entries = [(key, column(key, names, parameter), value) for key, value in given.items()]
+    entries = [(key, j, value) for key, value in given.items() for j in column(key, names, parameter)]
     if len({j for _, j, _ in entries}) < len(entries):
         raise ValueError(f"{parameter} has the same feature twice, by name and by index.")
     return entries

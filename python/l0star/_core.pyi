@@ -15,7 +15,10 @@ __all__ = [
     "STATUSES",
     "VERSION",
     "CheckpointError",
+    "Frame",
     "Lock",
+    "Model",
+    "Prepared",
     "Price",
     "Problem",
     "Rules",
@@ -48,6 +51,59 @@ STATUSES: tuple[str, ...]
 
 class CheckpointError(ValueError):
     """Bytes that are no checkpoint of this search; whoever knows the file names it."""
+
+@final
+class Frame:
+    """Columns of numbers and of text, as the command has them from a file."""
+
+    def __new__(
+        cls,
+        names: Sequence[str],
+        columns: Sequence[npt.NDArray[np.float64] | tuple[Sequence[str], npt.NDArray[np.uint32]]],
+    ) -> Frame: ...
+    def prepare(
+        self,
+        *,
+        exclude: Sequence[str],
+        rare: int,
+        impute: bool,
+        as_number: Sequence[str],
+        as_text: Sequence[str],
+        dates: str | None,
+        date_order: str | None,
+    ) -> Prepared: ...
+
+@final
+class Prepared:
+    """Features made of the columns of a frame."""
+
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def matrix(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def texts(self) -> list[tuple[str, list[int]]]: ...
+    @property
+    def sources(self) -> list[int]: ...
+    @property
+    def parts(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
+
+@final
+class Model:
+    """A fitted model as the command reads and writes it."""
+
+    def __new__(cls, json: str) -> Model: ...
+    @staticmethod
+    def load(file: str | PathLike[str]) -> Model: ...
+    def save(self, file: str | PathLike[str]) -> None: ...
+    @property
+    def json(self) -> str: ...
+    @property
+    def columns(self) -> list[str]: ...
+    def predict(self, frame: Frame) -> tuple[npt.NDArray[np.float64], list[tuple[str, int]]]: ...
+    def export(self, to: str, *, table: str, expression: bool) -> str: ...
 
 @final
 class Lock:
@@ -138,6 +194,7 @@ class Rules:
         cls,
         names: Sequence[str],
         *,
+        texts: Sequence[tuple[str, Sequence[int]]],
         include: Sequence[int],
         include_free: Sequence[int],
         exclude: Sequence[int],

@@ -69,7 +69,9 @@ class _CrossValidated(_SparseModel):
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
         Checkpoints(options)
         data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
-        ks = self._sizes(rules(options, data.names))
+        prepared = data.prepared
+        left = options if prepared is None else replace(options, exclude=prepared.left(options.exclude))
+        ks = self._sizes(rules(left, data.names, [] if prepared is None else prepared.texts))
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
             check_real(name, "ridges", ridge, above=0.0)
@@ -159,11 +161,14 @@ class _CrossValidated(_SparseModel):
         # Names were checked already; without them predictions on plain arrays are not warned about.
         fitted = copy.copy(self)
         fitted.__dict__.pop("feature_names_in_", None)
+        # Features are made of text and gaps already.
+        fitted._prepared = None
+        fitted.n_features_in_ = data.X.shape[1]
 
         def begin(path: int) -> _core.Problem:
             ridge, train, _ = paths[path]
             weights, offset = _rows(data.weights, train), _rows(data.offset, train)
-            part = Data(X[train], data.y[train], data.names, weights, offset, data.classes)
+            part = Data(X[train], data.y[train], data.names, weights, offset, data.classes, prepared=data.prepared)
             jobs[path] = Job(part, self._options(ridge=ridge, **one))
             return jobs[path].problem
 
@@ -255,6 +260,12 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        impute: str | None = None,
+        rare: int = 5,
+        as_number: Any = None,
+        as_text: Any = None,
+        dates: str | None = None,
+        date_order: str | None = None,
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
@@ -330,6 +341,12 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        impute: str | None = None,
+        rare: int = 5,
+        as_number: Any = None,
+        as_text: Any = None,
+        dates: str | None = None,
+        date_order: str | None = None,
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,

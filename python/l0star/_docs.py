@@ -57,6 +57,19 @@ ridge_factor : dict, default=None
 requires : dict, default=None
     Name or index → the features, one or a list, without which that one cannot be in a model, such as the factors of an
     interaction. They are counted in ``k``; what an included feature requires is included too.
+impute : {"mean"}, default=None
+    Fills in missing values: numbers with the mean of their column, text with a category of its own, ``(missing)``.
+rare : int, default=5
+    Categories that fewer rows have are merged into one, ``(other)``.
+as_number : str or list of str, default=None
+    Columns of a frame to read as numbers: currency signs, percent signs and separators of thousands are removed, and
+    any other text counts as missing.
+as_text : str or list of str, default=None
+    Columns of a frame to treat as categories, even if they hold numbers or dates.
+dates : {"days", "drop"}, default=None
+    What to do with columns of dates: days since 1970-01-01, or leave them out.
+date_order : {"dmy", "mdy"}, default=None
+    Whether dates such as 1/2/2024 begin with the day or the month, where the column does not show it.
 sample_weight : array of shape (n_samples,), default=None
     Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
 offset : array of shape (n_samples,), default=None

@@ -8,14 +8,17 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from l0star import _core
 from l0star._core import LABEL_LOSSES, REAL_LOSSES
 from l0star._docs import documented
+from l0star._frames import Prepared, frame, prepare
 from l0star._input import (
     FLOATS,
     SPARSE_FORMATS,
@@ -23,6 +26,7 @@ from l0star._input import (
     complete,
     feature_names,
     hold_out,
+    read,
     refuse_labels,
     signs,
     target_name,
@@ -30,8 +34,10 @@ from l0star._input import (
 )
 from l0star._options import LOSSES, Options, check_count
 from l0star._progress import Progress
+from l0star._report import model
 from l0star._result import Result
 from l0star._solve import Clock, Job, SolveInterrupted
+from l0star._warnings import L0starWarning, warn
 
 Fitted = TypeVar("Fitted", bound="_SparseModel")
 
@@ -44,6 +50,10 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
     k: int
     loss: str
+    #: How a frame with text, gaps or dates became features.
+    _prepared: Prepared | None = None
+    #: The model file that it was loaded from.
+    _loaded: str | None = None
 
     def _keep(self, parameters: dict[str, Any]) -> None:
         """Keep the parameters of ``__init__`` (its ``locals()``) as they are, as scikit-learn asks for."""
@@ -80,6 +90,12 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Data:
         labels = self._losses == LABEL_LOSSES
+        self._prepared = prepare(X, self._options())
+        self._loaded = None
+        if self._prepared is not None:
+            # The names and the number of the frame's own columns.
+            validate_data(self, X, skip_check_array=True)
+            return read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=self._prepared)
         # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
         names, target = feature_names(X), target_name(y)
         if not labels:
@@ -116,6 +132,40 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         self.n_nodes_ = result.nodes
         self.n_solver_calls_ = result.solver_calls
 
+    def _model(self) -> _core.Model:
+        """Give the model file of what is fitted."""
+        check_is_fitted(self)
+        return _core.Model(self._loaded if self._loaded is not None else model(self.result_))
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which :func:`l0star.load` and the command ``l0star predict`` read.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it; what is there is replaced.
+        """
+        self._model().save(os.fspath(file))
+
+    def export(self, to: str = "sql", *, table: str = "data", expression: bool = False) -> str:
+        """Give the fitted model as SQL or as Python code, as :meth:`Result.export` does.
+
+        Parameters
+        ----------
+        to : {"sql", "sqlite", "python"}, default="sql"
+            The language: "sql" is for PostgreSQL and DuckDB.
+        table : str, default="data"
+            The table that the query reads.
+        expression : bool, default=False
+            Whether to give the score alone as an SQL expression.
+
+        Returns
+        -------
+        str
+            The code.
+        """
+        return self._model().export(to, table=table, expression=expression)
+
     def report(self, file: str | os.PathLike[str]) -> None:
         """Write the fitted model as one HTML page, as :meth:`Result.report` does.
 
@@ -125,18 +175,56 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             Where to write it; what is there is replaced.
         """
         check_is_fitted(self)
-        self.result_.report(file)
+        if self._loaded is not None:
+            _core.report(os.fspath(file), self._loaded)
+        else:
+            self.result_.report(file)
 
     def _linear(self, X: Any) -> npt.NDArray[np.float64]:
         check_is_fitted(self)
+        if self._loaded is not None or self._prepared is not None:
+            return self._from_frame(X)
         X = validate_data(self, X, reset=False, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
-        values: npt.NDArray[np.float64] = X @ np.ravel(self.coef_) + np.ravel(self.intercept_)
+        coef = np.ravel(self.coef_)
+        values = np.full(X.shape[0], np.ravel(self.intercept_)[0], dtype=np.float64)
+        columns = X.tocsc() if sp.issparse(X) else X
+        # One rounded product and one rounded addition a feature, from left to right, as the command has it.
+        for j in self.support_:
+            column = columns[:, [j]].toarray().ravel() if sp.issparse(X) else columns[:, j]
+            values += coef[j] * column.astype(np.float64)
         return values
+
+    def _from_frame(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predict from columns by their names; the engine reads them as it did for the fit."""
+        known = getattr(self, "feature_names_in_", None)
+        names = feature_names(X)
+        if names is None:
+            X = np.asarray(X)
+            names = unnamed(X.shape[1]) if known is None else [str(name) for name in known]
+            if X.ndim != 2 or X.shape[1] != len(names):
+                raise ValueError(
+                    f"X has {X.shape[-1]} features, but this model needs {len(names)}: {', '.join(names)}."
+                )
+        elif self._loaded is None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        scores, unseen = self._model().predict(frame(X, names))
+        for column, rows in unseen:
+            have = "row has" if rows == 1 else "rows have"
+            warn(
+                f"{rows} {have} a text in {column!r} that the model has never seen: counted as none of its levels.",
+                L0starWarning,
+            )
+        return scores
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.support_] = True
+        if self._loaded is not None:
+            mask[:] = True
+        elif self._prepared is not None:
+            mask[[self._prepared.sources[j] for j in self.support_]] = True
+        else:
+            mask[self.support_] = True
         return mask
 
     def __sklearn_tags__(self) -> Any:
@@ -207,6 +295,12 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        impute: str | None = None,
+        rare: int = 5,
+        as_number: Any = None,
+        as_text: Any = None,
+        dates: str | None = None,
+        date_order: str | None = None,
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,
@@ -309,6 +403,12 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        impute: str | None = None,
+        rare: int = 5,
+        as_number: Any = None,
+        as_text: Any = None,
+        dates: str | None = None,
+        date_order: str | None = None,
         top: int | None = None,
         within: float | None = None,
         prices: bool = False,

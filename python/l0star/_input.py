@@ -34,6 +34,8 @@ class Data:
     offset: Vector | None = None
     classes: npt.NDArray[Any] | None = None
     target: str = "y"
+    #: How a frame became X, where it held more than numbers.
+    prepared: Any = None
     held_out: Data | None = None
 
     def part(self, rows: npt.NDArray[Any]) -> Data:
@@ -41,7 +43,7 @@ class Data:
         # Only CSR has rows to take.
         X = self.X.tocsr() if sp.issparse(self.X) else self.X
         weights, offset = (None if values is None else values[rows] for values in (self.weights, self.offset))
-        return Data(X[rows], self.y[rows], self.names, weights, offset, self.classes, self.target)
+        return replace(self, X=X[rows], y=self.y[rows], weights=weights, offset=offset, held_out=None)
 
 
 def hold_out(data: Data, share: float | None, seed: int) -> Data:
@@ -52,9 +54,11 @@ def hold_out(data: Data, share: float | None, seed: int) -> Data:
     return replace(data.part(~held), held_out=data.part(held))
 
 
-def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None) -> Data:
-    """Check everything that a user gives to a function."""
+def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None, prepared: Any = None) -> Data:
+    """Check everything that a user gives to a function; ``prepared`` are the features of a frame with text or gaps."""
     names, target = feature_names(X), target_name(y)
+    if prepared is not None:
+        X, names = prepared.X, prepared.names
     X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="l0star")
     check_consistent_length(X, y)
     classes = None
@@ -67,7 +71,7 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
         y = column_or_1d(y)
     names = names if names is not None else unnamed(X.shape[1])
-    return complete(X, y, names, sample_weight, offset, classes, target)
+    return complete(X, y, names, sample_weight, offset, classes, target, prepared)
 
 
 def complete(
@@ -78,6 +82,7 @@ def complete(
     offset: Any,
     classes: npt.NDArray[Any] | None,
     target: str,
+    prepared: Any = None,
 ) -> Data:
     """Check what belongs to the rows, given the rest."""
     y = np.asarray(y, dtype=np.float64)
@@ -86,7 +91,7 @@ def complete(
         raise ValueError(
             "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
         )
-    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes, target)
+    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes, target, prepared)
 
 
 def feature_names(X: Any) -> list[str] | None:
@@ -167,28 +172,38 @@ def row_vector(values: Any, rows: int, name: str) -> Vector | None:
     return np.asarray(vector, dtype=np.float64)
 
 
-def columns(which: Any, names: list[str], parameter: str) -> list[int]:
+class Words(list[str]):
+    """Names of features, and the columns of text that some of them are levels of."""
+
+    def __init__(self, names: Iterable[str], texts: dict[str, list[int]]) -> None:
+        super().__init__(names)
+        self.texts = texts
+
+
+def columns(which: Any, names: Words, parameter: str) -> list[int]:
     """Columns given by name or by index (or one of either) → indices in column order, each once."""
     if which is None:
         return []
     if isinstance(which, (str, Integral)) or not isinstance(which, Iterable):
         which = [which]
-    return sorted({column(item, names, parameter) for item in which})
+    return sorted({j for item in which for j in column(item, names, parameter)})
 
 
-def column(item: Any, names: list[str], parameter: str) -> int:
-    """Find one column, by name or by index."""
+def column(item: Any, names: Words, parameter: str) -> list[int]:
+    """Find one column, by name or by index; a column of text is all its levels."""
     if isinstance(item, str):
         if names.count(item) > 1:
             raise ValueError(f"{parameter}: there are {names.count(item)} features {item!r}; use their indices.")
         if item in names:
-            return names.index(item)
+            return [names.index(item)]
+        if item in names.texts:
+            return names.texts[item]
         close = difflib.get_close_matches(item, names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"{parameter}: there is no feature {item!r}.{hint}")
     if isinstance(item, Integral) and not isinstance(item, bool):
         if 0 <= int(item) < len(names):
-            return int(item)
+            return [int(item)]
         raise ValueError(f"{parameter}: there is no feature {item}; X has {len(names)} features, counted from 0.")
     raise TypeError(f"{parameter} takes names or indices of features; got {item!r}.")
 

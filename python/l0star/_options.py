@@ -48,6 +48,12 @@ class Options:
     nonnegative: Any = False
     ridge_factor: Any = None
     requires: Any = None
+    impute: str | None = None
+    rare: int = 5
+    as_number: Any = None
+    as_text: Any = None
+    dates: str | None = None
+    date_order: str | None = None
     top: int | None = None
     within: float | None = None
     prices: bool = False
@@ -109,6 +115,11 @@ class Options:
         if self.huber_delta != "auto":
             check_real(owner, "huber_delta", self.huber_delta, above=0.0, words=("auto",))
         check_real(owner, "ridge", self.ridge, above=0.0)
+        check_count(owner, "rare", self.rare)
+        words = {"impute": ("mean",), "dates": ("days", "drop"), "date_order": ("dmy", "mdy")}
+        for name, allowed in words.items():
+            if getattr(self, name) is not None:
+                check_word(owner, name, getattr(self, name), allowed)
         check_real(owner, "gap", self.gap, least=0.0)
         check_real(owner, "relative_gap", self.relative_gap, least=0.0)
         for name in ("time_limit", "search_time_limit"):

@@ -14,6 +14,7 @@ from l0star import _plot
 from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
+from l0star._frames import prepare
 from l0star._input import hold_out, read
 from l0star._options import Options, check_count, check_word
 from l0star._progress import Progress, bar
@@ -163,6 +164,12 @@ def sparse_path(
     nonnegative: Any = False,
     ridge_factor: Any = None,
     requires: Any = None,
+    impute: str | None = None,
+    rare: int = 5,
+    as_number: Any = None,
+    as_text: Any = None,
+    dates: str | None = None,
+    date_order: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
     top: int | None = None,
@@ -237,7 +244,9 @@ def sparse_path(
     """
     options = Options.of(locals())
     options.check("sparse_path")
-    data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
+    prepared = prepare(X, options)
+    labels = loss in LABEL_LOSSES
+    data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
     asked = rules(options, data.names)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class Origin:
 
     ``arguments`` are those of the call that are not by default, ``features`` the columns that could be chosen, ``free``
     those that are in every model and that k does not count; ``settings`` are in the words of the command's model
-    files.
+    files, and so are ``parts``: what text, gaps and dates of a frame became.
     """
 
     arguments: str
@@ -47,6 +47,7 @@ class Origin:
     standardize: bool
     has_weights: bool
     has_offset: bool
+    parts: dict[str, Any] = field(default_factory=dict)
 
 
 def notes(result: Result) -> list[str]:
@@ -81,7 +82,7 @@ def write(
         chart = (criterion.upper(), result.k, points)
     _core.report(
         os.fspath(file),
-        json.dumps(_model(result, origin, call), allow_nan=False),
+        model(result, call),
         rows=None if rows is None else (rows.scores, rows.y, rows.weights),
         trace=result.trace if path is None else None,
         path=chart,
@@ -89,8 +90,16 @@ def write(
     )
 
 
+def model(result: Result, call: str | None = None) -> str:
+    """Give what the command's model file of a result holds."""
+    origin = result.origin
+    if origin is None:
+        raise ValueError("This result does not know where it comes from: only results of l0star have a model file.")
+    call = call or f"l0star.solve(X, y, k={result.k}{origin.arguments})"
+    return json.dumps(_model(result, origin, call), allow_nan=False)
+
+
 def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
-    """Give what a model file of the command has."""
     fields = result.to_dict()
     labels = None if result.classes is None else [str(label) for label in result.classes]
     fields["support"] = [name for name in result.features if name not in origin.free]
@@ -107,6 +116,7 @@ def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
         "offset": "offset" if origin.has_offset else None,
         "fit_intercept": result.fit_intercept,
         "standardize": origin.standardize,
+        **_parts(result, origin),
         "features": origin.features,
         "settings": origin.settings,
         "data": {
@@ -118,6 +128,15 @@ def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
         },
         "command": [call],
     }
+
+
+def _parts(result: Result, origin: Origin) -> dict[str, Any]:
+    """Give what a prediction needs to know of text, gaps and dates: of text, the columns that the model has."""
+    parts = dict(origin.parts)
+    levels = parts.get("indicators", [])
+    used = {level["column"] for level in levels if level["name"] in set(result.features)}
+    parts["indicators"] = [level for level in levels if level["column"] in used]
+    return parts
 
 
 def finite(value: float | None) -> float | None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from l0star import _core, _plot
 from l0star._docs import drawing
 from l0star._prices import Prices
-from l0star._report import Origin, Rows, notes, write
+from l0star._report import Origin, Rows, model, notes, write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,6 +231,35 @@ class Result(Model):
             Where to write it; what is there is replaced.
         """
         write(file, self)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the model to a file, which :func:`l0star.load` and the command read.
+
+        Parameters
+        ----------
+        file : str or path
+            Where to write it; what is there is replaced.
+        """
+        _core.Model(model(self)).save(os.fspath(file))
+
+    def export(self, to: str = "sql", *, table: str = "data", expression: bool = False) -> str:
+        """Give the model as SQL or as Python code that gives the same numbers.
+
+        Parameters
+        ----------
+        to : {"sql", "sqlite", "python"}, default="sql"
+            The language: "sql" is for PostgreSQL and DuckDB.
+        table : str, default="data"
+            The table that the query reads.
+        expression : bool, default=False
+            Whether to give the score alone as an SQL expression.
+
+        Returns
+        -------
+        str
+            The code.
+        """
+        return _core.Model(model(self)).export(to, table=table, expression=expression)
 
     def to_pandas(self) -> pd.DataFrame:
         """Coefficients of the features of the model, in column order, the intercept last.

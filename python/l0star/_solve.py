@@ -18,6 +18,7 @@ from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
+from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
 from l0star._options import Options, check_count
 from l0star._prices import Price, Prices
@@ -71,6 +72,12 @@ def solve(
     nonnegative: Any = False,
     ridge_factor: Any = None,
     requires: Any = None,
+    impute: str | None = None,
+    rare: int = 5,
+    as_number: Any = None,
+    as_text: Any = None,
+    dates: str | None = None,
+    date_order: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
     top: int | None = None,
@@ -132,7 +139,9 @@ def solve(
     options = Options.of(locals())
     options.check("solve")
     check_count("solve", "k", k)
-    data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
+    prepared = prepare(X, options)
+    labels = loss in LABEL_LOSSES
+    data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
     return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
 
 
@@ -162,7 +171,12 @@ class Job:
         self._names, self._classes = data.names, data.classes
         self._held_out = data.held_out
         self._warnings: list[str] = []
-        asked = rules(options, data.names)
+        prepared = data.prepared
+        if prepared is None:
+            asked = rules(options, data.names)
+        else:
+            left = replace(options, exclude=prepared.left(options.exclude))
+            asked = rules(left, data.names, prepared.texts)
         self._problem = _core.Problem(
             matrix(data.X),
             data.y,
@@ -194,6 +208,7 @@ class Job:
             standardize=bool(options.standardize),
             has_weights=data.weights is not None,
             has_offset=data.offset is not None,
+            parts={} if prepared is None else prepared.parts,
         )
 
     @property

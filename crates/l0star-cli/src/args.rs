@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use crate::absent::AbsentArgs;
 use crate::cv::CvArgs;
 use crate::explain::ExplainArgs;
+use crate::export::ExportArgs;
 use crate::generate::GenerateArgs;
 use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
@@ -57,6 +58,9 @@ pub enum Command {
     /// Say what was proved of a model, and how
     #[command(after_help = crate::explain::EXAMPLES)]
     Explain(ExplainArgs),
+    /// Write a model as SQL or as Python code that gives the same numbers
+    #[command(after_help = crate::export::EXAMPLES)]
+    Export(ExportArgs),
     /// Find the best model of every size up to k, with AIC, BIC and EBIC
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::path::EXAMPLES))]
     Path(Box<PathArgs>),

@@ -33,6 +33,9 @@ pub enum Failure {
     /// The command line asks for something that cannot be.
     #[error("{0}")]
     Usage(String),
+    /// Columns that cannot be what they are asked to be: a line each.
+    #[error("{}", .0.join("\n"))]
+    Troubles(Vec<String>),
     /// The data do not make a problem.
     #[error("{0}")]
     BadData(String),
@@ -69,7 +72,7 @@ impl Failure {
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Usage(_) | Self::Output { .. } => USAGE,
-            Self::BadData(_) => BAD_DATA,
+            Self::BadData(_) | Self::Troubles(_) => BAD_DATA,
             Self::Data(error) => match error {
                 DataError::Argument { .. }
                 | DataError::DegenerateDraw { .. }

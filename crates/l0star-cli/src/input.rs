@@ -2,9 +2,12 @@
 
 use std::panic;
 use std::path::Path;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use l0star_data::{DataError, Format, RawTable, ReadOptions, load_with};
+use l0star_data::{DataError, Decimal, Encoding, Format, RawTable, ReadOptions, load_watched};
+
+use crate::progress::ReadingBar;
 
 /// What every command that reads data says about its formats.
 pub const FORMATS: &str = "\
@@ -31,14 +34,43 @@ pub struct InputArgs {
     #[arg(long, help_heading = "Input")]
     pub no_header: bool,
 
-    /// Decimals are written with a comma: 1,5
-    #[arg(long, help_heading = "Input")]
+    /// What stands before decimals: . or , [default: .]
+    #[arg(long, value_name = "CHARACTER", help_heading = "Input", value_parser = decimal)]
+    pub decimal: Option<Decimal>,
+
+    /// The same as --decimal ,
+    #[arg(long, hide = true, conflicts_with = "decimal")]
     pub decimal_comma: bool,
+
+    /// Encoding of the text, instead of the one found: utf-8, utf-16, utf-16be or latin-1 (Windows-1252)
+    #[arg(long, value_name = "ENCODING", help_heading = "Input", value_parser = Encoding::from_str)]
+    pub encoding: Option<Encoding>,
 }
 
 impl InputArgs {
-    /// Reads the file; `-` is standard input.
-    pub fn load(&self, path: &Path) -> Result<RawTable, DataError> {
+    /// Reads the file; `-` is standard input. `quiet` shows no progress.
+    pub fn load(&self, path: &Path, quiet: bool) -> Result<RawTable, DataError> {
+        self.load_as(path, self.decimal(), quiet)
+    }
+
+    /// Reads a file for a model that was fitted to files with decimal commas, or without.
+    pub fn load_for(&self, path: &Path, decimal_comma: bool) -> Result<RawTable, DataError> {
+        let decimal = match (self.decimal, self.decimal_comma, decimal_comma) {
+            (None, false, true) => Decimal::CommaIfFree,
+            _ => self.decimal(),
+        };
+        self.load_as(path, decimal, false)
+    }
+
+    /// How decimals are written.
+    pub fn decimal(&self) -> Decimal {
+        match self.decimal_comma {
+            true => Decimal::Comma,
+            false => self.decimal.unwrap_or_default(),
+        }
+    }
+
+    fn load_as(&self, path: &Path, decimal: Decimal, quiet: bool) -> Result<RawTable, DataError> {
         let header = match (self.header, self.no_header) {
             (true, _) => Some(true),
             (_, true) => Some(false),
@@ -48,10 +80,14 @@ impl InputArgs {
             format: self.format,
             delimiter: self.delimiter,
             header,
-            decimal_comma: self.decimal_comma,
+            decimal,
+            encoding: self.encoding,
         };
         hush_readers();
-        load_with(path, &options)
+        let bar = ReadingBar::new(path, quiet);
+        let table = load_watched(path, &options, &|read, of| bar.set(read, of));
+        bar.finish();
+        table
     }
 }
 
@@ -75,5 +111,13 @@ fn delimiter(text: &str) -> Result<u8, String> {
         ("semicolon", _) => Ok(b';'),
         (_, [byte]) if byte.is_ascii() => Ok(*byte),
         _ => Err("it must be one ASCII character, 'tab' or 'space'".into()),
+    }
+}
+
+fn decimal(text: &str) -> Result<Decimal, String> {
+    match text {
+        "." | "point" => Ok(Decimal::Point),
+        "," | "comma" => Ok(Decimal::Comma),
+        _ => Err("it must be . or ,".into()),
     }
 }

@@ -12,7 +12,7 @@
 //! | `progress` | the log, and the live line on a terminal |
 //! | `fault` | what tests let happen at a checkpoint |
 //! | `checkpoint` | checkpoints in files |
-//! | `input`, `columns` | how a file is read, and which of its columns are features |
+//! | `input`, `columns`, `reading` | how a file is read, which of its columns are features, and what they are taken for |
 //! | `design` | the columns of a file as the engine takes them |
 //! | `rules` | the options about features: groups, bounds, heredity, features that are in |
 //! | `task`, `search` | the data and the search as `fit`, `path` and `cv` take them; the data ready for the engine |
@@ -20,7 +20,7 @@
 //! | `ready` | arguments of `fit` and file together: a valid problem, or what is wrong |
 //! | `prices` | what each choice costs |
 //! | `table` | a result for a reader |
-//! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
+//! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `export`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `absent` | what a lean build says of the commands that it leaves out |
 //! | `args` | the commands with their arguments, as typed |
@@ -33,6 +33,7 @@ mod columns;
 mod cv;
 mod design;
 mod explain;
+mod export;
 mod failure;
 mod fault;
 mod fit;
@@ -48,6 +49,7 @@ mod path;
 mod predict;
 mod prices;
 mod progress;
+mod reading;
 mod ready;
 #[cfg(feature = "figures")]
 mod reproduce;
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Stability(args) => stability::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         #[cfg(feature = "manual")]
@@ -93,7 +96,10 @@ fn main() -> ExitCode {
         Command::Reproduce(_) => absent::refuse("reproduce", "figures"),
     };
     outcome.unwrap_or_else(|failure| {
-        output::tell("error", &failure.to_string());
+        match &failure {
+            failure::Failure::Troubles(lines) => output::tell_lines("error", lines),
+            _ => output::tell("error", &failure.to_string()),
+        }
         failure.exit_code()
     })
 }

@@ -28,6 +28,16 @@ pub fn tell(kind: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{kind}: {}", printable(message));
 }
 
+/// A message of several lines on standard error.
+pub fn tell_lines(kind: &str, lines: &[String]) {
+    if let Some((first, rest)) = lines.split_first() {
+        tell(kind, first);
+        for line in rest {
+            let _ = writeln!(io::stderr(), "{}", printable(line));
+        }
+    }
+}
+
 /// Writes to standard output; a reader that has gone away (`| head`) is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())

@@ -61,7 +61,12 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let model = Model::load(&args.model)?;
-    let table = args.input.load(&args.data)?;
+    let mut table = args
+        .input
+        .load_for(&args.data, model.reading.decimal_comma)?;
+    output::warn(table.notes());
+    // The model reads its features by itself.
+    model.reading.only(&[&model.target]).apply(&mut table)?;
     let mut frame = predictions(&model, &table, args.residuals)?;
     if args.safe_csv {
         frame = frame.without_formulas();

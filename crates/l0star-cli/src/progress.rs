@@ -1,12 +1,13 @@
 //! What is shown while a search runs: a line an event (`--log`), or one live line on a terminal; both on standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use l0star::search::{Event, News};
 use l0star_data::counted;
-use l0star_report::text::percent;
+use l0star_report::text::{clip, percent};
 
 /// A bound that rises is worth a line of the log after so many seconds.
 const QUIET_SECONDS: f64 = 1.0;
@@ -91,6 +92,45 @@ pub fn bar(count: usize, what: &str, hidden: bool) -> ProgressBar {
         bar.enable_steady_tick(TICK);
     }
     bar
+}
+
+/// Files below this are read before anybody waits.
+const SLOW: u64 = 20 << 20;
+
+/// How many bytes of a large file have been read; nothing where no terminal shows it.
+pub struct ReadingBar {
+    bar: ProgressBar,
+    quiet: bool,
+}
+
+impl ReadingBar {
+    pub fn new(file: &Path, quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::hidden());
+        let template = "{elapsed_precise}  reading {msg}  {wide_bar} {bytes} of {total_bytes}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_message(clip(&file.display().to_string(), 40));
+        Self { bar, quiet }
+    }
+
+    /// So many bytes of so many.
+    pub fn set(&self, read: u64, of: u64) {
+        let Self { bar, quiet } = self;
+        if *quiet || of < SLOW {
+            return;
+        }
+        // Drawn from the first number of a large file on.
+        if bar.length() != Some(of) {
+            bar.set_length(of);
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_position(read);
+    }
+
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 const HEADER: [&str; 9] = [

@@ -86,7 +86,7 @@ impl Job {
     pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
         let settings = settings(args)?;
         output::check_files(&args.out, &args.report, &args.task.data)?;
-        let task = Task::read(&args.task)?;
+        let task = Task::read(&args.task, args.quiet)?;
         let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
         Ok(Self {
             warnings: task.warnings(args.k),

@@ -89,6 +89,7 @@ fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
         products: task.products(&names),
         indicators: task.indicators(&names),
         imputed: ByName(task.imputed.clone()),
+        reading: task.reading.clone(),
         features: task.names.clone(),
         settings: outcome::asked(settings),
         data: DataStamp::default(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::Builder;
 use l0star::{Design, Problem, Solution};
-use l0star_data::{Fingerprint, Indicator, RawTable, factors};
+use l0star_data::{Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
 use l0star_record::Rules;
 use l0star_record::fields::Product;
 use l0star_record::inference;
@@ -25,6 +25,7 @@ pub use args::{HuberDelta, TaskArgs};
 pub use holdout::HeldOut;
 
 use crate::failure::Failure;
+use crate::reading::Settled;
 
 /// Data that can be fitted to, in the engine's form.
 #[derive(Debug)]
@@ -57,14 +58,18 @@ pub struct Task {
     pub rows_dropped: usize,
     /// Rows that nothing is learnt from.
     pub held_out: Option<HeldOut>,
+    /// How columns of the file were read.
+    pub reading: Reading,
+    /// What the reader decided and the user should know.
+    notes: Vec<String>,
 }
 
 impl Task {
     /// Reads the file and checks all that can be checked without k and the ridge.
-    pub fn read(args: &TaskArgs) -> Result<Self, Failure> {
+    pub fn read(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
         let loss = loss::by_name(&args.loss, args.huber_delta.value().unwrap_or(1.0))?;
         args.check_roles()?;
-        let raw = args.input.load(&args.data)?;
+        let raw = args.input.load(&args.data, quiet)?;
         let file = raw.file().to_path_buf();
         Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
     }
@@ -74,14 +79,16 @@ impl Task {
             raw.column(name)?;
         }
         let mut base = features::base_columns(args, &raw)?;
+        let decimal_comma = args.input.decimal() == Decimal::Comma;
+        let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
+        let factors = features::factors(args, &raw, &base)?;
+        let labels = loss.response() == ResponseKind::Label;
+        features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, labels)?;
         let rows_dropped = features::settle_missing(args, &mut raw, &base)?;
         let (mut raw, mut held_out) = holdout::split(args, &*loss, raw)?;
         let others = held_out.as_mut().map(|held_out| &mut held_out.table);
         let imputed = features::impute(args, &mut raw, others, &base)?;
-        let (indicators, texts) = match args.interactions {
-            true => (Vec::new(), Vec::new()),
-            false => features::encode_texts(args, &mut raw, &mut base)?,
-        };
+        let (indicators, texts) = features::encode_texts(args, &mut raw, &mut base)?;
 
         let weights = args.weights.as_deref().map(|name| raw.number(name));
         let weights = weights.transpose()?;
@@ -105,12 +112,7 @@ impl Task {
             }
         };
         let file = raw.file().to_path_buf();
-        let factors = if args.interactions {
-            base.clone()
-        } else {
-            Vec::new()
-        };
-        let (names, design) = features::features(args, raw, &base)?;
+        let (names, design) = features::features(args, raw, &base, &factors, &indicators)?;
         let known = Known {
             names: &names,
             texts: &texts,
@@ -136,6 +138,8 @@ impl Task {
             imputed,
             rows_dropped,
             held_out,
+            reading,
+            notes,
         };
         if args.huber_delta == HuberDelta::Auto {
             let builder = task.builder(task.weights.as_deref());
@@ -291,7 +295,9 @@ impl Task {
             intercept: self.intercept,
             standardize: self.standardize,
         };
-        warnings::warnings(&data, k, Face::Command)
+        let mut warnings = self.notes.clone();
+        warnings.extend(warnings::warnings(&data, k, Face::Command));
+        warnings
     }
 
     /// The column of the file that the engine knows by its role.

@@ -41,7 +41,7 @@ pub(crate) fn detect(source: &Source<'_>) -> Result<Format, DataError> {
     }
 }
 
-fn of_magic(head: &[u8]) -> Option<Format> {
+pub(crate) fn of_magic(head: &[u8]) -> Option<Format> {
     let starts = |magic: &[u8]| head.starts_with(magic);
     if starts(b"PAR1") {
         Some(Format::Parquet)
@@ -85,7 +85,7 @@ fn is_text(head: &[u8]) -> bool {
 
 /// Files that people have and that are not read here, with what to do about it.
 fn foreign(head: &[u8]) -> Option<&'static str> {
-    const KNOWN: [(&[u8], &str); 8] = [
+    const KNOWN: [(&[u8], &str); 6] = [
         (b"BZh", "compressed with bzip2; decompress it first"),
         (
             b"\xfd7zXZ\x00",
@@ -104,8 +104,6 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
             "an old Excel workbook; save it as CSV in UTF-8",
         ),
         (b"%PDF-", "a PDF document; give the data as CSV"),
-        (b"\xff\xfe", "UTF-16 text; save it as CSV in UTF-8"),
-        (b"\xfe\xff", "UTF-16 text; save it as CSV in UTF-8"),
     ];
     KNOWN
         .iter()

@@ -3,26 +3,35 @@
 use crate::error::DataError;
 use crate::table::Table;
 
-/// Adds to the columns `a, b, …` every product `a:b` of a pair and every square `a^2`.
+/// Adds every product and square of all columns, as [`interactions_of`] does.
+pub fn interactions(table: &Table) -> Result<Table, DataError> {
+    let all: Vec<usize> = (0..table.columns()).collect();
+    interactions_of(table, &all)
+}
+
+/// Adds to the columns `a, b, …` every product `a:b` of a pair of the `chosen` ones and every square `a^2`.
 ///
 /// Order: the columns themselves, the pairs (1,2), (1,3), …, (2,3), …, then the squares. The
 /// square of a column whose non-zero entries are all identical (an indicator, say) is a multiple
 /// of the column and is left out. An error when a product overflows or a name exists already.
-pub fn interactions(table: &Table) -> Result<Table, DataError> {
-    let (c, n) = (table.columns(), table.rows());
+pub fn interactions_of(table: &Table, chosen: &[usize]) -> Result<Table, DataError> {
+    let n = table.rows();
     let mut names = table.names().to_vec();
     let mut values = table.values().to_vec();
     let mut product = |name: String, a: &[f64], b: &[f64]| {
         names.push(name);
         values.extend(a.iter().zip(b).map(|(a, b)| a * b));
     };
-    for i in 0..c {
-        for j in i + 1..c {
+    for (at, &i) in chosen.iter().enumerate() {
+        for &j in &chosen[at + 1..] {
             let name = format!("{}:{}", table.names()[i], table.names()[j]);
             product(name, table.column(i), table.column(j));
         }
     }
-    for j in (0..c).filter(|&j| !has_identical_nonzeros(table.column(j))) {
+    for &j in chosen
+        .iter()
+        .filter(|&&j| !has_identical_nonzeros(table.column(j)))
+    {
         product(
             format!("{}^2", table.names()[j]),
             table.column(j),

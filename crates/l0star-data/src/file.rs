@@ -6,12 +6,13 @@ use std::path::Path;
 use flate2::write::GzEncoder;
 
 use crate::atomic::write_atomically;
-use crate::detect::detect;
+use crate::detect::{detect, of_magic};
+use crate::encoding::{Encoding, Survey};
 use crate::error::DataError;
-use crate::format::{Format, ReadOptions, extension};
+use crate::format::{Decimal, Format, ReadOptions, extension};
 use crate::frame::Frame;
 use crate::raw::RawTable;
-use crate::source::Source;
+use crate::source::{Source, Watch};
 use crate::table::Table;
 use crate::{arrow, csv, libsvm, npy, npz};
 
@@ -22,24 +23,45 @@ pub fn load(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
 
 /// As [`load`], told something about the file.
 pub fn load_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<RawTable, DataError> {
-    read(&Source::open(path.as_ref())?, options)
+    read(Source::open(path.as_ref())?, options)
+}
+
+/// As [`load_with`]; `watch` is told how many bytes of how many have been read, on the thread that reads.
+pub fn load_watched(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    watch: Watch<'_>,
+) -> Result<RawTable, DataError> {
+    read(Source::open(path.as_ref())?.watched(Some(watch)), options)
 }
 
 /// As [`load_with`], from bytes in memory; `file` is the name for messages.
 pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<RawTable, DataError> {
-    read(&Source::memory(file, bytes)?, options)
+    read(Source::memory(file, bytes)?, options)
 }
 
-fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+    let head = source.head()?;
+    let is_text = match options.format {
+        Some(format) => format.is_text(),
+        None => of_magic(&head).is_none(),
+    };
+    if is_text {
+        let asked = options.encoding.map(|asked| asked.ordered(&head));
+        if let Some(encoding) = asked.or_else(|| Encoding::of(&head)) {
+            source.decode(encoding);
+        }
+    }
     let format = match options.format {
         Some(format) => format,
-        None => detect(source)?,
+        None => detect(&source)?,
     };
     if format != Format::Csv {
         let of_text = [
             ("delimiter", options.delimiter.is_some()),
             ("header", options.header.is_some()),
-            ("decimal comma", options.decimal_comma),
+            ("decimal comma", options.decimal == Decimal::Comma),
+            ("encoding", options.encoding.is_some() && !is_text),
         ];
         if let Some((what, _)) = of_text.iter().find(|(_, given)| *given) {
             return Err(DataError::WrongFormat {
@@ -52,12 +74,35 @@ fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataErro
         }
     }
     match format {
-        Format::Csv => csv::read(source, options),
-        Format::Libsvm => libsvm::read(source),
-        Format::Npy => npy::read(source),
-        Format::Npz => npz::read(source),
-        Format::Parquet => arrow::read_parquet(source),
-        Format::Arrow => arrow::read_ipc(source),
+        Format::Csv => read_text(source, options),
+        Format::Libsvm => libsvm::read(&source),
+        Format::Npy => npy::read(&source),
+        Format::Npz => npz::read(&source),
+        Format::Parquet => arrow::read_parquet(&source),
+        Format::Arrow => arrow::read_ipc(&source),
+    }
+}
+
+/// Delimited text; what turns out not to be UTF-8 is read again as Latin-1, if it can be that.
+fn read_text(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+    let error = match csv::read(&source, options) {
+        Err(error @ DataError::NotText { .. }) if source.encoding().is_none() => error,
+        other => return other,
+    };
+    let survey = Survey::of(&mut source.stream()?).map_err(|reason| source.failed(reason))?;
+    match survey {
+        Survey::Binary => Err(error),
+        Survey::Mixed { utf8, other } => Err(DataError::NotText {
+            path: source.name().to_path_buf(),
+            reason: format!(
+                "line {utf8} has letters in UTF-8 and line {other} in another encoding, so it mixes two; --encoding latin-1 reads it as it is"
+            ),
+        }),
+        Survey::Latin1 => {
+            source.decode(Encoding::Latin1);
+            let note = "the file is no UTF-8 and was read as Latin-1 (Windows-1252); look at letters such as é, and use --encoding if they are wrong";
+            Ok(csv::read(&source, options)?.with_notes([note.into()]))
+        }
     }
 }
 

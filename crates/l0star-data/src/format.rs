@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::encoding::Encoding;
+
 /// A file format that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -37,6 +39,11 @@ impl Format {
     /// The word that names it.
     pub fn as_str(self) -> &'static str {
         Format::WORDS[self as usize]
+    }
+
+    /// Whether it is made of letters.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Format::Csv | Format::Libsvm)
     }
 
     /// As a message calls a file of this kind.
@@ -75,8 +82,22 @@ pub struct ReadOptions {
     /// Delimited text: whether the first line names the columns; without names they are `c1`,
     /// `c2`, ….
     pub header: Option<bool>,
-    /// Delimited text: decimals are written with a comma, `1,5`.
-    pub decimal_comma: bool,
+    /// Delimited text: how decimals are written.
+    pub decimal: Decimal,
+    /// Text: its encoding, instead of what its bytes look like.
+    pub encoding: Option<Encoding>,
+}
+
+/// How decimals are written in delimited text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Decimal {
+    /// `1.5`.
+    #[default]
+    Point,
+    /// `1,5`.
+    Comma,
+    /// `1,5`, unless commas separate the cells.
+    CommaIfFree,
 }
 
 impl fmt::Display for Format {

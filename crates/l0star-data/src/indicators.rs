@@ -7,9 +7,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::column::{Cell, Dictionary, RawColumn, has_decimal_comma};
+use crate::column::{Cell, Dictionary, RawColumn};
 use crate::error::DataError;
-use crate::place::clip;
 use crate::raw::RawTable;
 
 /// The level that rare ones are put together as.
@@ -66,10 +65,7 @@ fn level_of(levels: &[&Indicator], text: &str) -> Option<usize> {
 
 impl RawTable {
     /// The levels of a column of text in order of their letters, then [`OTHER`] if some have fewer than `rare` rows, then
-    /// [`MISSING`] if there are missing cells.
-    ///
-    /// An error when the column looks like numbers with a few words among them, when no level has `rare` rows, or when
-    /// more than [`MOST_LEVELS`] have.
+    /// [`MISSING`] if there are missing cells. Whether it can be a feature is asked of [`RawTable::troubles`] before.
     pub fn levels(&self, column: &str, rare: usize) -> Result<Vec<Indicator>, DataError> {
         let RawColumn::Text { levels, codes } = self.column(column)? else {
             return Ok(Vec::new());
@@ -77,44 +73,19 @@ impl RawTable {
         let mut counts = vec![0usize; levels.len()];
         codes.iter().for_each(|code| counts[*code as usize] += 1);
         let is_missing = |level: &str| Cell::of(level) == Cell::Missing || level == MISSING;
-        let like_number =
-            |level: &str| matches!(Cell::of(level), Cell::Number(_)) || has_decimal_comma(level);
-        let (mut kept, mut others, mut numbers) = (Vec::new(), Vec::new(), 0);
+        let (mut kept, mut others) = (Vec::new(), Vec::new());
         for (level, count) in levels.iter().zip(counts) {
             if is_missing(level) {
                 continue;
             }
-            numbers += usize::from(like_number(level));
             if count < rare || level == OTHER {
                 others.push(level.clone())
             } else {
                 kept.push(level.clone())
             }
         }
-        if 2 * numbers > kept.len() + others.len() {
-            // Words among numbers are a mistake in the file; the refusal names the first.
-            self.numeric(&[column])?;
-        }
         others.sort_unstable();
         kept.sort_unstable();
-        let refuse = |what: String| {
-            Err(DataError::WrongFormat {
-                path: self.file().to_path_buf(),
-                what,
-            })
-        };
-        let shown = clip(column);
-        if kept.is_empty() && !others.is_empty() {
-            return refuse(format!(
-                "has no text in column '{shown}' that {rare} rows have, so that it tells no rows apart; lower --rare, or leave the column out with --drop '{shown}'"
-            ));
-        }
-        if kept.len() > MOST_LEVELS {
-            return refuse(format!(
-                "has {} different texts in column '{shown}' that {rare} rows or more have, and {MOST_LEVELS} are the most for a feature; raise --rare, put texts together, or leave the column out with --drop '{shown}'",
-                kept.len()
-            ));
-        }
         let mut found: Vec<Indicator> = kept
             .iter()
             .map(|level| Indicator::new(column, level, Vec::new()))
@@ -229,28 +200,5 @@ mod tests {
         let mut new = table(&["2", "3"]);
         assert_eq!(new.add_indicators("city", &levels, &levels).unwrap(), 1);
         assert_eq!(new.number("city=2").unwrap(), [1.0, 0.0]);
-    }
-
-    #[test]
-    fn what_is_no_category_is_refused() {
-        for (cells, rare, words) in [
-            (vec!["1", "2", "high", "4"], 1, "'high' is not a number"),
-            (vec!["1", "2", "3x", "\"4,5\""], 1, "is not a number"),
-            (vec!["a", "b", "c"], 2, "lower --rare"),
-        ] {
-            let error = table(&cells).levels("city", rare).unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        }
-        let many: Vec<String> = (0..101).map(|i| format!("c{i}")).collect();
-        let cells: Vec<&str> = many.iter().map(String::as_str).collect();
-        let error = table(&cells).levels("city", 1).unwrap_err().to_string();
-        assert!(
-            error.contains("101 different texts") && error.contains("--drop 'city'"),
-            "{error}"
-        );
-        assert_eq!(
-            table(&cells[1..]).levels("city", 1).unwrap().len(),
-            MOST_LEVELS
-        );
     }
 }

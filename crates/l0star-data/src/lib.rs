@@ -12,14 +12,20 @@
 //! | `atomic` | [`write_atomically`]: a file is written whole or not at all |
 //! | [`lock`] | [`Lock`]: one process at a time writes a file |
 //! | [`fingerprint`] | [`Fingerprint`]: the same for the same numbers, however they are stored |
+//! | [`encoding`] | [`Encoding`]: UTF-8, UTF-16 and Latin-1, found and decoded |
 //! | [`format`](mod@format) | [`Format`], [`ReadOptions`]: the formats, and what a reader is told |
 //! | `source` | bytes behind a name: a file, standard input, gzip, zstd |
 //! | `suggest` | [`no_such_column`]: names that are close |
 //! | [`column`](mod@column), [`table`], [`sparse`] | [`Table`] and [`SparseTable`]: finite numbers in named columns |
+//! | `lines`, `names` | the physical line of each row; the names of columns, made unique |
 //! | [`raw`] | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
 //! | [`select`] | [`Selection`]: columns by name, pattern or number |
 //! | [`missing`] | rows dropped and means filled in where values are missing |
 //! | [`indicators`] | [`Indicator`]: columns of text as one column a level |
+//! | `labels` | a target of two labels |
+//! | `amounts`, [`dates`] | `$1,200` as a number, `2024-03-01` as days |
+//! | [`troubles`] | [`Trouble`]: columns that a fit cannot take as they are, and why |
+//! | [`reading`] | [`Reading`]: dates, amounts and codes as what they are meant to be |
 //! | [`summary`] | [`Summary`]: types, gaps, scales, copies |
 //! | [`frame`] | [`Frame`]: columns of numbers and text to write |
 //! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
@@ -48,13 +54,16 @@
 //! # Ok::<(), l0star_data::DataError>(())
 //! ```
 
+mod amounts;
 mod arrow;
 mod atomic;
 mod caps;
 pub mod column;
 mod counted;
 pub mod csv;
+pub mod dates;
 mod detect;
+pub mod encoding;
 pub mod error;
 pub mod expand;
 pub mod file;
@@ -63,13 +72,17 @@ pub mod format;
 pub mod frame;
 pub mod generate;
 pub mod indicators;
+mod labels;
 mod libsvm;
+mod lines;
 pub mod lock;
 pub mod missing;
+mod names;
 pub mod npy;
 mod npz;
 pub mod place;
 pub mod raw;
+pub mod reading;
 pub mod real;
 pub mod select;
 mod source;
@@ -78,16 +91,19 @@ mod suggest;
 pub mod summary;
 pub mod table;
 pub mod text;
+pub mod troubles;
 
 pub use atomic::{quit_writing, write_atomically};
 pub use column::RawColumn;
 pub use counted::{counted, plural};
 pub use csv::{parse_csv, read_csv, write_csv};
+pub use dates::DateOrder;
+pub use encoding::Encoding;
 pub use error::DataError;
-pub use expand::{factors, interactions, paper_expansion, unit_norm};
-pub use file::{load, load_with, parse, save, save_frame};
+pub use expand::{factors, interactions, interactions_of, paper_expansion, unit_norm};
+pub use file::{load, load_watched, load_with, parse, save, save_frame};
 pub use fingerprint::Fingerprint;
-pub use format::{Format, ReadOptions};
+pub use format::{Decimal, Format, ReadOptions};
 pub use frame::Frame;
 pub use generate::Instance;
 pub use indicators::Indicator;
@@ -95,9 +111,12 @@ pub use lock::Lock;
 pub use npy::{read_npy, write_npy};
 pub use place::{Place, Position};
 pub use raw::RawTable;
+pub use reading::Reading;
 pub use real::{RealData, real_instance};
 pub use select::Selection;
+pub use source::Watch;
 pub use sparse::SparseTable;
 pub use suggest::no_such_column;
 pub use summary::Summary;
 pub use table::Table;
+pub use troubles::{Problem, Trouble};

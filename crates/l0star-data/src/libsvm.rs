@@ -11,8 +11,9 @@ use crate::column::RawColumn;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::frame::write_float;
+use crate::lines::Lines;
 use crate::place::clip;
-use crate::raw::{Lines, RawTable};
+use crate::raw::RawTable;
 use crate::source::Source;
 use crate::table::Table;
 

@@ -1,16 +1,16 @@
 //! [`RawTable`]: a file as it was read, before anybody says which columns are used.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::column::{BadCell, Cell, RawColumn, has_decimal_comma};
 use crate::error::DataError;
 use crate::format::Format;
+use crate::lines::Lines;
 use crate::place::{Place, Position, clip};
 use crate::sparse::SparseTable;
 use crate::suggest::no_such_column;
-use crate::table::Table;
+use crate::table::{Table, check_names};
 
 /// The columns of a file. Text is an error only in a column that is used as numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,10 @@ pub struct RawTable {
     /// The rows of the file that are left, when some were dropped; the first is 1.
     kept: Option<Lines>,
     columns: Vec<RawColumn>,
+    /// What the reader decided by itself.
+    notes: Vec<String>,
+    /// Whether a comma may be part of a number: in delimited text that something else delimits.
+    comma_is_free: bool,
 }
 
 impl RawTable {
@@ -44,7 +48,71 @@ impl RawTable {
             lines: None,
             kept: None,
             columns,
+            notes: Vec::new(),
+            comma_is_free: false,
         }
+    }
+
+    /// Adds what the reader decided by itself.
+    pub(crate) fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> RawTable {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// Notes that commas do not separate the cells.
+    pub(crate) fn with_free_comma(mut self, is_free: bool) -> RawTable {
+        self.comma_is_free = is_free;
+        self
+    }
+
+    /// Whether the file can be read with decimal commas.
+    pub(crate) fn comma_is_free(&self) -> bool {
+        self.comma_is_free
+    }
+
+    /// What the reader decided by itself and the user should know: names that it made up, an encoding that it found.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Columns in memory under unique names; `source` is what messages call the whole. Numbers may be `NaN` where one is
+    /// missing.
+    pub fn in_memory(
+        source: &str,
+        names: Vec<String>,
+        columns: Vec<RawColumn>,
+    ) -> Result<RawTable, DataError> {
+        check_names(Some(Path::new(source)), &names)?;
+        let length = |column: &RawColumn| match column {
+            RawColumn::Number(values) | RawColumn::Gaps { values, .. } => Some(values.len()),
+            RawColumn::Text { levels, codes } => {
+                let is_level = |code: &u32| (*code as usize) < levels.len();
+                codes.iter().all(is_level).then_some(codes.len())
+            }
+            RawColumn::Sparse { .. } => None,
+        };
+        let rows = columns.first().and_then(length).unwrap_or(0);
+        let fits = |column: &RawColumn| length(column) == Some(rows);
+        if rows == 0 || names.len() != columns.len() || !columns.iter().all(fits) {
+            return Err(DataError::Shape {
+                what: format!(
+                    "{} columns do not make a table of {rows} rows",
+                    columns.len()
+                ),
+            });
+        }
+        let whole = columns.into_iter().map(|column| match column {
+            RawColumn::Number(values) => RawColumn::from_numbers(values),
+            other => other,
+        });
+        let whole = whole.collect();
+        Ok(RawTable::new(
+            Path::new(source),
+            Format::Arrow,
+            names,
+            rows,
+            whole,
+        ))
     }
 
     /// Adds the physical line of each row.
@@ -193,61 +261,6 @@ impl RawTable {
         self.into_numeric(&names)
     }
 
-    /// A binary target as −1 and +1, with the labels that these stand for. Two numbers are
-    /// ordered as numbers, other labels by their letters; the larger is +1.
-    pub fn labels(&self, column: &str) -> Result<(Vec<f64>, [String; 2]), DataError> {
-        let j = self.position(column)?;
-        if let Some((row, text)) = self.columns[j].first_missing() {
-            let advice = String::new;
-            return Err(self.refuse(j, BadCell { row, text }, advice));
-        }
-        if let RawColumn::Text { levels, codes } = &self.columns[j] {
-            let mut sorted: Vec<&String> = levels.iter().collect();
-            sorted.sort_unstable();
-            let names = two_labels(
-                &self.file,
-                column,
-                sorted.len(),
-                &mut sorted.iter().copied().cloned(),
-            )?;
-            let positive = levels.iter().position(|level| *level == names[1]);
-            let is_positive = |code: &u32| Some(*code as usize) == positive;
-            let signs = codes.iter().map(|code| sign(is_positive(code))).collect();
-            return Ok((signs, names));
-        }
-        let values = self.number(column)?;
-        let distinct = distinct(&values);
-        let mut shown = distinct.iter().map(|value| (value + 0.0).to_string());
-        let names = two_labels(&self.file, column, distinct.len(), &mut shown)?;
-        let signs = values.iter().map(|value| sign(*value == distinct[1]));
-        Ok((signs.collect(), names))
-    }
-
-    /// Which rows have the second of two labels, as [`RawTable::labels`] named them; any other label is an error.
-    pub fn labelled(&self, column: &str, labels: &[String; 2]) -> Result<Vec<bool>, DataError> {
-        let j = self.position(column)?;
-        let refuse = |row: usize, found: &str| DataError::OtherLabel {
-            place: self.place(j, row),
-            value: clip(found),
-            labels: Box::new(labels.each_ref().map(|label| clip(label))),
-        };
-        let is = |row: usize, found: &str| match labels.iter().position(|label| label == found) {
-            Some(at) => Ok(at == 1),
-            None => Err(refuse(row, found)),
-        };
-        if let RawColumn::Text { levels, codes } = &self.columns[j] {
-            let codes = codes.iter().enumerate();
-            return codes
-                .map(|(row, code)| is(row, &levels[*code as usize]))
-                .collect();
-        }
-        let values = self.number(column)?.into_iter().enumerate();
-        // Zero of either sign is one label.
-        values
-            .map(|(row, value)| is(row, &(value + 0.0).to_string()))
-            .collect()
-    }
-
     /// Where row `row` (counted from 0) of column `j` stands.
     pub fn place(&self, j: usize, row: usize) -> Place {
         Place {
@@ -270,6 +283,7 @@ impl RawTable {
             columns: places.iter().map(|&j| self.columns[j].clone()).collect(),
             lines: self.lines.clone(),
             kept: self.kept.clone(),
+            notes: self.notes.clone(),
             ..*self
         })
     }
@@ -358,7 +372,12 @@ impl RawTable {
         Table::new(names, self.rows, values).map_err(|error| error.in_file(&self.file))
     }
 
-    fn refuse(&self, j: usize, bad: BadCell<'_>, advice: impl FnOnce() -> String) -> DataError {
+    pub(crate) fn refuse(
+        &self,
+        j: usize,
+        bad: BadCell<'_>,
+        advice: impl FnOnce() -> String,
+    ) -> DataError {
         let place = self.place(j, bad.row);
         let value = clip(bad.text);
         match Cell::of(bad.text) {
@@ -367,7 +386,7 @@ impl RawTable {
             _ if has_decimal_comma(bad.text) => DataError::NotANumber {
                 place,
                 value,
-                advice: "write decimals with a point, or read the file with --decimal-comma".into(),
+                advice: "write decimals with a point, or read the file with --decimal ,".into(),
             },
             _ => DataError::NotANumber {
                 place,
@@ -375,95 +394,5 @@ impl RawTable {
                 advice: advice(),
             },
         }
-    }
-}
-
-/// The physical line of each row: the rows at which the lines jump, and where to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Lines {
-    jumps: Vec<(usize, u64)>,
-}
-
-impl Lines {
-    /// Says that `row` starts on `line`; rows come in order.
-    pub(crate) fn put(&mut self, row: usize, line: u64) {
-        let follows = self
-            .jumps
-            .last()
-            .is_some_and(|(first, start)| start + (row - first) as u64 == line);
-        if !follows {
-            self.jumps.push((row, line));
-        }
-    }
-
-    pub(crate) fn of(&self, row: usize) -> u64 {
-        let after = self.jumps.partition_point(|(first, _)| *first <= row);
-        match after.checked_sub(1).map(|at| self.jumps[at]) {
-            Some((first, line)) => line + (row - first) as u64,
-            None => row as u64 + 1,
-        }
-    }
-}
-
-fn sign(positive: bool) -> f64 {
-    if positive { 1.0 } else { -1.0 }
-}
-
-/// The distinct values in ascending order; the zeros of both signs are one.
-fn distinct(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
-    sorted.dedup();
-    sorted
-}
-
-fn two_labels(
-    file: &Path,
-    column: &str,
-    count: usize,
-    labels: &mut dyn Iterator<Item = String>,
-) -> Result<[String; 2], DataError> {
-    const SHOWN: usize = 5;
-    let mut first: Vec<String> = labels.take(SHOWN).collect();
-    match (count, first.as_mut_slice()) {
-        (2, [negative, positive]) => Ok([std::mem::take(negative), std::mem::take(positive)]),
-        (0 | 1, _) => Err(DataError::OneLabel {
-            file: Some(file.to_path_buf()),
-            column: clip(column),
-            label: first.first().map_or(String::new(), |label| clip(label)),
-        }),
-        _ => {
-            let mut shown: Vec<String> = first.iter().map(|label| clip(label)).collect();
-            if count > SHOWN {
-                shown.push("…".into());
-            }
-            Err(DataError::ManyLabels {
-                file: Some(file.to_path_buf()),
-                column: clip(column),
-                count,
-                first: shown.join(", "),
-            })
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn zero_of_either_sign_is_one_label() {
-        assert_eq!(distinct(&[0.0, -0.0, 1.0]).len(), 2);
-    }
-
-    #[test]
-    fn lines_are_kept_by_their_jumps() {
-        let mut lines = Lines::default();
-        for (row, line) in [2u64, 3, 4, 7, 8, 20].into_iter().enumerate() {
-            lines.put(row, line);
-        }
-        assert_eq!(lines.jumps.len(), 3);
-        let shown: Vec<u64> = (0..6).map(|row| lines.of(row)).collect();
-        assert_eq!(shown, [2, 3, 4, 7, 8, 20]);
     }
 }

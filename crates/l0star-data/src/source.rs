@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::caps::{Allowance, LARGEST_PIPE, Metered, TooLarge};
+use crate::encoding::{Encoding, Undecodable};
 use crate::error::DataError;
+
+/// Is told how many bytes of how many have been read; called on the thread that reads.
+pub type Watch<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// How many bytes are looked at to tell a format.
 const HEAD: usize = 64 * 1024;
@@ -17,6 +21,8 @@ pub(crate) struct Source<'a> {
     name: PathBuf,
     place: Place<'a>,
     compression: Option<Compression>,
+    encoding: Option<Encoding>,
+    watch: Option<Watch<'a>>,
 }
 
 enum Place<'a> {
@@ -58,7 +64,7 @@ impl Compression {
 impl<'a> Source<'a> {
     /// The file at `path`; `-` is standard input. What is no regular file (standard input, a
     /// pipe) can be read only once, so it is kept in memory.
-    pub(crate) fn open(path: &Path) -> Result<Source<'static>, DataError> {
+    pub(crate) fn open(path: &Path) -> Result<Source<'a>, DataError> {
         if path == Path::new("-") {
             let name = Path::new("standard input");
             return Source::over(name, Place::Owned(piped(name, io::stdin().lock())?));
@@ -90,9 +96,36 @@ impl<'a> Source<'a> {
             name: name.to_path_buf(),
             place,
             compression: None,
+            encoding: None,
+            watch: None,
         };
         source.compression = Compression::of(&source.head()?);
         Ok(source)
+    }
+
+    /// Tells how much of the source has been read from here on.
+    pub(crate) fn watched(mut self, watch: Option<Watch<'a>>) -> Source<'a> {
+        self.watch = watch;
+        self
+    }
+
+    /// Decodes the text from here on.
+    pub(crate) fn decode(&mut self, encoding: Encoding) {
+        self.encoding = Some(encoding);
+    }
+
+    /// The encoding that the text is decoded from, if it was found or given.
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
+        self.encoding
+    }
+
+    /// Says that a share of a file that is not read as a stream is done.
+    pub(crate) fn tell(&self, done: usize, of: usize) {
+        if let Some(watch) = self.watch {
+            let stored = self.stored();
+            let share = done as f64 / of.max(1) as f64;
+            watch(((share * stored as f64) as u64).min(stored), stored);
+        }
     }
 
     /// The file, as messages call it.
@@ -102,7 +135,8 @@ impl<'a> Source<'a> {
 
     /// The number of bytes that [`Source::stream`] will give, when it is known.
     pub(crate) fn length(&self) -> Option<u64> {
-        self.compression.is_none().then(|| self.stored())
+        let is_plain = matches!(self.encoding, None | Some(Encoding::Utf8));
+        (self.compression.is_none() && is_plain).then(|| self.stored())
     }
 
     /// The number of bytes before they are decompressed.
@@ -136,7 +170,16 @@ impl<'a> Source<'a> {
             Place::Borrowed(bytes) => Box::new(*bytes),
             Place::Owned(bytes) => Box::new(bytes.as_slice()),
         };
-        Ok(match self.compression {
+        let raw = match self.watch {
+            None => raw,
+            Some(watch) => Box::new(Watched {
+                stream: raw,
+                watch,
+                read: 0,
+                of: self.stored(),
+            }),
+        };
+        let bytes: Box<dyn Read + Send + '_> = match self.compression {
             None => raw,
             Some(Compression::Gzip) => {
                 Box::new(Metered::new(MultiGzDecoder::new(raw), self.allowance()))
@@ -146,6 +189,10 @@ impl<'a> Source<'a> {
                     .map_err(|reason| DataError::reading(&self.name, reason))?;
                 Box::new(Metered::new(unpacked, self.allowance()))
             }
+        };
+        Ok(match self.encoding {
+            None => bytes,
+            Some(encoding) => encoding.decoded(bytes),
         })
     }
 
@@ -170,6 +217,12 @@ impl<'a> Source<'a> {
 
     /// What a failed read means here: a compressed file is more likely damaged than the disk.
     pub(crate) fn failed(&self, reason: io::Error) -> DataError {
+        if let Some(damage) = Undecodable::behind(&reason) {
+            return DataError::NotText {
+                path: self.name.clone(),
+                reason: damage.to_string(),
+            };
+        }
         match self.compression {
             None => DataError::reading(&self.name, reason),
             Some(compression) => DataError::Unreadable {
@@ -183,6 +236,23 @@ impl<'a> Source<'a> {
                 },
             },
         }
+    }
+}
+
+/// Counts what is read of a stream.
+struct Watched<'a> {
+    stream: Box<dyn Read + Send + 'a>,
+    watch: Watch<'a>,
+    read: u64,
+    of: u64,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.read += count as u64;
+        (self.watch)(self.read, self.of);
+        Ok(count)
     }
 }
 

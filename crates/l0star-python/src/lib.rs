@@ -12,6 +12,7 @@
 //! | `rules` | the class `Rules`: constraints on the features |
 //! | `solution` | what comes back |
 //! | `tally` | the class `Tally`: the scores of cross-validation |
+//! | `frame`, `model` | tables with text, gaps and dates; model files |
 //! | `report` | its page |
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
@@ -19,7 +20,9 @@
 
 mod design;
 mod error;
+mod frame;
 mod lock;
+mod model;
 mod problem;
 mod report;
 mod rules;
@@ -38,7 +41,11 @@ mod _core {
     #[pymodule_export]
     use crate::error::CheckpointError;
     #[pymodule_export]
+    use crate::frame::{Frame, Prepared};
+    #[pymodule_export]
     use crate::lock::Lock;
+    #[pymodule_export]
+    use crate::model::Model;
     #[pymodule_export]
     use crate::problem::{Problem, cross_validate, hold_out};
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! What is asked of the features: the class `Rules`.
 
+use l0star_record::fields::Group;
 use l0star_record::names::{Feature, Known};
 use l0star_record::rules::{
     Bounds, Nonnegative, Request, Requires, RidgeFactor, RuleError, Rules as Resolved, Together,
@@ -21,11 +22,12 @@ fn features(columns: Vec<usize>) -> Vec<Feature> {
 #[pymethods]
 impl Rules {
     #[new]
-    #[pyo3(signature = (names, *, include, include_free, exclude, all_nonnegative, nonnegative, bounds, groups,
+    #[pyo3(signature = (names, *, texts, include, include_free, exclude, all_nonnegative, nonnegative, bounds, groups,
                         ridge_factors, requires))]
     #[expect(clippy::too_many_arguments)]
     fn new(
         names: Vec<String>,
+        texts: Vec<(String, Vec<usize>)>,
         include: Vec<usize>,
         include_free: Vec<usize>,
         exclude: Vec<usize>,
@@ -70,7 +72,16 @@ impl Rules {
             heredity: false,
             requires: requires.collect(),
         };
-        let rules = Resolved::new(&request, &Known::plain(&names));
+        let group = |(name, columns): (String, Vec<usize>)| Group {
+            name,
+            columns: columns.into_iter().map(|j| names[j].clone()).collect(),
+        };
+        let texts: Vec<Group> = texts.into_iter().map(group).collect();
+        let known = Known {
+            texts: &texts,
+            ..Known::plain(&names)
+        };
+        let rules = Resolved::new(&request, &known);
         let rules = rules.map_err(|error| {
             PyValueError::new_err(match error {
                 RuleError::Unknown(error) => error.to_string(),

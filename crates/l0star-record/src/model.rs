@@ -12,7 +12,7 @@ use l0star::loss;
 use l0star_data::frame::Values;
 use l0star_data::indicators::MISSING;
 use l0star_data::text::clip;
-use l0star_data::{DataError, Indicator, RawTable, write_atomically};
+use l0star_data::{DataError, Indicator, RawTable, Reading, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use crate::fields::{Asked, ByName, Constraints, DataStamp, Fitted, Product};
@@ -66,6 +66,9 @@ pub struct Model {
     /// What stands in for a missing value, by column.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub imputed: ByName,
+    /// How columns of a file are read: dates as days, amounts as numbers, codes as text.
+    #[serde(default, skip_serializing_if = "Reading::is_empty")]
+    pub reading: Reading,
     /// The names of all columns that could be chosen.
     pub features: Vec<String>,
     /// How it was asked for.
@@ -290,6 +293,7 @@ impl Model {
             return Err(table.lacks(&absent, needed.len()));
         }
         let mut table = table.only(&needed)?;
+        self.reading.only(&needed).apply(&mut table)?;
         for (name, value) in &self.imputed.0 {
             if needed.contains(&name.as_str()) {
                 table.fill(name, *value)?;
@@ -395,6 +399,7 @@ mod tests {
             products: Vec::new(),
             indicators: Vec::new(),
             imputed: ByName::default(),
+            reading: Reading::default(),
             features: names,
             settings: Asked::default(),
             data: DataStamp::default(),

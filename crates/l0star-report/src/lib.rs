@@ -7,6 +7,7 @@
 //! | [`face`] | the command or the Python package: what an option is called |
 //! | [`width`] | text in the columns of a terminal |
 //! | [`text`] | numbers and names as they stand in a text |
+//! | [`troubles`] | columns that a fit cannot take as they are, each with the option that handles it |
 //! | [`prices`] | in which order prices are shown |
 //! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
@@ -15,10 +16,12 @@
 //! | [`effects`] | what coefficients mean and are worth |
 //! | [`stability`] | how stable the choice of features is, in words |
 //! | [`explain`] | what was asked, found and proved, in words |
+//! | [`export`] | a model as SQL or as Python code |
 //! | [`page`] | `--report`: the result as one HTML page |
 
 pub mod effects;
 pub mod explain;
+pub mod export;
 pub mod face;
 pub mod moments;
 pub mod page;
@@ -27,6 +30,7 @@ pub mod proof;
 pub mod quality;
 pub mod stability;
 pub mod text;
+pub mod troubles;
 pub mod warnings;
 pub mod width;
 

@@ -167,7 +167,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
-    let task = Task::read(&args.task)?;
+    let task = Task::read(&args.task, args.quiet)?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);

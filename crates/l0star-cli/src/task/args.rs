@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use l0star::loss;
+use l0star_data::Selection;
 
 use crate::columns::ColumnArgs;
 use crate::failure::Failure;
 use crate::input::InputArgs;
 use crate::numbers::{count, positive};
+use crate::reading::ReadingArgs;
 use crate::rules::RuleArgs;
 use crate::units;
 
@@ -25,6 +27,9 @@ pub struct TaskArgs {
 
     #[command(flatten)]
     pub columns: ColumnArgs,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 
     /// Column to predict; with logistic and squared-hinge any two labels
     #[arg(long, value_name = "COLUMN")]
@@ -54,9 +59,10 @@ pub struct TaskArgs {
     #[arg(long, hide = true, conflicts_with = "no_standardize")]
     pub standardize: bool,
 
-    /// Add the product of every pair of features (a:b) and their squares (a^2)
-    #[arg(long)]
-    pub interactions: bool,
+    /// Add the product of every pair of features (a:b) and their squares (a^2): of these columns, written as for --features,
+    /// or of all
+    #[arg(long, value_name = "COLUMNS", num_args = 0..=1, value_parser = Factors::parse, default_missing_value = "")]
+    pub interactions: Option<Factors>,
 
     /// Features to leave out by name, including products such as a:b, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -104,6 +110,24 @@ pub struct TaskArgs {
 
     #[command(flatten)]
     pub rules: RuleArgs,
+}
+
+/// The columns whose products are features.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Factors {
+    /// All features.
+    All,
+    /// Some of them.
+    Chosen(Selection),
+}
+
+impl Factors {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "" => Ok(Self::All),
+            _ => Selection::parse(text).map(Self::Chosen),
+        }
+    }
 }
 
 /// Where the Huber loss turns linear.

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use l0star_data::{
-    Indicator, RawColumn, RawTable, Table, indicators, interactions, no_such_column,
+    Indicator, RawColumn, RawTable, Table, Trouble, indicators, interactions_of, no_such_column,
 };
 use l0star_record::fields::Group;
+use l0star_report::{Face, troubles};
 
-use super::args::TaskArgs;
+use super::args::{Factors, TaskArgs};
 use crate::columns;
 use crate::design::{self, Named};
 use crate::failure::Failure;
@@ -26,7 +27,7 @@ pub(super) fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String
             args.target
         )));
     }
-    if args.interactions {
+    if args.interactions.is_some() {
         // A column of text has no products: excluded by its name, it is gone before the expansion.
         candidates.retain(|name| !(excluded.contains(name) && is_text(raw, name)));
     } else {
@@ -53,6 +54,73 @@ fn text_columns(raw: &RawTable) -> HashSet<String> {
         .filter(|(_, column)| matches!(column, RawColumn::Text { .. }) && !column.is_boolean())
         .map(|(name, _)| name.clone())
         .collect()
+}
+
+/// The columns whose products are features.
+pub(super) fn factors(
+    args: &TaskArgs,
+    raw: &RawTable,
+    base: &[String],
+) -> Result<Vec<String>, Failure> {
+    let selection = match &args.interactions {
+        None => return Ok(Vec::new()),
+        Some(Factors::All) => return Ok(base.to_vec()),
+        Some(Factors::Chosen(selection)) => selection,
+    };
+    let mut chosen = HashSet::new();
+    for matched in selection.resolve(raw)? {
+        for j in matched.columns {
+            let name = &raw.names()[j];
+            if matched.is_name && !base.contains(name) {
+                return Err(Failure::Usage(format!(
+                    "column '{name}' is in --interactions and is no feature; take it out, or make it one"
+                )));
+            }
+            chosen.insert(name.as_str());
+        }
+    }
+    let mut factors = base.to_vec();
+    factors.retain(|name| chosen.contains(name.as_str()));
+    Ok(factors)
+}
+
+/// Refuses columns that cannot be what they are asked to be, all in one message. Missing values alone are settled later.
+pub(super) fn refuse_troubles(
+    args: &TaskArgs,
+    raw: &RawTable,
+    base: &[String],
+    factors: &[String],
+    texts: &[String],
+    labels: bool,
+) -> Result<(), Failure> {
+    let mut troubles = raw.troubles(base, args.rare, texts)?;
+    let words = raw.troubles_of_products(factors)?;
+    // Numbers with a mistake in them are told as that.
+    let is_new = |own: &Trouble| {
+        let mut others = troubles.iter().filter(|other| other.column == own.column);
+        others.all(|other| other.problem.is_harmless() || other.problem.is_gap())
+    };
+    let words: Vec<Trouble> = words.into_iter().filter(is_new).collect();
+    troubles.extend(words);
+    let roles = args
+        .roles()
+        .filter(|(role, _)| !(labels && *role == "--target"));
+    let roles: Vec<&str> = roles.map(|(_, name)| name).collect();
+    troubles.extend(raw.troubles_as_numbers(&roles)?);
+    let is_settled = |own: &Trouble| {
+        own.problem.is_gap() && (args.drop_missing || args.impute.is_some() && own.is_feature)
+    };
+    troubles.retain(|own| !is_settled(own));
+    let is_fatal = |own: &Trouble| !own.problem.is_harmless() && !own.problem.is_gap();
+    if !troubles.iter().any(is_fatal) {
+        return Ok(());
+    }
+    let file = raw.file().display().to_string();
+    Err(Failure::Troubles(troubles::refusal(
+        &file,
+        &troubles,
+        Face::Command,
+    )))
 }
 
 /// Puts the indicators of their levels in the place of columns of text: the levels, and the features of each column.
@@ -85,7 +153,12 @@ pub(super) fn encode_texts(
         all.extend(levels);
     }
     for name in excluded {
-        if raw.column(name).is_err() && !all.iter().any(|level| level.name == name) {
+        // Products are not there yet.
+        let may_be_product = args.interactions.is_some();
+        if !may_be_product
+            && raw.column(name).is_err()
+            && !all.iter().any(|level| level.name == name)
+        {
             return Err(no_such_column(name, &names).into());
         }
     }
@@ -99,15 +172,11 @@ pub(super) fn settle_missing(
     raw: &mut RawTable,
     features: &[String],
 ) -> Result<usize, Failure> {
-    // Text that is refused as text says more than a gap in it.
-    let texts = match args.interactions {
-        true => text_columns(raw),
-        false => HashSet::new(),
-    };
-    let is_used = |name: &&str| args.impute.is_none() && !texts.contains(*name);
+    // What is filled in is settled later, and a gap in a text can be a level.
+    let is_refused = |_: &&str| args.impute.is_none();
     let features = features.iter().map(String::as_str);
     let used: Vec<String> = features
-        .filter(is_used)
+        .filter(is_refused)
         .chain(args.roles().map(|(_, name)| name))
         .map(str::to_owned)
         .collect();
@@ -158,15 +227,24 @@ pub(super) fn impute(
     Ok(imputed)
 }
 
-/// The features, expanded if asked for, less the excluded ones.
-pub(super) fn features(args: &TaskArgs, raw: RawTable, base: &[String]) -> Result<Named, Failure> {
-    if !args.interactions {
+/// The features, with the products of `factors`, less the excluded ones.
+pub(super) fn features(
+    args: &TaskArgs,
+    raw: RawTable,
+    base: &[String],
+    factors: &[String],
+    levels: &[Indicator],
+) -> Result<Named, Failure> {
+    if factors.is_empty() {
         return design::of_file(raw, base);
     }
     let excluded = args.excluded();
-    let expanded = interactions(&raw.numeric(base)?)?;
+    let table = raw.numeric(base)?;
+    let chosen: Vec<usize> = factors.iter().filter_map(|name| table.find(name)).collect();
+    let expanded = interactions_of(&table, &chosen)?;
+    let is_level = |name: &str| levels.iter().any(|level| level.name == name);
     for name in &excluded {
-        if expanded.find(name).is_none() && raw.column(name).is_err() {
+        if expanded.find(name).is_none() && raw.column(name).is_err() && !is_level(name) {
             expanded.clone().take_column(name)?;
         }
     }

@@ -183,11 +183,6 @@ fn binary_junk() {
 }
 
 #[test]
-fn a_repeated_column() {
-    refuses("a,a,y\n1,2,3\n2,1,5\n", &["d.csv", "named 'a'"]);
-}
-
-#[test]
 fn a_negative_weight() {
     let text = "a,w,y\n1,1,3\n2,-0.5,5\n4,1,8\n";
     Sandbox::with("d.csv", text).refuses(

@@ -199,7 +199,7 @@ fn what_text_cannot_be() {
     sandbox.refuses(
         &format!("{FIT} -k 1 --interactions"),
         3,
-        &["'city'", "'Rome'", "--exclude city"],
+        &["city", "'Rome'", "--drop city,sex"],
     );
     sandbox.refuses(
         &format!("{FIT} -k 1 --exclude city=Room"),
@@ -213,7 +213,7 @@ fn what_text_cannot_be() {
     sandbox.refuses(
         &format!("{fit} --rare 3"),
         3,
-        &["101 different texts", "--rare", "--drop"],
+        &["101 categories", "--rare", "--drop"],
     );
     sandbox.write("taken.csv", "city,city=x,y\nx,1,2\nz,2,3\nw,4,1\n");
     sandbox.refuses(

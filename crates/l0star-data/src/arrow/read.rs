@@ -18,21 +18,27 @@ use super::{messages, pages};
 use crate::caps::Allowance;
 use crate::error::DataError;
 use crate::format::Format;
+use crate::names::unique;
 use crate::raw::RawTable;
 use crate::source::Source;
-use crate::table::check_names;
 
 pub(crate) fn read_parquet(source: &Source<'_>) -> Result<RawTable, DataError> {
-    fn columns(input: impl ChunkReader + 'static, allowance: Allowance) -> Result<Columns, Fault> {
+    fn columns(
+        input: impl ChunkReader + 'static,
+        allowance: Allowance,
+        source: &Source<'_>,
+    ) -> Result<Columns, Fault> {
         pages::check_footer(&input)?;
         let metadata =
             ArrowReaderMetadata::load(&input, ArrowReaderOptions::new()).map_err(Fault::damaged)?;
         let rows = pages::check(&input, metadata.metadata(), allowance)?;
+        let all = metadata.metadata().file_metadata().num_rows();
         let mut columns = Columns::new(metadata.schema(), allowance);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(input, metadata);
         let reader = builder.with_batch_size(rows).build();
         for batch in reader.map_err(Fault::damaged)? {
             columns.append(&batch.map_err(Fault::damaged)?)?;
+            source.tell(columns.rows, usize::try_from(all).unwrap_or(0));
         }
         Ok(columns)
     }
@@ -40,9 +46,9 @@ pub(crate) fn read_parquet(source: &Source<'_>) -> Result<RawTable, DataError> {
         Ok(match source.plain_file() {
             Some(path) => {
                 let input = File::open(path).map_err(|reason| source.failed(reason))?;
-                columns(input, allowance)
+                columns(input, allowance, source)
             }
-            None => columns(bytes::Bytes::from(source.bytes()?), allowance),
+            None => columns(bytes::Bytes::from(source.bytes()?), allowance, source),
         })
     })
 }
@@ -108,11 +114,12 @@ fn read(
     if names.is_empty() {
         return Err(unreadable("it has no columns; write a table".into()));
     }
-    check_names(Some(source.name()), &names)?;
+    let (names, notes) = unique(names);
     if rows == 0 {
         return Err(DataError::NoRows {
             path: source.name().to_path_buf(),
         });
     }
-    Ok(RawTable::new(source.name(), format, names, rows, columns))
+    let table = RawTable::new(source.name(), format, names, rows, columns);
+    Ok(table.with_notes(notes))
 }

@@ -2,11 +2,13 @@
 //!
 //! Accepted: a header line or none; any one-byte delimiter, found from the first line (`,` `;`
 //! tab `|` or blanks) or given; quoted cells, with line breaks in them; LF, CRLF or CR; a UTF-8
-//! byte-order mark; blank lines. Blanks around a cell do not count.
+//! byte-order mark; blank lines. Blanks around a cell do not count. Repeated names are numbered.
 
 mod block;
 mod dialect;
+mod plan;
 mod read;
+mod start;
 
 use std::path::Path;
 

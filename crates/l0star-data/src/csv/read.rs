@@ -3,25 +3,22 @@
 
 use std::collections::TryReserveError;
 use std::io;
-use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
 use rayon::prelude::*;
 
-use super::block::{Blocks, Failed, Parsed, Plan, Wrong, as_text, parse};
-use super::dialect::{Dialect, detect_delimiter, is_header, line_breaks, skip_blanks, skip_break};
-use crate::caps::{LONGEST_RECORD, MOST_COLUMNS};
+use super::block::{Blocks, Parsed, Plan, Wrong, parse};
+use super::dialect::line_breaks;
+use super::plan::{Use, planned};
+use super::start::{Start, not_text, refuse};
 use crate::column::{Dictionary, RawColumn};
 use crate::error::DataError;
-use crate::format::{Format, ReadOptions, extension};
+use crate::format::{Format, ReadOptions};
+use crate::lines::Lines;
 use crate::place::{Place, Position};
-use crate::raw::{Lines, RawTable};
+use crate::raw::RawTable;
 use crate::source::Source;
-use crate::table::check_names;
-
-/// So many bytes show which columns hold text; others may turn out to later.
-const SAMPLE: usize = 1 << 16;
 
 /// Reads the whole source.
 pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
@@ -67,178 +64,16 @@ pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTabl
             reason: "it changed while it was read, or has too many rows; try again".into(),
         })?;
     let table = RawTable::new(source.name(), Format::Csv, start.names, rows, columns);
-    let table = table.with_lines(lines);
+    let is_free = start.dialect.delimiter != b',' && !start.dialect.decimal_comma;
+    let table = table
+        .with_lines(lines)
+        .with_notes(start.notes)
+        .with_free_comma(is_free);
     Ok(if start.has_names {
         table
     } else {
         table.without_names()
     })
-}
-
-/// What the first record says.
-struct Start {
-    dialect: Dialect,
-    names: Vec<String>,
-    has_names: bool,
-    /// Bytes before the first row of data, and lines.
-    offset: u64,
-    lines: u64,
-}
-
-impl Start {
-    /// Leaves in the buffer what follows the header.
-    fn read(
-        source: &Source<'_>,
-        options: &ReadOptions,
-        blocks: &mut Blocks<'_>,
-    ) -> Result<Start, DataError> {
-        let file = source.name();
-        let fill = |blocks: &mut Blocks<'_>, at: usize| {
-            let filled = blocks.fill();
-            filled.map_err(|failed| refuse(source, failed, line_breaks(&blocks.buffer[..at]) + 1))
-        };
-        let mut at = 0;
-        loop {
-            if !blocks.at_end {
-                fill(blocks, at)?;
-            }
-            if at == 0 && blocks.buffer.starts_with("\u{feff}".as_bytes()) {
-                at = "\u{feff}".len();
-            }
-            at = skip_blank_lines(&blocks.buffer, at);
-            if blocks.at_end || memchr::memchr2(b'\n', b'\r', &blocks.buffer[at..]).is_some() {
-                break;
-            }
-        }
-        if at >= blocks.buffer.len() {
-            return Err(DataError::EmptyFile {
-                path: file.to_path_buf(),
-            });
-        }
-        let dialect = Dialect {
-            delimiter: match options.delimiter {
-                Some(delimiter) => delimiter,
-                None => delimiter(file, &blocks.buffer[at..]),
-            },
-            decimal_comma: options.decimal_comma,
-        };
-        check_dialect(dialect)?;
-        // A name in quotes may hold line breaks.
-        while !blocks.at_end && dialect.last_record_end(&blocks.buffer[at..]).is_none() {
-            fill(blocks, at)?;
-        }
-        let first = &blocks.buffer[at..];
-        let length = memchr::memchr2(b'\n', b'\r', first).unwrap_or(first.len());
-        if memchr::memchr_iter(dialect.delimiter, &first[..length]).count() >= MOST_COLUMNS {
-            return Err(DataError::ManyColumns {
-                path: file.to_path_buf(),
-                most: MOST_COLUMNS,
-            });
-        }
-        let unclosed = || DataError::UnclosedQuote {
-            path: file.to_path_buf(),
-            line: line_breaks(&blocks.buffer[..at]) + 1,
-        };
-        let (cells, end) = dialect.record(&blocks.buffer, at).ok_or_else(unclosed)?;
-        let names: Result<Vec<String>, Wrong> = cells
-            .iter()
-            .map(|cell| as_text(cell).map(str::to_string))
-            .collect();
-        let names = names.map_err(|_| not_text(file, &blocks.buffer[..end], 0))?;
-        // Whoever puts numbers in quotes means names.
-        let is_quoted = blocks.buffer[at] == b'"';
-        let has_names = options
-            .header
-            .unwrap_or_else(|| is_quoted || is_header(&names));
-        let (names, end) = if has_names {
-            check_names(Some(file), &names)?;
-            (names, skip_break(&blocks.buffer, end))
-        } else {
-            ((1..=names.len()).map(|j| format!("c{j}")).collect(), at)
-        };
-        let lines = line_breaks(&blocks.buffer[..end]);
-        blocks.buffer.drain(..end);
-        Ok(Start {
-            dialect,
-            names,
-            has_names,
-            offset: end as u64,
-            lines,
-        })
-    }
-
-    /// Which columns hold text in the first rows.
-    fn sample(&self, buffer: &[u8]) -> Vec<bool> {
-        let head = &buffer[..buffer.len().min(SAMPLE)];
-        let head = match self.dialect.last_record_end(head) {
-            Some(end) => &head[..end],
-            None => buffer,
-        };
-        let plan = planned(self.names.len(), |_| Use::Number);
-        // What is wrong is said by the pass over everything, which knows the line.
-        parse(head, self.dialect, &plan)
-            .map_or_else(|_| vec![false; self.names.len()], |parsed| parsed.has_text)
-    }
-}
-
-fn skip_blank_lines(bytes: &[u8], mut at: usize) -> usize {
-    loop {
-        let after = skip_blanks(bytes, at);
-        if after >= bytes.len() {
-            return after;
-        }
-        let next = skip_break(bytes, after);
-        if next == after {
-            return at;
-        }
-        at = next;
-    }
-}
-
-fn delimiter(file: &Path, text: &[u8]) -> u8 {
-    let line_end = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
-    let is_tsv = matches!(extension(file).as_deref(), Some("tsv" | "tab"));
-    if is_tsv && text[..line_end].contains(&b'\t') {
-        return b'\t';
-    }
-    detect_delimiter(text)
-}
-
-fn check_dialect(dialect: Dialect) -> Result<(), DataError> {
-    let delimiter = dialect.delimiter;
-    let in_numbers = delimiter.is_ascii_alphanumeric() || b".+-\"\r\n".contains(&delimiter);
-    if in_numbers || !delimiter.is_ascii() || delimiter == 0 {
-        return Err(DataError::argument(
-            "delimiter",
-            format!("'{}'", char::from(delimiter).escape_default()),
-            "it must not be a letter, a digit, a quote, a line break or part of a number",
-        ));
-    }
-    if dialect.decimal_comma && delimiter == b',' {
-        return Err(DataError::argument(
-            "delimiter",
-            "','",
-            "decimals have a comma too; give the character between the cells, or write decimals with a point",
-        ));
-    }
-    Ok(())
-}
-
-/// What a pass does with a column.
-enum Use {
-    Number,
-    Text,
-    Skip,
-}
-
-fn planned(width: usize, used: impl Fn(usize) -> Use) -> Vec<Plan> {
-    let (mut numbers, mut texts) = (0.., 0..);
-    let mut plan = |j| match used(j) {
-        Use::Number => numbers.next().map(Plan::Number),
-        Use::Text => texts.next().map(Plan::Text),
-        Use::Skip => None,
-    };
-    (0..width).map(|j| plan(j).unwrap_or(Plan::Skip)).collect()
 }
 
 /// The columns as far as they are read.
@@ -490,36 +325,12 @@ impl Column {
     }
 }
 
-/// Says why there is no block; the record that it starts with stands on `line`.
-fn refuse(source: &Source<'_>, failed: Failed, line: u64) -> DataError {
-    match failed {
-        Failed::Io(reason) => source.failed(reason),
-        Failed::TooLong => DataError::LongRecord {
-            path: source.name().to_path_buf(),
-            line,
-            most: LONGEST_RECORD,
-        },
-    }
-}
-
-fn not_text(file: &Path, bytes: &[u8], offset: u64) -> DataError {
-    let reason = match (memchr::memchr(0, bytes), std::str::from_utf8(bytes)) {
-        (Some(at), _) => format!("a zero byte at offset {}", offset + at as u64),
-        (None, Err(error)) => {
-            let at = offset + error.valid_up_to() as u64;
-            format!("no UTF-8 at byte offset {at}")
-        }
-        (None, Ok(_)) => "no UTF-8".into(),
-    };
-    DataError::NotText {
-        path: file.to_path_buf(),
-        reason,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::path::Path;
+
+    use crate::caps::{LONGEST_RECORD, MOST_COLUMNS};
 
     use super::*;
 

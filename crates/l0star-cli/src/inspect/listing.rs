@@ -1,160 +1,22 @@
-//! `l0star inspect`: what a data file holds, before anything is fitted to it.
+//! The table of columns.
 
 use std::fmt::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
 
-use l0star_data::summary::{ColumnSummary, Kind, Scale, Summary};
-use l0star_data::{Format, RawTable, counted};
-use l0star_report::moments::named;
+use l0star_data::summary::{ColumnSummary, Kind, Scale};
+use l0star_data::{Format, counted};
 use l0star_report::text::{printable, significant};
 use l0star_report::width::{padded, width};
-use serde::Serialize;
-use serde_json::{Map, Value};
 
-use crate::failure::{Failure, SOLVED};
-use crate::input::InputArgs;
-use crate::output;
+use super::{View, advice};
 use crate::screen::Screen;
-
-pub const EXAMPLES: &str = "\
-Examples:
-  l0star inspect data/diabetes.csv
-  l0star inspect patients.csv.gz --target died --json
-  zcat rcv1.svm.gz | l0star inspect -";
 
 /// Above this many columns only those with something to say are listed.
 const LISTED: usize = 100;
 /// As many of these.
 const NOTABLE: usize = 40;
 
-#[derive(Debug, clap::Args)]
-pub struct InspectArgs {
-    /// Data file, or - for standard input
-    pub data: PathBuf,
-
-    #[command(flatten)]
-    pub input: InputArgs,
-
-    /// Column to predict: its labels are counted, and it is not listed as a feature
-    #[arg(long, value_name = "COLUMN")]
-    pub target: Option<String>,
-
-    /// List every column, however many there are
-    #[arg(long)]
-    pub all: bool,
-
-    /// Print one JSON object instead of the table
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Reads the file and shows it.
-pub fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
-    let table = args.input.load(&args.data)?;
-    let target = args.target.as_deref().map(|name| table.position(name));
-    let target = target.transpose()?;
-    let summary = Summary::of(&table);
-    let view = View {
-        table: &table,
-        summary: &summary,
-        target,
-        all: args.all,
-    };
-    if args.json {
-        output::print_json(&view.report())?;
-    } else {
-        output::print(&view.render(&Screen::of_stdout()))?;
-    }
-    Ok(ExitCode::from(SOLVED))
-}
-
-/// The object as scripts read it.
-#[derive(Serialize)]
-struct Report<'a> {
-    file: String,
-    format: &'static str,
-    rows: usize,
-    columns: usize,
-    bytes: usize,
-    has_names: bool,
-    target: Option<&'a str>,
-    labels: Option<Map<String, Value>>,
-    warnings: Vec<String>,
-    variables: Vec<Variable<'a>>,
-}
-
-#[derive(Serialize)]
-struct Variable<'a> {
-    name: &'a str,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    missing: usize,
-    infinite: usize,
-    constant: bool,
-    duplicate_of: Option<&'a str>,
-    levels: Option<usize>,
-    min: Option<f64>,
-    mean: Option<f64>,
-    max: Option<f64>,
-    sd: Option<f64>,
-    labels: Option<Map<String, Value>>,
-}
-
-struct View<'a> {
-    table: &'a RawTable,
-    summary: &'a Summary,
-    target: Option<usize>,
-    all: bool,
-}
-
 impl View<'_> {
-    fn report(&self) -> Report<'_> {
-        let labels = |column: &ColumnSummary| {
-            let labels = column.labels.as_ref()?;
-            let counts = labels.iter();
-            Some(
-                counts
-                    .map(|(label, count)| (label.clone(), Value::from(*count)))
-                    .collect(),
-            )
-        };
-        let variable = |(name, column): (_, &ColumnSummary)| Variable {
-            name,
-            kind: column.kind.as_str(),
-            missing: column.missing,
-            infinite: column.infinite,
-            constant: column.is_constant,
-            duplicate_of: column.duplicate_of.map(|j| self.name(j)),
-            levels: column.levels,
-            min: column.scale.map(|scale| scale.min),
-            mean: column.scale.map(|scale| scale.mean),
-            max: column.scale.map(|scale| scale.max),
-            sd: column.scale.map(|scale| scale.sd),
-            labels: labels(column),
-        };
-        Report {
-            file: self.table.file().display().to_string(),
-            format: self.table.format().as_str(),
-            rows: self.table.rows(),
-            columns: self.summary.columns.len(),
-            bytes: self.table.bytes(),
-            has_names: self.table.has_names(),
-            target: self.target.map(|j| self.name(j)),
-            labels: self.target.and_then(|j| labels(&self.summary.columns[j])),
-            warnings: self.warnings(),
-            variables: self
-                .table
-                .names()
-                .iter()
-                .map(String::as_str)
-                .zip(&self.summary.columns)
-                .map(variable)
-                .collect(),
-        }
-    }
-
-    fn render(&self, screen: &Screen) -> String {
+    pub(super) fn render(&self, screen: &Screen) -> String {
         let mut text = self.head(screen);
         text.push('\n');
         let (listed, left_out) = self.listed();
@@ -175,6 +37,13 @@ impl View<'_> {
                 text += &screen.wrapped(&first, "         ", &warning);
             }
         }
+        // In one line, so that it can be copied.
+        let _ = writeln!(
+            text,
+            "\n{} {}",
+            screen.bold("to fit:"),
+            printable(&self.fit())
+        );
         text
     }
 
@@ -214,6 +83,7 @@ impl View<'_> {
             let column = &self.summary.columns[*j];
             Some(*j) == self.target
                 || column.kind == Kind::Text
+                || self.looks_like(self.name(*j)).is_some()
                 || column.missing + column.infinite > 0
                 || column.is_constant
                 || column.duplicate_of.is_some()
@@ -290,6 +160,9 @@ impl View<'_> {
         if let Some(other) = column.duplicate_of {
             notes.push(format!("same as {}", self.name(other)));
         }
+        if let Some(trouble) = self.looks_like(self.name(j)) {
+            notes.push(advice::word(&trouble.problem).to_owned());
+        }
         if column.infinite > 0 {
             notes.push(format!("{} infinite", column.infinite));
         }
@@ -325,69 +198,6 @@ impl View<'_> {
             let _ = writeln!(text, "    {label}  {count:>8}  {share:5.1} %");
         }
         text
-    }
-
-    /// What a fit would refuse or suffer from, each with what to do.
-    fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if !self.table.has_names() && self.table.format() == Format::Csv {
-            warnings.push(
-                "the file has no header, so its columns are called c1, c2, …; if the first line names them, add --header".into(),
-            );
-        }
-        let mut warn =
-            |is: &dyn Fn(usize, &ColumnSummary) -> bool, one: &str, many: &str, advice: &str| {
-                let found: Vec<usize> = self
-                    .summary
-                    .columns
-                    .iter()
-                    .enumerate()
-                    .filter(|(j, column)| is(*j, column))
-                    .map(|(j, _)| j)
-                    .collect();
-                if !found.is_empty() {
-                    let verb = if found.len() == 1 { one } else { many };
-                    warnings.push(format!(
-                        "{} {verb}; {advice}",
-                        named(&found, self.table.names())
-                    ));
-                }
-            };
-        warn(
-            &|_, column| column.missing > 0,
-            "has missing values",
-            "have missing values",
-            "fit --impute mean fills them in, --drop-missing drops the rows, --drop the columns",
-        );
-        warn(
-            &|_, column| column.infinite > 0,
-            "has infinite values",
-            "have infinite values",
-            "replace them, or drop the rows or the columns",
-        );
-        warn(
-            &|j, column| column.kind == Kind::Text && Some(j) != self.target,
-            "holds text",
-            "hold text",
-            "fit makes indicator columns of text, one a level; --drop leaves it out",
-        );
-        warn(
-            &|_, column| column.is_constant,
-            "is constant",
-            "are constant",
-            "a constant says nothing, so leave it out with --drop",
-        );
-        warn(
-            &|_, column| column.duplicate_of.is_some(),
-            "repeats another column",
-            "repeat other columns",
-            "leave the copies out with --drop",
-        );
-        warnings
-    }
-
-    fn name(&self, j: usize) -> &str {
-        &self.table.names()[j]
     }
 }
 

@@ -1,0 +1,168 @@
+//! A model as SQL or as Python code that gives the same numbers.
+//!
+//! The sum is written in the order in which [`Model::predict`] takes it, one rounded product and one rounded addition a
+//! feature, and every number with the fewest digits that read back to the same bits. So a database that computes in
+//! doubles gives the same bits.
+
+mod python;
+mod sql;
+
+use std::str::FromStr;
+
+use l0star_data::indicators::{MISSING, OTHER};
+use l0star_data::{DateOrder, Indicator};
+use l0star_record::Model;
+
+/// What a model is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A query in standard SQL, as PostgreSQL and DuckDB take it.
+    Sql,
+    /// A query for SQLite, which has functions of its own for dates.
+    Sqlite,
+    /// A module of Python that needs nothing but Python.
+    Python,
+}
+
+impl Target {
+    /// The words that name the targets, as [`FromStr`] takes them.
+    pub const WORDS: [&'static str; 3] = ["sql", "sqlite", "python"];
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Target, String> {
+        match word {
+            "sql" => Ok(Target::Sql),
+            "sqlite" => Ok(Target::Sqlite),
+            "python" => Ok(Target::Python),
+            _ => Err(format!("it must be one of {}", Target::WORDS.join(", "))),
+        }
+    }
+}
+
+/// The model in another language; `table` is what SQL reads from. An error says what cannot be written, and what to do.
+pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> {
+    let names = model.columns();
+    let labels = model.labels.iter().flatten().map(String::as_str);
+    let levels = model.indicators.iter().map(|own| own.level.as_str());
+    let mut texts = names
+        .iter()
+        .copied()
+        .chain(labels)
+        .chain(levels)
+        .chain([table]);
+    if texts.any(|text| text.contains('\0')) {
+        return Err("a name or a label contains a zero byte, which neither SQL nor Python code can hold; rename it".into());
+    }
+    Ok(match to {
+        Target::Sql => sql::query(model, table, sql::Dialect::Standard),
+        Target::Sqlite => sql::query(model, table, sql::Dialect::Sqlite),
+        Target::Python => python::module(model),
+    })
+}
+
+/// The score alone as an expression of SQL.
+pub fn expression(model: &Model, to: Target) -> Option<String> {
+    match to {
+        Target::Sql => Some(sql::score(model, sql::Dialect::Standard)),
+        Target::Sqlite => Some(sql::score(model, sql::Dialect::Sqlite)),
+        Target::Python => None,
+    }
+}
+
+/// A number read from a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Number<'a> {
+    column: &'a str,
+    /// What stands in where it is missing.
+    imputed: Option<f64>,
+    /// The order of dates that count as days.
+    date: Option<DateOrder>,
+}
+
+/// What is added to the score.
+#[derive(Debug, PartialEq)]
+enum Term<'a> {
+    Column(f64, Number<'a>),
+    Product(f64, [Number<'a>; 2]),
+    Levels(Levels<'a>),
+}
+
+/// What the levels of one column of text add.
+#[derive(Debug, PartialEq)]
+struct Levels<'a> {
+    column: &'a str,
+    /// A missing cell; nothing where the model refuses it.
+    missing: Option<f64>,
+    /// Texts with what they add.
+    known: Vec<(&'a str, f64)>,
+    /// Any other text.
+    others: f64,
+}
+
+/// The terms of the score in their order; levels of one column are one term.
+fn terms(model: &Model) -> Vec<Term<'_>> {
+    let number = |column| Number {
+        column,
+        imputed: model.imputed.get(column),
+        date: model
+            .reading
+            .dates
+            .iter()
+            .find(|own| own.column == column)
+            .map(|own| own.order),
+    };
+    let mut terms: Vec<Term> = Vec::new();
+    for (name, coefficient) in &model.fitted.coefficients.0 {
+        let product = model.products.iter().find(|own| own.name == *name);
+        let indicator = model.indicators.iter().find(|own| own.name == *name);
+        match (product, indicator) {
+            (Some(product), _) => {
+                let factors = product.factors.each_ref().map(|factor| number(factor));
+                terms.push(Term::Product(*coefficient, factors));
+            }
+            (None, None) => terms.push(Term::Column(*coefficient, number(name))),
+            (None, Some(indicator)) => {
+                let is_same = |term: &Term| matches!(term, Term::Levels(own) if own.column == indicator.column);
+                if !terms.last().is_some_and(is_same) {
+                    terms.push(Term::Levels(levels(model, &indicator.column)));
+                }
+            }
+        }
+    }
+    terms
+}
+
+fn levels<'a>(model: &'a Model, column: &'a str) -> Levels<'a> {
+    let own = || model.indicators.iter().filter(|own| own.column == column);
+    let adds = |level: &Indicator| model.fitted.coefficients.get(&level.name).unwrap_or(0.0);
+    let of = |text: &str| own().find(|level| level.level == text).map(adds);
+    let known = own().filter(|level| level.level != OTHER);
+    Levels {
+        column,
+        missing: of(MISSING),
+        known: known
+            .map(|level| (level.level.as_str(), adds(level)))
+            .collect(),
+        others: of(OTHER).unwrap_or(0.0),
+    }
+}
+
+/// Words that stand for a missing cell, in small letters.
+const MISSING_WORDS: [&str; 7] = ["", "na", "n/a", "null", "nan", "+nan", "-nan"];
+
+/// A number that reads back to the same bits, always with an exponent: SQL takes it for a double then, not for a decimal.
+fn literal(value: f64) -> String {
+    format!("{value:e}")
+}
+
+/// Labels that are numbers.
+fn numeric_labels(model: &Model) -> Option<[f64; 2]> {
+    let labels = model.labels.as_ref()?;
+    match labels.each_ref().map(|label| label.parse::<f64>()) {
+        [Ok(one), Ok(other)] if one.is_finite() && other.is_finite() => Some([one, other]),
+        _ => None,
+    }
+}

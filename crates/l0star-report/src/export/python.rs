@@ -1,0 +1,213 @@
+//! A model as a module of Python.
+
+use std::fmt::Write;
+
+use l0star_data::DateOrder;
+use l0star_record::Model;
+
+use super::{Levels, MISSING_WORDS, Number, Term, literal, numeric_labels, terms};
+
+const NUMBER: &str = r#"
+
+def _number(row, name, mean=None):
+    value = row.get(name)
+    if isinstance(value, str):
+        text = value.strip()
+        words = {"true": 1.0, "false": 0.0}
+        value = None if text.lower() in MISSING else words.get(text.lower(), text)
+    if value is not None:
+        value = float(value)
+        if math.isinf(value):
+            raise ValueError(f"{name!r} is {value}, which is not finite")
+    if value is None or math.isnan(value):
+        if mean is None:
+            raise ValueError(f"{name!r} is missing")
+        return mean
+    return value
+"#;
+
+const TEXT: &str = r#"
+
+def _level(row, name, levels, others, missing=None):
+    value = row.get(name)
+    if isinstance(value, float):
+        value = None if math.isnan(value) else int(value) if value.is_integer() else value
+    text = "" if value is None else str(value).strip()
+    if text.lower() in MISSING:
+        if missing is None:
+            raise ValueError(f"{name!r} is missing")
+        return missing
+    return levels.get(text, others)
+"#;
+
+const DAYS: &str = r#"
+
+def _days(row, name, order, mean=None):
+    value = row.get(name)
+    if isinstance(value, str):
+        text = value.strip()
+        parts = re.match(r"^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})", text)
+        if text.lower() in MISSING:
+            value = None
+        elif parts and order in ("dmy", "mdy"):
+            first, second, year = int(parts[1]), int(parts[3]), int(parts[4])
+            day, month = (first, second) if order == "dmy" else (second, first)
+            rest = text[parts.end() :].strip(" T")
+            time = datetime.time.fromisoformat(rest) if rest else datetime.time()
+            value = datetime.datetime.combine(datetime.date(year, month, day), time)
+        else:
+            value = datetime.datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text.replace("/", "-")))
+    if value is None or value != value:
+        if mean is None:
+            raise ValueError(f"{name!r} is missing")
+        return mean
+    seconds = 0.0
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(datetime.timezone.utc)
+        seconds = value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+    return ((value.toordinal() - 719163) * 86400.0 + seconds) / 86400.0
+"#;
+
+pub(super) fn module(model: &Model) -> String {
+    let terms = terms(model);
+    let has = |is: fn(&Number) -> bool| {
+        terms.iter().any(|term| match term {
+            Term::Column(_, own) => is(own),
+            Term::Product(_, both) => both.iter().any(is),
+            Term::Levels(_) => false,
+        })
+    };
+    let has_dates = has(|own| own.date.is_some());
+    let has_numbers = has(|own| own.date.is_none()) || model.offset.is_some();
+    let has_levels = terms.iter().any(|term| matches!(term, Term::Levels(_)));
+    let mut text = format!(
+        "# Predictions by l0star {}: {} model with at most {} features. It needs nothing but Python.\n",
+        comment(&model.l0star),
+        comment(&model.fitted.loss),
+        model.fitted.k
+    );
+    if has_dates {
+        text += "import datetime\n";
+    }
+    text += "import math\n";
+    if has_dates {
+        text += "import re\n";
+    }
+    let _ = write!(text, "\nTARGET = {}\n", string(&model.target));
+    let words: Vec<String> = MISSING_WORDS.iter().map(|word| string(word)).collect();
+    let _ = writeln!(text, "MISSING = {{{}}}", words.join(", "));
+    let helpers = [(has_numbers, NUMBER), (has_levels, TEXT), (has_dates, DAYS)];
+    for (_, helper) in helpers.iter().filter(|(is_needed, _)| *is_needed) {
+        text += helper;
+    }
+    let _ = write!(
+        text,
+        "\n\ndef score(row):\n    \"\"\"The linear predictor of a row, a mapping from names of columns to values.\"\"\"\n    total = {}\n",
+        literal(model.fitted.intercept)
+    );
+    for term in &terms {
+        let _ = match term {
+            Term::Column(coefficient, own) => {
+                writeln!(
+                    text,
+                    "    total += {} * {}",
+                    literal(*coefficient),
+                    number(own)
+                )
+            }
+            Term::Product(coefficient, [one, two]) => writeln!(
+                text,
+                "    total += {} * ({} * {})",
+                literal(*coefficient),
+                number(one),
+                number(two)
+            ),
+            Term::Levels(levels) => writeln!(text, "    total += {}", level(levels)),
+        };
+    }
+    if let Some(offset) = &model.offset {
+        let _ = writeln!(text, "    total += _number(row, {})", string(offset));
+    }
+    text += "    return total\n";
+    text + &predict(model)
+}
+
+fn predict(model: &Model) -> String {
+    let Some(labels) = &model.labels else {
+        return "\n\ndef predict(row):\n    \"\"\"The prediction for a row.\"\"\"\n    return score(row)\n".into();
+    };
+    let [negative, positive] = match numeric_labels(model) {
+        Some(numbers) => numbers.map(|number| number.to_string()),
+        None => labels.each_ref().map(|label| string(label)),
+    };
+    let mut text = String::from(
+        "\n\ndef predict(row):\n    \"\"\"The label of a row, the score, and with the logistic loss the probability of the positive label.\"\"\"\n    total = score(row)\n",
+    );
+    let _ = write!(
+        text,
+        "    label = {positive} if total > 0 else {negative}\n"
+    );
+    if model.has_log_odds() {
+        text += "    odds = math.exp(-abs(total))\n    share = 1.0 / (1.0 + odds) if total >= 0 else odds / (1.0 + odds)\n";
+        text += "    return {\"prediction\": label, \"probability\": share, \"score\": total}\n";
+    } else {
+        text += "    return {\"prediction\": label, \"score\": total}\n";
+    }
+    text
+}
+
+fn number(own: &Number) -> String {
+    let column = string(own.column);
+    let mean = own
+        .imputed
+        .map_or(String::new(), |mean| format!(", mean={}", literal(mean)));
+    match own.date {
+        None => format!("_number(row, {column}{mean})"),
+        Some(order) => {
+            let order = match order {
+                DateOrder::Ymd => "ymd",
+                DateOrder::Dmy => "dmy",
+                DateOrder::Mdy => "mdy",
+            };
+            format!("_days(row, {column}, \"{order}\"{mean})")
+        }
+    }
+}
+
+fn level(levels: &Levels) -> String {
+    let known = levels.known.iter();
+    let known = known.map(|(level, adds)| format!("{}: {}", string(level), literal(*adds)));
+    let known: Vec<String> = known.collect();
+    let missing = levels
+        .missing
+        .map_or(String::new(), |adds| format!(", missing={}", literal(adds)));
+    format!(
+        "_level(row, {}, {{{}}}, {}{missing})",
+        string(levels.column),
+        known.join(", "),
+        literal(levels.others)
+    )
+}
+
+/// Words of a file that cannot end a comment.
+fn comment(text: &str) -> String {
+    text.chars()
+        .filter(|letter| letter.is_ascii_graphic())
+        .collect()
+}
+
+/// A string of Python in ASCII, so that no letter of it can be taken for code.
+fn string(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        let _ = match letter {
+            '"' | '\\' => write!(out, "\\{letter}"),
+            ' '..='~' => write!(out, "{letter}"),
+            '\u{a1}'..='\u{24f}' => write!(out, "{letter}"),
+            _ => write!(out, "\\U{:08x}", u32::from(letter)),
+        };
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,165 @@
+//! A model as a query.
+
+use std::fmt::Write;
+
+use l0star_data::text::printable;
+use l0star_record::Model;
+
+use super::{Levels, MISSING_WORDS, Number, Term, literal, numeric_labels, terms};
+
+/// Whose functions of dates are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Standard,
+    Sqlite,
+}
+
+/// The score of a row.
+pub(super) fn score(model: &Model, dialect: Dialect) -> String {
+    let mut text = literal(model.fitted.intercept);
+    let times = |coefficient: f64, value: String| {
+        let sign = if coefficient.is_sign_negative() {
+            '-'
+        } else {
+            '+'
+        };
+        format!("\n  {sign} {} * {value}", literal(coefficient.abs()))
+    };
+    for term in terms(model) {
+        text += &match term {
+            Term::Column(coefficient, column) => times(coefficient, number(&column, dialect)),
+            Term::Product(coefficient, [one, two]) => {
+                let product = format!("({} * {})", number(&one, dialect), number(&two, dialect));
+                times(coefficient, product)
+            }
+            Term::Levels(levels) => format!("\n  + {}", case(&levels)),
+        };
+    }
+    if let Some(offset) = &model.offset {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\n  + CAST({} AS DOUBLE PRECISION)",
+            identifier(offset)
+        );
+    }
+    text
+}
+
+/// All columns of a table, and what the model says of each row.
+pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
+    let mut text = head(model);
+    let (from, score) = (identifier(table), score(model, dialect));
+    let taken = model.columns();
+    let free = |name: &str| {
+        let is_taken = |name: &str| taken.contains(&name) || model.target == name;
+        if is_taken(name) {
+            format!("l0star_{name}")
+        } else {
+            name.to_owned()
+        }
+    };
+    let prediction = identifier(&free("prediction"));
+    let Some(labels) = &model.labels else {
+        let _ = write!(
+            text,
+            "SELECT *,\n  {} AS {prediction}\nFROM {from};\n",
+            score
+        );
+        return text;
+    };
+    let own = identifier(&free("score"));
+    let [negative, positive] = match numeric_labels(model) {
+        Some(numbers) => numbers.map(|number| number.to_string()),
+        None => labels.each_ref().map(|label| string(label)),
+    };
+    let _ = write!(
+        text,
+        "SELECT *,\n  CASE WHEN {own} > 0 THEN {positive} WHEN {own} IS NOT NULL THEN {negative} END AS {prediction}"
+    );
+    if model.has_log_odds() {
+        let probability = identifier(&free("probability"));
+        // In two pieces, so that no exponential overflows.
+        let _ = write!(
+            text,
+            ",\n  CASE WHEN {own} >= 0 THEN 1e0 / (1e0 + exp(-{own})) ELSE exp({own}) / (1e0 + exp({own})) END AS {probability}"
+        );
+    }
+    let _ = write!(
+        text,
+        "\nFROM (\n  SELECT *,\n    {} AS {own}\n  FROM {from}\n) AS scored;\n",
+        score
+    );
+    text
+}
+
+fn head(model: &Model) -> String {
+    let mut text = format!(
+        "-- {} by l0star {}: {} model with at most {} features.\n",
+        comment(&model.target),
+        comment(&model.l0star),
+        comment(&model.fitted.loss),
+        model.fitted.k
+    );
+    if !model.reading.dates.is_empty() {
+        text += "-- Dates must be of a date or time type (in SQLite: ISO text); they count as days since 1970-01-01.\n";
+    }
+    if !model.reading.numbers.is_empty() {
+        text += "-- Amounts must be numbers: no currency signs, no separators.\n";
+    }
+    text
+}
+
+/// A name that cannot end a comment.
+fn comment(name: &str) -> String {
+    printable(name).into_owned()
+}
+
+fn number(own: &Number, dialect: Dialect) -> String {
+    let column = identifier(own.column);
+    let value = match (own.date, dialect) {
+        (None, _) => format!("CAST({column} AS DOUBLE PRECISION)"),
+        (Some(_), Dialect::Sqlite) => format!("(julianday({column}) - 2440587.5e0)"),
+        (Some(_), Dialect::Standard) => {
+            format!(
+                "(CAST(EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400e0)"
+            )
+        }
+    };
+    match own.imputed {
+        Some(mean) => format!("COALESCE({value}, {})", literal(mean)),
+        None => value,
+    }
+}
+
+fn case(levels: &Levels) -> String {
+    let column = identifier(levels.column);
+    let cell = format!("trim(CAST({column} AS TEXT))");
+    let words: Vec<String> = MISSING_WORDS.iter().map(|word| string(word)).collect();
+    let missing = match levels.missing {
+        Some(adds) => literal(adds),
+        None => "NULL".into(),
+    };
+    let mut text = format!(
+        "CASE\n      WHEN {column} IS NULL OR lower({cell}) IN ({}) THEN {missing}\n",
+        words.join(", ")
+    );
+    for (level, adds) in &levels.known {
+        let _ = writeln!(
+            text,
+            "      WHEN {cell} = {} THEN {}",
+            string(level),
+            literal(*adds)
+        );
+    }
+    let _ = write!(text, "      ELSE {} END", literal(levels.others));
+    text
+}
+
+fn identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn string(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}

@@ -1,0 +1,130 @@
+"""Model files as fitted estimators."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from l0star import _core
+from l0star._estimators import SparseClassifier, SparseRegressor
+from l0star._result import Model, Result
+
+
+def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier:
+    """Read a model file of the command, or of ``save``, as a fitted estimator.
+
+    Its predictions are those of ``l0star predict``, bit for bit. They take a frame with the columns that the model
+    needs, or an array with these columns in the order of ``feature_names_in_``.
+
+    Parameters
+    ----------
+    file : str or path
+        The file that ``l0star fit --out`` or :meth:`SparseRegressor.save` wrote.
+
+    Returns
+    -------
+    SparseRegressor or SparseClassifier
+        The second for a model with labels.
+    """
+    model = _core.Model.load(os.fspath(file))
+    fields = json.loads(model.json)
+    shared = {name: fields[name] for name in ("k", "loss", "ridge", "fit_intercept", "standardize")}
+    estimator: SparseRegressor | SparseClassifier
+    if fields["labels"] is not None:
+        estimator = SparseClassifier(**shared)
+    else:
+        delta = fields.get("huber_delta")
+        estimator = SparseRegressor(**shared, huber_delta="auto" if delta is None else delta)
+    estimator._adopt(_result(fields))
+    estimator._loaded = model.json
+    columns = model.columns
+    estimator.feature_names_in_ = np.array(columns, dtype=object)
+    estimator.n_features_in_ = len(columns)
+    return estimator
+
+
+def export(file: str | os.PathLike[str], to: str = "sql", *, table: str = "data", expression: bool = False) -> str:
+    """Give a model file as SQL or as Python code that gives the same numbers.
+
+    Parameters
+    ----------
+    file : str or path
+        The file that ``l0star fit --out`` or :meth:`SparseRegressor.save` wrote.
+    to : {"sql", "sqlite", "python"}, default="sql"
+        The language: "sql" is for PostgreSQL and DuckDB.
+    table : str, default="data"
+        The table that the query reads.
+    expression : bool, default=False
+        Whether to give the score alone as an SQL expression.
+
+    Returns
+    -------
+    str
+        The code.
+    """
+    return _core.Model.load(os.fspath(file)).export(to, table=table, expression=expression)
+
+
+def _classes(labels: list[str] | None) -> npt.NDArray[Any] | None:
+    """Give labels as numbers where both are."""
+    if labels is None:
+        return None
+    for kind in (int, float):
+        try:
+            return np.array([kind(label) for label in labels])
+        except ValueError:
+            continue
+    return np.array(labels)
+
+
+def _result(fields: dict[str, Any]) -> Result:
+    coefficients, names = fields["coefficients"], list(fields["features"])
+    names += [name for name in coefficients if name not in names]
+    place = {name: j for j, name in enumerate(names)}
+
+    def vector(by_name: dict[str, float]) -> npt.NDArray[np.float64]:
+        values = np.zeros(len(names))
+        for name, value in by_name.items():
+            values[place[name]] = value
+        return values
+
+    def support(by_name: dict[str, float]) -> npt.NDArray[np.int64]:
+        return np.array([place[name] for name in by_name], dtype=np.int64)
+
+    listed = [
+        Model(
+            objective=one["objective"],
+            coef=vector(one["coefficients"]),
+            intercept=one["intercept"],
+            support=support(one["coefficients"]),
+            names=names,
+        )
+        for one in fields.get("solutions") or [fields]
+    ]
+    own = ("status", "objective", "lower_bound", "relative_gap", "k", "loss", "ridge", "method", "intercept")
+    counts = ("solver_calls", "nodes", "peak_open_nodes", "seconds", "fit_intercept")
+    return Result(
+        **{name: fields[name] for name in (*own, *counts)},
+        huber_delta=fields.get("huber_delta"),
+        coef=vector(coefficients),
+        coef_per_sd=vector(fields.get("per_sd", {})),
+        support=support(coefficients),
+        names=names,
+        twins=fields.get("twins", {}),
+        classes=_classes(fields["labels"]),
+        solutions=listed,
+        rest_bound=fields.get("rest_bound"),
+        truncated=fields.get("truncated", False),
+        aic=None,
+        bic=None,
+        ebic=None,
+        found_by=fields.get("found_by", "given"),
+        found_after=fields.get("found_after", 0.0),
+        trace=np.zeros((0, 4)),
+        warnings=fields.get("warnings", []),
+        record={name: fields[name] for name in fields if name not in ("format", "version", "l0star")},
+    )
