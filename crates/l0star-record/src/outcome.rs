@@ -2,7 +2,7 @@
 
 use l0star::{Price, Problem, Settings, Solution};
 
-use crate::fields::{Asked, ByName, Fitted, List, Listed, Priced};
+use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, Priced};
 use crate::rules::Rules;
 
 /// What a solution belongs to.
@@ -65,6 +65,15 @@ impl Outcome<'_> {
             loss: problem.loss().name().to_owned(),
             huber_delta: problem.loss().huber_delta(),
             ridge: self.ridge,
+            l0_penalty: rules.l0_penalty(),
+            objective_without_penalty: (rules.l0_penalty() > 0.0)
+                .then(|| solution.objective - problem.l0_cost(&solution.support)),
+            assumption: problem
+                .assumed_max_coefficient()
+                .map(|max_coefficient| Assumption {
+                    max_coefficient,
+                    standardized: problem.scales().is_some(),
+                }),
             intercept: solution.intercept,
             support: self.names(&solution.support),
             per_sd: ByName(per_sd.collect()),

@@ -9,7 +9,7 @@ use l0star_record::Model;
 use l0star_record::fields::{Constraints, Fitted, Group};
 
 use crate::face::Face;
-use crate::proof::Proof;
+use crate::proof::{Proof, bounded};
 use crate::text::significant;
 
 /// A part of an explanation.
@@ -44,6 +44,9 @@ fn asked(model: &Model) -> Vec<String> {
     let rules = model.constraints().map(rules).unwrap_or_default();
     if !rules.is_empty() {
         paragraphs.push(rules.join(" "));
+    }
+    if let Some(assumption) = &model.fitted.assumption {
+        paragraphs.push(format!("Assumed and not proved: {}.", bounded(assumption)));
     }
     paragraphs
 }
@@ -95,6 +98,9 @@ fn rules(asked: &Constraints) -> Vec<String> {
     }
     for (name, factor) in &asked.ridge_factors.0 {
         said.push(format!("The ridge of '{name}' is multiplied by {factor}."));
+    }
+    for (name, factor) in &asked.l0_factors.0 {
+        said.push(format!("The price of '{name}' is multiplied by {factor}."));
     }
     if asked.heredity {
         said.push("A product or a square may be in only together with its factors.".into());
@@ -151,11 +157,13 @@ fn formula(model: &Model) -> String {
         "The objective is {mean} over the rows of {loss}, plus {}/2 times the sum of the squared coefficients",
         fitted.ridge
     );
-    text += if model.standardize {
-        " of the columns divided by their standard deviations."
-    } else {
-        "."
-    };
+    if model.standardize {
+        text += " of the columns divided by their standard deviations";
+    }
+    if fitted.l0_penalty > 0.0 {
+        let _ = write!(text, ", plus a price of {} for each feature", fitted.l0_penalty);
+    }
+    text.push('.');
     if model.fit_intercept {
         text += " The intercept is neither penalised nor counted.";
     }

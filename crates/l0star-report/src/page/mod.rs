@@ -127,7 +127,7 @@ pub struct PathPoint<'a> {
 
 impl PathChart<'_> {
     /// What is proved of the sizes, and which of them the page is about.
-    fn note(&self, method: &str) -> String {
+    fn note(&self, fitted: &Fitted) -> String {
         let of = |point: &PathPoint| {
             let PathPoint {
                 k,
@@ -136,7 +136,8 @@ impl PathChart<'_> {
                 lower_bound,
                 ..
             } = *point;
-            Proof::new(status, k, objective, lower_bound, method)
+            Proof::new(status, k, objective, lower_bound, &fitted.method)
+                .given(fitted.l0_penalty, fitted.assumption)
         };
         let title = proof::path(self.points.iter().map(of));
         let (first, rest) = title.split_at(1);
@@ -197,7 +198,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         note("trace", words);
     }
     if let Some(path) = path {
-        note("path", path.note(&model.fitted.method));
+        note("path", path.note(&model.fitted));
     }
     if let Some(prices) = &model.fitted.prices {
         let all = prices::ordered(prices);

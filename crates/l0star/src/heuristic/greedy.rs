@@ -1,4 +1,4 @@
-//! A first incumbent for problems with groups, bounds and heredity: greedy steps, then swaps, all by refitting.
+//! A first incumbent for problems with groups, bounds, prices and heredity: greedy steps, then swaps, all by refitting.
 
 use crate::bound::box_atom;
 use crate::problem::{Problem, Structure};
@@ -54,13 +54,22 @@ pub(super) fn run(context: &mut Context) {
         let mut smaller = support.clone();
         smaller.retain(|i| *i != j && !structure.ancestors[*i].contains(&j));
         if smaller.len() < support.len() {
-            // What was dropped is filled up again, greedily.
+            // What was dropped is filled up again, greedily; where features have prices, as long as that pays.
+            let mut at = f64::INFINITY;
+            if structure.priced {
+                at = context.try_support(&smaller);
+            }
             while smaller.len() < k && !limits.stop() {
                 let larger = extensions(context, structure, &curvature, &smaller, k, TRIES);
                 let larger = larger.into_iter().filter(|set| *set != support);
                 match best_of(context, larger.collect()) {
-                    Some((next, _)) => smaller = next,
-                    None => break,
+                    Some((next, value)) if value < at => {
+                        smaller = next;
+                        if structure.priced {
+                            at = value;
+                        }
+                    }
+                    _ => break,
                 }
             }
             let at = context.try_support(&smaller);
@@ -122,7 +131,7 @@ pub(crate) fn extensions(
         .filter_map(|j| {
             let set = structure.close(support, [*j].into_iter(), |_| true, k);
             let new = set.iter().filter(|i| !support.contains(i));
-            let sum: f64 = new.map(|i| gain(*i)).sum();
+            let sum: f64 = new.map(|i| gain(*i) - structure.costs[*i]).sum();
             let size = set.len() - support.len();
             (size > 0 && sum > 0.0).then(|| (sum / size as f64, set))
         })

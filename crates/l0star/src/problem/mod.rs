@@ -3,6 +3,8 @@
 //! ```text
 //! minimize  P(x) = L(Ax + o) + ½ Σ λ_i x_i²   subject to  at most k of the selectable features are non-zero
 //! ```
+//!
+//! With prices, `P(x) + Σ c_j [feature j is in]` is minimised.
 
 mod builder;
 mod csc;
@@ -72,6 +74,7 @@ pub struct Problem {
     /// The sizes that the rounding of `a_jᵀv` is relative to: the norms, or more for a view.
     pub(crate) sizes: Vec<f64>,
     pub(crate) k: usize,
+    assumed: Option<f64>,
     pub(crate) has_intercept: bool,
     /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
     pub(crate) null_value: f64,
@@ -159,6 +162,11 @@ impl Problem {
         &self.names[..self.columns()]
     }
 
+    /// The largest coefficient that is assumed ([`Builder::assume_max_coefficient`]): what is proved holds for models within it.
+    pub fn assumed_max_coefficient(&self) -> Option<f64> {
+        self.assumed
+    }
+
     /// The features that can be chosen, in column order; a group by its first column.
     pub fn selectable(&self) -> &[usize] {
         &self.selectable
@@ -183,6 +191,31 @@ impl Problem {
     /// Whether any coefficient has a finite bound.
     pub(crate) fn is_boxed(&self) -> bool {
         self.structure.as_ref().is_some_and(|s| s.boxed)
+    }
+
+    /// Whether features have prices.
+    pub(crate) fn is_priced(&self) -> bool {
+        self.structure.as_ref().is_some_and(|s| s.priced)
+    }
+
+    /// `Σ c_j` over some selectable features and all included ones: what the objective pays for a model with this set.
+    ///
+    /// A sum of numbers ≥ 0: its rounding is that of as many additions.
+    pub(crate) fn cost(&self, support: &[usize]) -> f64 {
+        let Some(structure) = self.structure.as_ref().filter(|s| s.priced) else {
+            return 0.0;
+        };
+        let included = self.included.iter().map(|columns| columns[0]);
+        let features = included.chain(support.iter().copied());
+        features.map(|j| structure.costs[j]).sum()
+    }
+
+    /// What the objective pays for the features that some columns belong to: those of a [`crate::Solution`] or a
+    /// [`crate::Model`], included features among them.
+    pub fn l0_cost(&self, columns: &[usize]) -> f64 {
+        let is_feature = |j: &usize| self.selectable.binary_search(j).is_ok();
+        let features: Vec<usize> = columns.iter().copied().filter(is_feature).collect();
+        self.cost(&features)
     }
 
     /// The columns of some features, appended.

@@ -198,6 +198,10 @@ impl Columns<'_> {
         if ends[0].min(ends[1]) < least || ends[0].max(ends[1]) > most {
             return None;
         }
+        // One stands for the other only at the same price.
+        if self.structure.costs[column] != self.structure.costs[leader] {
+            return None;
+        }
         let errors: Vec<f64> = own.iter().zip(other).map(|(a, b)| b - ratio * a).collect();
         let shift = centre(&errors);
         let square: f64 = errors
@@ -279,8 +283,11 @@ impl Problem {
     }
 
     /// The same problem without followers. `None` where there are none, where all leaders fit into a model, so that
-    /// followers take the rest, and where twins are not close enough for so many features.
+    /// followers take the rest, where twins are not close enough for so many features, and where features have prices.
     pub(crate) fn leading(&self) -> Result<Option<Self>> {
+        if self.is_priced() {
+            return Ok(None);
+        }
         let mut is_follower = vec![false; self.design.columns()];
         for twin in self.twins.followers() {
             is_follower[twin.column] = true;

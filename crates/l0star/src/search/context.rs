@@ -328,10 +328,42 @@ impl<'p> Context<'p> {
         if let Some(ledger) = &self.shared.purpose.ledger {
             ledger.note(support, objective);
         }
-        if objective <= best && self.shared.offer(support, fit, self.source) {
-            self.announce_incumbent(support, self.source);
+        if let Some(smaller) = self.unused_left_out(support, &fit) {
+            fit.objective += self.problem.cost(&smaller) - self.problem.cost(support);
+            let mut dropped = support.to_vec();
+            dropped.retain(|j| !smaller.contains(j));
+            let dropped = self.problem.expanded(&dropped);
+            fit.x.retain(|(j, _)| !dropped.contains(j));
+            self.offer(&smaller, fit);
+        } else {
+            self.offer(support, fit);
         }
         objective
+    }
+
+    fn offer(&mut self, support: &[usize], fit: Fit) {
+        let is_good = fit.objective <= self.reference();
+        if is_good && self.shared.offer(support, fit, self.source) {
+            self.announce_incumbent(support, self.source);
+        }
+    }
+
+    /// Where features have prices: the features of a model that it has a use for, if these are fewer. A list is of sets, and
+    /// a set pays for all its features.
+    fn unused_left_out(&self, support: &[usize], fit: &Fit) -> Option<Vec<usize>> {
+        let structure = self.problem.structure.as_ref().filter(|s| s.priced)?;
+        if self.shared.many {
+            return None;
+        }
+        let is_used = |j: &usize| {
+            let members = &structure.members[*j];
+            let mut own = fit.x.iter().filter(|(i, _)| members.contains(i));
+            own.any(|(_, x)| *x != 0.0)
+        };
+        let wanted = support.iter().copied().filter(is_used);
+        let smaller = structure.close(&[], wanted, |_| true, support.len());
+        let follows = self.decision().is_none_or(|decision| decision.allows(&smaller));
+        (smaller.len() < support.len() && follows).then_some(smaller)
     }
 
     /// Tells the observer of the columns of a new incumbent, given by its features.

@@ -71,6 +71,7 @@ impl Builder {
         let mut structure = Structure::new(columns);
         let leaders = self.leaders(names, &kinds, &mut structure, &known)?;
         self.check_bounds(names, &ridge, &kinds, &mut structure, &known)?;
+        self.set_costs(names, &leaders, &mut structure, &known)?;
 
         let parents = self.parents(&leaders, &known)?;
         let mut included = vec![false; columns];
@@ -231,6 +232,44 @@ impl Builder {
             (*low, *high) = (low.max(*lower + 0.0), high.min(*upper + 0.0));
             structure.boxed |= low.is_finite() || high.is_finite();
         }
+        Ok(())
+    }
+
+    /// The price of each feature. The columns of a group share one: a factor given for any of them is that of the group.
+    fn set_costs(
+        &self,
+        names: &[String],
+        leaders: &[usize],
+        structure: &mut Structure,
+        known: &dyn Fn(usize) -> Result<usize>,
+    ) -> Result<()> {
+        let range = "it must be a finite number >= 0";
+        let refuse = |name, value: f64| {
+            let value = value.to_string();
+            Err(Error::Setting { name, value, range })
+        };
+        let penalty = self.l0_penalty;
+        if !(penalty >= 0.0 && penalty.is_finite()) {
+            return refuse("l0_penalty", penalty);
+        }
+        structure.costs.fill(penalty);
+        let mut factors: Vec<Option<f64>> = vec![None; leaders.len()];
+        for (column, factor) in &self.l0_factors {
+            let leader = leaders[known(*column)?];
+            let own = penalty * factor;
+            if !(*factor >= 0.0 && own.is_finite()) {
+                return refuse("the l0 factor of a feature", *factor);
+            }
+            if factors[leader].is_some_and(|other| other != *factor) {
+                return Err(Error::Group {
+                    column: names[*column].clone(),
+                    reason: "belongs to a feature with two l0 factors: a group has one price, give one factor",
+                });
+            }
+            factors[leader] = Some(*factor);
+            structure.costs[leader] = own;
+        }
+        structure.priced = structure.costs.iter().any(|cost| *cost > 0.0);
         Ok(())
     }
 

@@ -111,7 +111,7 @@ impl Origin {
         }
         if old.data != new.data {
             return refuse(
-                "it belongs to other data (or another ridge, weights or offset, or other columns to choose from)",
+                "it belongs to other data (or another ridge, l0 penalty, weights or offset, or other columns to choose from)",
             );
         }
         Ok(())
@@ -175,6 +175,9 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
         let (low, high): (Vec<f64>, Vec<f64>) = structure.bounds.iter().copied().unzip();
         numbers(&low);
         numbers(&high);
+        if structure.priced {
+            numbers(&structure.costs);
+        }
     }
     *hasher.finalize().as_bytes()
 }
