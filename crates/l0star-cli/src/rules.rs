@@ -45,8 +45,7 @@ pub struct RuleArgs {
     pub l0_penalty: Option<f64>,
 
     /// Multiply the price of features that cost more, or less, to measure: a=2,b=0.5
-    #[arg(help_heading = HEADING, long, value_name = "FACTORS", value_delimiter = ',', value_parser = price,
-          requires = "l0_penalty")]
+    #[arg(help_heading = HEADING, long, value_name = "FACTORS", value_delimiter = ',', value_parser = price)]
     pub l0_factor: Vec<(String, f64)>,
 
     /// Assume that no coefficient is larger than M in absolute value, per standard deviation of its column (with
@@ -164,6 +163,16 @@ impl RuleArgs {
             assume_max_coefficient: self.assume_max_coefficient,
             heredity: self.heredity,
             requires: Vec::new(),
+        }
+    }
+
+    /// Refuses factors of a price that is not there.
+    pub fn check_prices(&self) -> Result<(), Failure> {
+        match (self.l0_penalty, &self.l0_factor[..]) {
+            (None, [_, ..]) => Err(Failure::Usage(
+                "--l0-factor multiplies the price of a feature, and there is none; add --l0-penalty C".into(),
+            )),
+            _ => Ok(()),
         }
     }
 

@@ -26,7 +26,13 @@ pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) 
     line("objective", significant(solution.objective, 10));
     if let Some(without) = fitted.objective_without_penalty {
         let cost = significant(solution.objective - without, 6);
-        line("l0 penalty", format!("{cost} of it for {}", counted(fitted.support.len(), "column")));
+        line(
+            "l0 penalty",
+            format!(
+                "{cost} of it for {}",
+                counted(fitted.support.len(), "column")
+            ),
+        );
     }
     if let (Some(bound), Some(gap)) = (solution.lower_bound, proof.gap()) {
         line("lower bound", significant(bound, 10));

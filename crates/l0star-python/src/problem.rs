@@ -8,7 +8,7 @@ use std::time::Duration;
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
 use l0star_record::outcome::Outcome;
-use l0star_report::{Face, warnings};
+use l0star_report::{Face, Outlook, warnings};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -222,6 +222,15 @@ impl Problem {
         });
         fitted.prices = prices.map(|prices| outcome.prices(&prices));
         serde_json::to_string(&fitted).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What is said of a search that was stopped and was not likely to end, with what would help; None of any other.
+    fn outlook(&self, solution: &Solution) -> Option<String> {
+        if !solution.found.status.stopped_early() {
+            return None;
+        }
+        let outlook = Outlook::of(solution.rows().iter().copied());
+        outlook.words(&self.problem, self.ridge, Face::Python)
     }
 
     /// `intercept + Ax + o` for every row, 0 for those that do not count.

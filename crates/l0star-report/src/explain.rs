@@ -161,7 +161,11 @@ fn formula(model: &Model) -> String {
         text += " of the columns divided by their standard deviations";
     }
     if fitted.l0_penalty > 0.0 {
-        let _ = write!(text, ", plus a price of {} for each feature", fitted.l0_penalty);
+        let _ = write!(
+            text,
+            ", plus a price of {} for each feature",
+            fitted.l0_penalty
+        );
     }
     text.push('.');
     if model.fit_intercept {

@@ -11,12 +11,14 @@
 //! | [`moments`] | what the means and deviations of columns warn of |
 //! | [`warnings`] | what a user should know of the data before they believe a model |
 //! | [`proof`] | every sentence about what is proved |
+//! | [`outlook`] | whether a search is likely to end, and what would help |
 //! | [`explain`] | what was asked, found and proved, in words |
 //! | [`page`] | `--report`: the result as one HTML page |
 
 pub mod explain;
 pub mod face;
 pub mod moments;
+pub mod outlook;
 pub mod page;
 pub mod prices;
 pub mod proof;
@@ -25,4 +27,5 @@ pub mod warnings;
 pub mod width;
 
 pub use face::Face;
+pub use outlook::Outlook;
 pub use proof::Proof;

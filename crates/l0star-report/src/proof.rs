@@ -115,7 +115,10 @@ impl<'a> Proof<'a> {
     fn no_model(&self) -> String {
         let within = self.assumption.map(|_| " within the assumption");
         let within = within.unwrap_or_default();
-        format!("no model with at most {}{within}", counted(self.k, "feature"))
+        format!(
+            "no model with at most {}{within}",
+            counted(self.k, "feature")
+        )
     }
 
     /// `no model with at most 3 features is better`.
@@ -405,19 +408,32 @@ pub fn advice(status: Status, face: Face) -> Option<String> {
 
 /// The title of a path.
 pub fn path<'a>(sizes: impl IntoIterator<Item = Proof<'a>>) -> String {
+    title(sizes, "of every size", "size")
+}
+
+/// The title of a path over the price of a feature.
+pub fn pieces<'a>(pieces: impl IntoIterator<Item = Proof<'a>>) -> String {
+    title(pieces, "at every price of a feature", "interval of prices")
+}
+
+fn title<'a>(all: impl IntoIterator<Item = Proof<'a>>, every: &str, one: &str) -> String {
     let (mut count, mut optimal) = (0, 0);
     let mut assuming = String::new();
-    for size in sizes {
+    for proof in all {
         count += 1;
-        assuming = size.assuming();
-        optimal += usize::from(size.is_optimal());
+        optimal += usize::from(proof.is_optimal());
+        assuming = proof.assuming();
     }
     match optimal == count {
-        true => format!("the best model of every size, each proved optimal{assuming}"),
-        false => format!(
-            "the best models found of {}, {optimal} of them proved optimal{assuming}",
-            counted(count, "size")
-        ),
+        true => format!("the best model {every}, each proved optimal{assuming}"),
+        false => {
+            let of = match (count, one) {
+                (1, _) => format!("1 {one}"),
+                (_, "size") => format!("{count} sizes"),
+                _ => format!("{count} intervals of prices"),
+            };
+            format!("the best models found of {of}, {optimal} of them proved optimal{assuming}")
+        }
     }
 }
 

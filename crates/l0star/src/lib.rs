@@ -31,11 +31,13 @@
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 //! | `prices` | what it costs to decide otherwise about a feature |
+//! | `breakpoints` | the best model at every price of a feature |
 //! | `internals` | parts for tests and benchmarks of the engine itself |
 
 pub mod batch;
 pub mod bound;
 mod boxes;
+mod breakpoints;
 pub mod error;
 mod gram;
 pub mod heuristic;
@@ -55,6 +57,7 @@ pub mod settings;
 mod solve;
 
 pub use batch::{Batch, BatchCheckpoint, BatchPlan};
+pub use breakpoints::{Piece, penalty_path};
 pub use error::{Error, Result};
 pub use path::{PathCheckpoint, PathRun, PathState};
 pub use prices::{Price, PriceRun, PriceSink, prices};

@@ -128,7 +128,10 @@ impl<'p> Restricted<'p> {
         self.columns.clear();
         self.columns.extend_from_slice(&problem.penalised);
         problem.expand_into(support, &mut self.columns);
-        self.cost = (problem.cost(support), support.len() + problem.included.len());
+        self.cost = (
+            problem.cost(support),
+            support.len() + problem.included.len(),
+        );
         self.columns
             .extend_from_slice(problem.unpenalised.columns());
         let size = self.columns.len();

@@ -14,8 +14,8 @@ use common::priced::{PricedCase, brute_force, priced_case};
 use common::{Random, hard_draft, random_case};
 use l0star::search::{Event, News};
 use l0star::{
-    Checkpoint, Design, Error, Method, PathRun, Problem, Run, Settings, Status, loss, prices,
-    solve, solve_observed,
+    Checkpoint, Design, Error, Method, PathRun, Problem, Run, Settings, Status, loss, penalty_path,
+    prices, solve, solve_observed,
 };
 use proptest::prelude::*;
 
@@ -71,14 +71,21 @@ fn check(drawn: &PricedCase, settings: &Settings) -> Result<(), TestCaseError> {
     set.dedup();
     prop_assert!(case.rules.allow(&set), "{words}: {set:?}");
     let cost = drawn.prices.cost(&case.rules, &set);
-    prop_assert!((problem.l0_cost(&found.support) - cost).abs() <= 1e-14 * cost, "{words}");
+    prop_assert!(
+        (problem.l0_cost(&found.support) - cost).abs() <= 1e-14 * cost,
+        "{words}"
+    );
     let mut x: Vec<(usize, f64)> = found.coefficients.iter().copied().enumerate().collect();
     if problem.has_intercept() {
         x.push((problem.columns(), found.intercept));
     }
     let own = case.loose.objective(&x) + cost;
     let room = 1e-9 * (own.abs() + found.empty_objective);
-    prop_assert!((own - found.objective).abs() <= room, "{words}: {own} for {}", found.objective);
+    prop_assert!(
+        (own - found.objective).abs() <= room,
+        "{words}: {own} for {}",
+        found.objective
+    );
     Ok(())
 }
 
@@ -92,7 +99,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(200, 82))]
+    #![proptest_config(cases(120, 82))]
 
     #[test]
     fn the_exhaustive_method_and_two_threads_equal_brute_force(
@@ -213,6 +220,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases(150, 83))]
+
+    /// At every price, those of the breakpoints too, the piece that it belongs to is as good as brute force.
+    #[test]
+    fn the_path_over_prices_is_the_least_of_all_lines(
+        seed in any::<u64>(), loss in losses(), structured in any::<bool>(), share in 0.0..1.0f64,
+    ) {
+        let drawn = priced_case(seed, loss, structured);
+        let case = &drawn.case;
+        let Ok(problem) = &case.built else { return Ok(()) };
+        let path = penalty_path(problem, &Settings::default()).unwrap();
+        let words = &case.words;
+        prop_assert!(path[0].from == 0.0 && path[path.len() - 1].to == f64::INFINITY, "{words}");
+        prop_assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from && pair[0].weight > pair[1].weight), "{words}");
+        for piece in &path {
+            prop_assert_eq!(piece.status, Status::Optimal, "{}", words);
+            let to = if piece.to.is_finite() { piece.to } else { 3.0 * piece.from + 1.0 };
+            for price in [piece.from, piece.from + share * (to - piece.from), to] {
+                let prices = common::priced::Prices { penalty: price, ..drawn.prices.clone() };
+                let least = common::priced::brute_force_at(case, &prices)[0].0;
+                let own = piece.objective + price * piece.weight;
+                let room = 1e-8 * least.max(1e-12 * problem.empty_objective()) + 1e-12 * problem.objective(&[]);
+                prop_assert!((own - least).abs() <= room, "{words}: {own} at {price}, not {least}");
+            }
+        }
+    }
+}
+
 /// Without k all features may be in, and a price that is too high leaves none.
 #[test]
 fn without_k_prices_alone_decide() {
@@ -221,16 +257,26 @@ fn without_k_prices_alone_decide() {
         let free = solve(&draft().build().unwrap(), &Settings::default()).unwrap();
         let mut last = 25;
         for penalty in [1e-9, 0.01, 0.1, 1e6] {
-            let problem = draft().l0_penalty(penalty * free.empty_objective).build().unwrap();
+            let problem = draft()
+                .l0_penalty(penalty * free.empty_objective)
+                .build()
+                .unwrap();
             let found = solve(&problem, &Settings::default()).unwrap();
             assert_eq!(found.status, Status::Optimal, "{name} {penalty}");
-            assert!(found.support.len() <= last, "{name} {penalty}: {:?}", found.support);
+            assert!(
+                found.support.len() <= last,
+                "{name} {penalty}: {:?}",
+                found.support
+            );
             last = found.support.len();
         }
         assert_eq!(last, 0);
     }
     let columns = vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0];
-    let builder = Problem::builder(Design::dense(4, 2, columns).unwrap(), vec![1.1, 1.9, 3.2, 3.9]);
+    let builder = Problem::builder(
+        Design::dense(4, 2, columns).unwrap(),
+        vec![1.1, 1.9, 3.2, 3.9],
+    );
     assert_eq!(builder.clone().build().unwrap().k(), 1);
     assert_eq!(builder.clone().l0_penalty(0.1).build().unwrap().k(), 2);
     let included = builder.l0_penalty(0.1).include(0).build().unwrap();
@@ -259,7 +305,12 @@ fn the_unit_of_the_response_does_not_matter() {
         };
         let plain = fit(1.0);
         assert!(!plain.support.is_empty() && plain.support.len() < d);
-        for unit in [2f64.powi(-200), 2f64.powi(-30), 2f64.powi(40), 2f64.powi(200)] {
+        for unit in [
+            2f64.powi(-200),
+            2f64.powi(-30),
+            2f64.powi(40),
+            2f64.powi(200),
+        ] {
             let found = fit(unit);
             assert_eq!(found.status, Status::Optimal, "{name} {unit:e}");
             assert_eq!(found.support, plain.support, "{name} {unit:e}");
@@ -291,7 +342,10 @@ fn searches_can_be_resumed_with_the_same_prices_alone() {
                 run = run.resume(Checkpoint::decode(saved).unwrap());
             }
             let part = run.solve().unwrap();
-            assert!(part.lower_bound.unwrap() <= truth.objective * (1.0 + 1e-13), "{name}");
+            assert!(
+                part.lower_bound.unwrap() <= truth.objective * (1.0 + 1e-13),
+                "{name}"
+            );
             if part.status != Status::NodeLimit {
                 assert_eq!(part.support, whole.support, "{name}");
                 break;
@@ -309,7 +363,11 @@ fn searches_can_be_resumed_with_the_same_prices_alone() {
 fn what_is_no_price_is_refused() {
     let builder = || hard_draft("quadratic");
     for penalty in [-1.0, f64::NAN, f64::INFINITY] {
-        let error = builder().l0_penalty(penalty).build().unwrap_err().to_string();
+        let error = builder()
+            .l0_penalty(penalty)
+            .build()
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("l0_penalty"), "{error}");
     }
     for factor in [-1.0, f64::NAN, f64::INFINITY] {
@@ -321,8 +379,19 @@ fn what_is_no_price_is_refused() {
     let error = grouped.l0_factor(0, 1.0).l0_factor(1, 2.0).build();
     assert!(error.unwrap_err().to_string().contains("one factor"));
     let priced = builder().l0_penalty(0.1).build().unwrap();
-    for method in [Method::Paper, Method::Omp, Method::Iht, Method::Htp, Method::Diht] {
-        let error = solve(&priced, &Settings::new(method)).unwrap_err().to_string();
-        assert!(error.contains(method.as_str()) && error.contains("l0 penalty"), "{error}");
+    for method in [
+        Method::Paper,
+        Method::Omp,
+        Method::Iht,
+        Method::Htp,
+        Method::Diht,
+    ] {
+        let error = solve(&priced, &Settings::new(method))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains(method.as_str()) && error.contains("l0 penalty"),
+            "{error}"
+        );
     }
 }

@@ -19,6 +19,7 @@ mod names;
 mod options;
 mod path;
 mod path_checkpoints;
+mod penalty;
 mod precision;
 mod predict;
 mod prices;

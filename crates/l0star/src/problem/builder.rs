@@ -291,6 +291,7 @@ impl Builder {
             mut free,
             included,
             mut structure,
+            mut l0_factors,
         } = roles;
         if self.intercept {
             design = design.with_column(&vec![1.0; b.len()]);
@@ -298,6 +299,7 @@ impl Builder {
             names.push("(intercept)".to_owned());
             free.push(columns);
             structure.add_column();
+            l0_factors.push(0.0);
         }
         let (bounds, standardize) = (&mut structure.bounds, self.standardize);
         let standard = Standard::new(&design, &p, self.intercept, standardize, bounds)?;
@@ -360,6 +362,7 @@ impl Builder {
             penalised,
             included,
             structure: structure.is_needed().then(|| Arc::new(structure)),
+            l0_factors: l0_factors.into(),
             twins: Arc::new(twins),
             unpenalised: Unpenalised::default(),
             norms,

@@ -45,6 +45,12 @@ impl Structure {
         self.costs.push(0.0);
     }
 
+    /// A price for every feature, times its factor.
+    pub(super) fn price(&mut self, penalty: f64, factors: &[f64]) {
+        self.costs = factors.iter().map(|factor| penalty * factor).collect();
+        self.priced = self.costs.iter().any(|cost| *cost > 0.0);
+    }
+
     /// Narrows the bounds of the columns of some features, in the coordinates that these are in, to `most` on either side.
     pub(super) fn assume<'a>(&mut self, most: f64, features: impl Iterator<Item = &'a usize>) {
         for leader in features {

@@ -362,7 +362,9 @@ impl<'p> Context<'p> {
         };
         let wanted = support.iter().copied().filter(is_used);
         let smaller = structure.close(&[], wanted, |_| true, support.len());
-        let follows = self.decision().is_none_or(|decision| decision.allows(&smaller));
+        let follows = self
+            .decision()
+            .is_none_or(|decision| decision.allows(&smaller));
         (smaller.len() < support.len() && follows).then_some(smaller)
     }
 

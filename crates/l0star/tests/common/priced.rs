@@ -85,7 +85,11 @@ pub fn priced_case(seed: u64, loss: &str, structured: bool) -> PricedCase {
 
 /// Every set that the rules allow with its least objective, prices included, best first.
 pub fn brute_force(drawn: &PricedCase) -> Vec<(f64, Vec<usize>)> {
-    let PricedCase { case, prices } = drawn;
+    brute_force_at(&drawn.case, &drawn.prices)
+}
+
+/// The same with other prices.
+pub fn brute_force_at(case: &RuledCase, prices: &Prices) -> Vec<(f64, Vec<usize>)> {
     let loose: &Problem = &case.loose;
     let mut restricted = Restricted::new(loose);
     let mut all: Vec<(f64, Vec<usize>)> = case

@@ -19,6 +19,8 @@ pub(super) struct Roles {
     pub free: Vec<usize>,
     pub included: Vec<Box<[usize]>>,
     pub structure: Structure,
+    /// What the price of each feature is multiplied by.
+    pub l0_factors: Vec<f64>,
 }
 
 impl Default for Roles {
@@ -29,6 +31,7 @@ impl Default for Roles {
             free: Vec::new(),
             included: Vec::new(),
             structure: Structure::new(0),
+            l0_factors: Vec::new(),
         }
     }
 }
@@ -71,7 +74,8 @@ impl Builder {
         let mut structure = Structure::new(columns);
         let leaders = self.leaders(names, &kinds, &mut structure, &known)?;
         self.check_bounds(names, &ridge, &kinds, &mut structure, &known)?;
-        self.set_costs(names, &leaders, &mut structure, &known)?;
+        let l0_factors = self.l0_factors(names, &leaders, &known)?;
+        structure.price(self.l0_penalty, &l0_factors);
 
         let parents = self.parents(&leaders, &known)?;
         let mut included = vec![false; columns];
@@ -139,6 +143,7 @@ impl Builder {
             structure.ancestors[child] = all;
         }
         roles.structure = structure;
+        roles.l0_factors = l0_factors;
         Ok((ridge, roles))
     }
 
@@ -235,14 +240,14 @@ impl Builder {
         Ok(())
     }
 
-    /// The price of each feature. The columns of a group share one: a factor given for any of them is that of the group.
-    fn set_costs(
+    /// What the price of each feature is multiplied by. The columns of a group share one factor: one that is given for any of
+    /// them is that of the group.
+    fn l0_factors(
         &self,
         names: &[String],
         leaders: &[usize],
-        structure: &mut Structure,
         known: &dyn Fn(usize) -> Result<usize>,
-    ) -> Result<()> {
+    ) -> Result<Vec<f64>> {
         let range = "it must be a finite number >= 0";
         let refuse = |name, value: f64| {
             let value = value.to_string();
@@ -252,12 +257,11 @@ impl Builder {
         if !(penalty >= 0.0 && penalty.is_finite()) {
             return refuse("l0_penalty", penalty);
         }
-        structure.costs.fill(penalty);
         let mut factors: Vec<Option<f64>> = vec![None; leaders.len()];
         for (column, factor) in &self.l0_factors {
             let leader = leaders[known(*column)?];
-            let own = penalty * factor;
-            if !(*factor >= 0.0 && own.is_finite()) {
+            let is_finite = factor.is_finite() && (penalty * factor).is_finite();
+            if !(*factor >= 0.0 && is_finite) {
                 return refuse("the l0 factor of a feature", *factor);
             }
             if factors[leader].is_some_and(|other| other != *factor) {
@@ -267,10 +271,8 @@ impl Builder {
                 });
             }
             factors[leader] = Some(*factor);
-            structure.costs[leader] = own;
         }
-        structure.priced = structure.costs.iter().any(|cost| *cost > 0.0);
-        Ok(())
+        Ok(factors.iter().map(|own| own.unwrap_or(1.0)).collect())
     }
 
     /// The features that each feature needs directly, all by their leaders.

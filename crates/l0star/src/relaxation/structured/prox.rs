@@ -138,7 +138,9 @@ impl Target<'_> {
         }
         // In ν = 1/√τ the sum is nearly piecewise linear, from 0 at the strongest pull up.
         let pulls = ends.iter().zip(costs.clone());
-        let strongest = pulls.map(|((most, _), cost)| most - cost).fold(0.0, f64::max);
+        let strongest = pulls
+            .map(|((most, _), cost)| most - cost)
+            .fold(0.0, f64::max);
         // A pull that overflows is taken for the largest float: ν never starts at 0.
         let start = 1.0 / strongest.min(f64::MAX).sqrt();
         let (mut low, mut high) = (start, 2.0 * start);
@@ -228,7 +230,13 @@ mod tests {
                 }
             }
         }
-        value + target.costs.iter().zip(shares).map(|(c, z)| c * z).sum::<f64>()
+        value
+            + target
+                .costs
+                .iter()
+                .zip(shares)
+                .map(|(c, z)| c * z)
+                .sum::<f64>()
     }
 
     proptest! {

@@ -107,7 +107,11 @@ impl Blocks<'_> {
         let each = atoms.iter().copied().zip(free.iter().copied());
         Children::from_atoms(each, self.budget, |rise| {
             // A price that is far above all atoms rounds more than they do.
-            let own = if self.costs.is_empty() { 0.0 } else { 8.0 * U * rise };
+            let own = if self.costs.is_empty() {
+                0.0
+            } else {
+                8.0 * U * rise
+            };
             child(rise, rounding + own)
         })
     }
