@@ -313,7 +313,11 @@ class Result(Model):
         twins = [("twins", f"{', '.join(others)} could stand for {name}") for name, others in self.twins.items()]
         return [
             ("objective", f"{self.objective:.10g}"),
-            *([("l0 penalty", f"{self.objective - self.objective_without_penalty:.6g} of it")] if self.l0_penalty else []),
+            *(
+                [("l0 penalty", f"{self.objective - self.objective_without_penalty:.6g} of it")]
+                if self.l0_penalty
+                else []
+            ),
             ("lower bound", bound),
             ("gap", gap),
             *models,
