@@ -14,6 +14,7 @@ const FIELDS: [&str; 21] = [
     "loss",
     "huber_delta",
     "ridge",
+    "l0_penalty",
     "intercept",
     "support",
     "coefficients",
