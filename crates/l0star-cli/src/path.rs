@@ -159,7 +159,15 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let mut settings = settings(args)?;
     settings.interrupt = Some(interrupt::flag());
     if args.l0_penalty_path {
-        return penalty_path::run(args, &settings);
+        let asked = penalty_path::Asked {
+            task: &args.task,
+            k: args.k,
+            ridge: args.ridge,
+            json: args.json,
+            quiet: args.quiet,
+            warnings: args.search.warnings(),
+        };
+        return penalty_path::run(&asked, &settings);
     }
     args.task.rules.check_prices()?;
     args.kept.check(settings.method)?;

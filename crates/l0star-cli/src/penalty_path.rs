@@ -11,9 +11,8 @@ use serde::Serialize;
 
 use crate::failure::{self, Failure};
 use crate::output;
-use crate::path::PathArgs;
 use crate::screen::Screen;
-use crate::task::Task;
+use crate::task::{Task, TaskArgs};
 
 /// The JSON object.
 #[derive(Debug, Serialize)]
@@ -42,13 +41,24 @@ struct Row {
     fitted: Fitted,
 }
 
+/// What `path` was asked for.
+pub struct Asked<'a> {
+    pub task: &'a TaskArgs,
+    pub k: Option<usize>,
+    pub ridge: f64,
+    pub json: bool,
+    pub quiet: bool,
+    /// What is done otherwise than asked.
+    pub warnings: Vec<String>,
+}
+
 /// From the file to the path; the exit code says what is proved of all its pieces.
-pub fn run(args: &PathArgs, settings: &Settings) -> Result<ExitCode, Failure> {
-    let task = Task::read(&args.task)?;
+pub fn run(args: &Asked, settings: &Settings) -> Result<ExitCode, Failure> {
+    let task = Task::read(args.task)?;
     let k = args.k.unwrap_or_else(|| task.features());
     let warnings = task.warnings(k);
     if !args.quiet && !args.json {
-        output::warn(&args.search.warnings());
+        output::warn(&args.warnings);
         output::warn(&warnings);
     }
     let problem = task.problem(k, args.ridge, task.weights.as_deref())?;

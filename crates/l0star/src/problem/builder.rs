@@ -328,6 +328,7 @@ impl Builder {
             p: &p,
             ridge: &ridge,
             bounds: &structure.bounds,
+            costs: &structure.costs,
             norms: &norms,
             loss: &*self.loss,
             centred: self.intercept,

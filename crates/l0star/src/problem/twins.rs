@@ -65,6 +65,8 @@ pub(super) struct Columns<'a> {
     pub p: &'a [f64],
     pub ridge: &'a [f64],
     pub bounds: &'a [(f64, f64)],
+    /// Prices of features; empty where there are none.
+    pub costs: &'a [f64],
     pub norms: &'a [f64],
     pub loss: &'a dyn Loss,
     pub centred: bool,
@@ -184,7 +186,7 @@ impl Columns<'_> {
             return None;
         }
         // One stands for the other only at the same price.
-        if self.structure.costs[column] != self.structure.costs[leader] {
+        if self.costs.get(column) != self.costs.get(leader) {
             return None;
         }
         let errors: Vec<f64> = own.iter().zip(other).map(|(a, b)| b - ratio * a).collect();
@@ -255,6 +257,7 @@ impl Problem {
                     p: &self.p,
                     ridge: &self.ridge,
                     bounds: &bounds,
+                    costs: self.structure.as_ref().map_or(&[], |s| &s.costs),
                     norms: &self.norms,
                     loss: &*self.loss,
                     centred: self.has_intercept,
