@@ -35,6 +35,14 @@ def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[in
         requires=[
             (j, columns(parents, words, "requires")) for _, j, parents in _entries(options.requires, words, "requires")
         ],
+        l0_penalty=float(options.l0_penalty),
+        l0_factors=[
+            (j, _number(factor, f"l0_factor[{key!r}]"))
+            for key, j, factor in _entries(options.l0_factor, names, "l0_factor")
+        ],
+        assume_max_coefficient=None
+        if options.assume_max_coefficient is None
+        else float(options.assume_max_coefficient),
     )
 
 

@@ -23,11 +23,14 @@ from l0star._constraints import rules
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data, hold_out
-from l0star._options import check_count, check_real
+from l0star._options import check_count, check_real, check_word
 from l0star._progress import Progress, Telling, bar
 from l0star._report import finite, write
 from l0star._solve import Clock, Job
 from l0star._tally import Tally
+
+#: How the choice is made.
+RULES = ("best", "one-se", "proof")
 
 Chooser = TypeVar("Chooser", bound="_CrossValidated")
 
@@ -40,6 +43,7 @@ class _CrossValidated(_SparseModel):
     cv: Any
     scoring: Any
     one_standard_error: bool
+    rule: str | None
     n_jobs: int | None
     verbose: int
     time_limit: float | None
@@ -64,6 +68,8 @@ class _CrossValidated(_SparseModel):
             Itself.
         """
         name = type(self).__name__
+        rule = self.rule if self.rule is not None else "one-se" if self.one_standard_error else "best"
+        check_word(name, "rule", rule, RULES)
         # One bar for all fits, none for each.
         options = self._options(ridge=1.0, verbose=0)
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
@@ -88,7 +94,7 @@ class _CrossValidated(_SparseModel):
             self._score(data, y, tally, folds, clock)
         finally:
             self.cv_results_ = tally.results()
-        self.best_index_ = tally.choose(self.one_standard_error)
+        self.best_index_ = tally.choose(rule)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         chosen = self.cv_results_["params"][self.best_index_]
         self.k_, self.ridge_ = chosen["k"], chosen["ridge"]
@@ -243,6 +249,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = True,
+        rule: str | None = None,
         n_jobs: int | None = None,
         loss: str = "quadratic",
         huber_delta: float | Literal["auto"] = "auto",
@@ -260,6 +267,9 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        l0_penalty: float = 0.0,
+        l0_factor: Any = None,
+        assume_max_coefficient: float | None = None,
         impute: str | None = None,
         rare: int = 5,
         as_number: Any = None,
@@ -325,6 +335,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = True,
+        rule: str | None = None,
         n_jobs: int | None = None,
         loss: str = "logistic",
         gap: float = 0.0,
@@ -341,6 +352,9 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        l0_penalty: float = 0.0,
+        l0_factor: Any = None,
+        assume_max_coefficient: float | None = None,
         impute: str | None = None,
         rare: int = 5,
         as_number: Any = None,

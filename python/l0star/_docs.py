@@ -15,8 +15,8 @@ X : array, frame, table or sparse matrix of shape (n_samples, n_features)
     in memory; a sparse matrix stays sparse.
 y : array of shape (n_samples,)
     Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones.
-k : int, default=5
-    At most this many features. More than there are means all of them.
+k : int or None, default=5
+    At most this many features. More than there are means all of them, and so does None, which needs an ``l0_penalty``.
 loss : {"quadratic", "huber", "logistic", "squared-hinge"}, default="quadratic"
     The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
     ``log(1 + exp(-m))`` for the margin ``m``; ``max(0, 1 - m)**2 / 2``.
@@ -57,6 +57,15 @@ ridge_factor : dict, default=None
 requires : dict, default=None
     Name or index → the features, one or a list, without which that one cannot be in a model, such as the factors of an
     interaction. They are counted in ``k``; what an included feature requires is included too.
+l0_penalty : float, default=0.0
+    The price of a feature: it is added to the objective for every feature of the model, once for a group. With a price
+    ``k=None`` sets no limit. What is included pays too, what is included for free does not.
+l0_factor : dict, default=None
+    Name or index → a factor of at least 0 by which the price of that feature is multiplied, for features that cost more
+    or less to measure.
+assume_max_coefficient : float, default=None
+    Assume that no coefficient is larger in absolute value, per standard deviation of its column with ``standardize``,
+    else per unit. Hard proofs become far easier, but hold only under this assumption; results say so.
 impute : {"mean"}, default=None
     Fills in missing values: numbers with the mean of their column, text with a category of its own, ``(missing)``.
 rare : int, default=5
@@ -123,6 +132,9 @@ ridges : float or list of float, default=1e-3
     The weights of the ridge to try.
 one_standard_error : bool, default=True
     Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
+rule : {"best", "one-se", "proof"}, default=None
+    How ``k`` and the ridge are chosen; None is "one-se" or "best", by ``one_standard_error``. "proof" takes the largest
+    ridge, then the smallest ``k``, whose mean score is within 1 % of the best: it is provable far more often.
 n_jobs : int, default=None
     Searches at the same time, as joblib counts them, each on one thread; and the threads of the last fit.
 top : int, default=None

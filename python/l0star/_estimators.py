@@ -32,7 +32,7 @@ from l0star._input import (
     target_name,
     unnamed,
 )
-from l0star._options import LOSSES, Options, check_count
+from l0star._options import LOSSES, Options, check_k
 from l0star._progress import Progress
 from l0star._report import model
 from l0star._result import Result
@@ -48,7 +48,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
     #: The losses that make sense for it.
     _losses: tuple[str, ...] = LOSSES
 
-    k: int
+    k: int | None
     loss: str
     #: How a frame with text, gaps or dates became features.
     _prepared: Prepared | None = None
@@ -78,7 +78,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             Itself.
         """
         options = self._options()
-        check_count(type(self).__name__, "k", self.k)
+        check_k(type(self).__name__, self.k, options)
         data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
         self._solve(Job(data, options), self.k)
         return self
@@ -108,7 +108,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             classes, y = signs(y)
         return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes, target)
 
-    def _solve(self, job: Job, k: int, clock: Clock | None = None) -> None:
+    def _solve(self, job: Job, k: int | None, clock: Clock | None = None) -> None:
         """Solve and keep the result; the best model so far is kept after Ctrl-C too."""
         try:
             self._adopt(job.run(k, clock))
@@ -276,7 +276,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
     def __init__(
         self,
-        k: int = 5,
+        k: int | None = 5,
         *,
         loss: str = "quadratic",
         huber_delta: float | Literal["auto"] = "auto",
@@ -295,6 +295,9 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        l0_penalty: float = 0.0,
+        l0_factor: Any = None,
+        assume_max_coefficient: float | None = None,
         impute: str | None = None,
         rare: int = 5,
         as_number: Any = None,
@@ -385,7 +388,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
     def __init__(
         self,
-        k: int = 5,
+        k: int | None = 5,
         *,
         loss: str = "logistic",
         ridge: float = 1e-3,
@@ -403,6 +406,9 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         nonnegative: Any = False,
         ridge_factor: Any = None,
         requires: Any = None,
+        l0_penalty: float = 0.0,
+        l0_factor: Any = None,
+        assume_max_coefficient: float | None = None,
         impute: str | None = None,
         rare: int = 5,
         as_number: Any = None,

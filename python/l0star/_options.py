@@ -48,6 +48,9 @@ class Options:
     nonnegative: Any = False
     ridge_factor: Any = None
     requires: Any = None
+    l0_penalty: float = 0.0
+    l0_factor: Any = None
+    assume_max_coefficient: float | None = None
     impute: str | None = None
     rare: int = 5
     as_number: Any = None
@@ -115,6 +118,9 @@ class Options:
         if self.huber_delta != "auto":
             check_real(owner, "huber_delta", self.huber_delta, above=0.0, words=("auto",))
         check_real(owner, "ridge", self.ridge, above=0.0)
+        check_real(owner, "l0_penalty", self.l0_penalty, least=0.0)
+        if self.assume_max_coefficient is not None:
+            check_real(owner, "assume_max_coefficient", self.assume_max_coefficient, above=0.0)
         check_count(owner, "rare", self.rare)
         words = {"impute": ("mean",), "dates": ("days", "drop"), "date_order": ("dmy", "mdy")}
         for name, allowed in words.items():
@@ -154,6 +160,14 @@ def thread_count(n_jobs: int | None) -> int:
     if asked > most:
         warn(f"n_jobs={n_jobs} is more than four per core; {most} threads are started.", UserWarning)
     return int(min(asked, most))
+
+
+def check_k(owner: str, k: object, options: Options) -> None:
+    """Refuse what is not a size; None is one where features have prices."""
+    if k is None and options.l0_penalty == 0:
+        raise ValueError(f"{owner} needs k, the most features of a model, or an l0_penalty greater than 0.")
+    if k is not None:
+        check_count(owner, "k", k)
 
 
 def check_count(owner: str, name: str, value: object, *, least: int = 0) -> None:

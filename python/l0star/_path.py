@@ -128,7 +128,8 @@ class SparsePath(Sequence[Result]):
     def __repr__(self) -> str:
         sizes = f"k={self.ks[0]}…{self.ks[-1]}" if len(self) else "empty"
         return (
-            f"SparsePath({sizes}, {sum(result.status == 'optimal' for result in self)} of {len(self)} proved optimal)"
+            f"SparsePath({sizes}, {sum(result.status == 'optimal' for result in self)} of {len(self)} proved optimal"
+            f"{' under an assumption' if any(result.assumption for result in self) else ''})"
         )
 
     def _repr_html_(self) -> str:
@@ -164,6 +165,9 @@ def sparse_path(
     nonnegative: Any = False,
     ridge_factor: Any = None,
     requires: Any = None,
+    l0_penalty: float = 0.0,
+    l0_factor: Any = None,
+    assume_max_coefficient: float | None = None,
     impute: str | None = None,
     rare: int = 5,
     as_number: Any = None,

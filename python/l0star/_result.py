@@ -202,7 +202,31 @@ class Result(Model):
     @property
     def headline(self) -> str:
         """What is proved, in one sentence."""
-        return _core.headline(self.status, self.k, self.objective, self.lower_bound, self.method)
+        assumed = self.assumption
+        return _core.headline(
+            self.status,
+            self.k,
+            self.objective,
+            self.lower_bound,
+            self.method,
+            self.l0_penalty,
+            None if assumed is None else (assumed["max_coefficient"], assumed["standardized"]),
+        )
+
+    @property
+    def l0_penalty(self) -> float:
+        """The price of a feature, part of the objective; 0 without one."""
+        return float(self.record.get("l0_penalty", 0.0))
+
+    @property
+    def objective_without_penalty(self) -> float:
+        """The objective without what the features cost."""
+        return float(self.record.get("objective_without_penalty", self.objective))
+
+    @property
+    def assumption(self) -> dict[str, Any] | None:
+        """What was assumed and not proved: the largest coefficient, and whether that is per standard deviation."""
+        return self.record.get("assumption")
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fields of the command's ``--json``, as plain Python objects."""
@@ -372,6 +396,11 @@ class Result(Model):
         twins = [("twins", f"{', '.join(others)} could stand for {name}") for name, others in self.twins.items()]
         return [
             ("objective", f"{self.objective:.10g}"),
+            *(
+                [("l0 penalty", f"{self.objective - self.objective_without_penalty:.6g} of it")]
+                if self.l0_penalty
+                else []
+            ),
             ("lower bound", bound),
             ("gap", gap),
             *models,

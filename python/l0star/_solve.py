@@ -20,7 +20,7 @@ from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
-from l0star._options import Options, check_count
+from l0star._options import Options, check_k
 from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
 from l0star._report import Origin, Rows, finite
@@ -53,7 +53,7 @@ class SolveInterrupted(KeyboardInterrupt):
 def solve(
     X: Any,
     y: Any,
-    k: int,
+    k: int | None = None,
     *,
     loss: str = "quadratic",
     huber_delta: float | Literal["auto"] = "auto",
@@ -72,6 +72,9 @@ def solve(
     nonnegative: Any = False,
     ridge_factor: Any = None,
     requires: Any = None,
+    l0_penalty: float = 0.0,
+    l0_factor: Any = None,
+    assume_max_coefficient: float | None = None,
     impute: str | None = None,
     rare: int = 5,
     as_number: Any = None,
@@ -100,12 +103,12 @@ def solve(
     """Find the best model with at most ``k`` features, and prove it.
 
     Minimizes ``mean(loss(X @ x + intercept + offset, y)) + ridge / 2 * sum(x**2)`` over all ``x`` with at most ``k``
-    non-zero entries. The intercept is neither penalised nor counted in ``k``.
+    non-zero entries, plus ``l0_penalty`` for each of these. The intercept is neither penalised nor counted in ``k``.
 
     Parameters
     ----------
-    k : int
-        At most this many features. More than there are means all of them.
+    k : int or None, default=None
+        At most this many features. More than there are means all of them. It may be left out with an ``l0_penalty``.
 
     Returns
     -------
@@ -138,7 +141,7 @@ def solve(
     """
     options = Options.of(locals())
     options.check("solve")
-    check_count("solve", "k", k)
+    check_k("solve", k, options)
     prepared = prepare(X, options)
     labels = loss in LABEL_LOSSES
     data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
@@ -177,6 +180,7 @@ class Job:
         else:
             left = replace(options, exclude=prepared.left(options.exclude))
             asked = rules(left, data.names, prepared.texts)
+        self._most = asked.n_features
         self._problem = _core.Problem(
             matrix(data.X),
             data.y,
@@ -216,9 +220,13 @@ class Job:
         """The data in the engine."""
         return self._problem
 
-    def run(self, k: int, clock: Clock | None = None) -> Result:
-        """Solve it, and tell whoever listens; within what is left of a clock, or within the time limit."""
+    def run(self, k: int | None, clock: Clock | None = None) -> Result:
+        """Solve it, and tell whoever listens; within what is left of a clock, or within the time limit.
+
+        Without k all features may be in.
+        """
         options = self._options
+        k = self._most if k is None else int(k)
         clock = clock or Clock(options.time_limit)
         kept = Checkpoints(options)
         self.look(k)
@@ -243,10 +251,14 @@ class Job:
                     save_every=kept.every,
                     resume=kept.last,
                 )
+        outlook = self._problem.outlook(solution)
+        if outlook is not None:
+            self._warnings = [*self._warnings, outlook]
         result = self.result(solution, priced)
         _raise(stopped_by, [result])
         if falls_short(result.status):
-            warn(f"{result.headline}; {_core.advice(result.status)}.", ConvergenceWarning)
+            hopeless = "" if outlook is None else f" {outlook[0].upper()}{outlook[1:]}."
+            warn(f"{result.headline}; {_core.advice(result.status)}.{hopeless}", ConvergenceWarning)
         _warn_of_prices([result])
         return result
 

@@ -57,7 +57,7 @@ class Tally:
             **{f"split{i}_status": row for i, row in enumerate(statuses)},
         }
 
-    def choose(self, one_standard_error: bool) -> int:
+    def choose(self, rule: str) -> int:
         """Give the place of the choice among the sizes that are complete, and warn of what was cut off or not proved.
 
         Where larger sizes are missing, the choice stands only if a larger size is complete: else the score was still
@@ -65,7 +65,7 @@ class Tally:
         """
         self._warn_of_unproved()
         complete, missing = self.scores.complete, self.scores.n_missing
-        chosen, was_rising = self.scores.choose(one_standard_error)
+        chosen, was_rising = self.scores.choose(rule)
         sizes = ", ".join(map(str, complete))
         if chosen is None:
             reason = (

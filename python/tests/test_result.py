@@ -38,6 +38,7 @@ def test_fields_are_those_of_the_command():
         "loss",
         "huber_delta",
         "ridge",
+        "l0_penalty",
         "intercept",
         "support",
         "coefficients",

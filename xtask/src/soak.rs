@@ -18,6 +18,8 @@ use crate::step::in_release;
 #[path = "../../crates/l0star/tests/common/mod.rs"]
 pub mod common;
 
+use common::priced;
+
 /// Re-runs itself optimised.
 pub fn run(cases: u64, seed: u64) -> Result<(), String> {
     in_release(
@@ -47,13 +49,20 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
         for settings in &all {
             look(&drawn.problem, settings, &drawn.words);
         }
-        // The same data with groups, bounds, heredity and forced features; what cannot be is refused.
+        // The same data with groups, bounds, heredity and forced features, and with prices, too; what cannot be is refused.
         let ruled = common::ruled_case(seed.wrapping_add(case), loss);
+        let priced = priced::priced_case(seed.wrapping_add(case), loss, case % 3 > 0);
         let exact = |settings: &&Settings| settings.method == Method::BestFirst;
         for settings in all.iter().filter(exact) {
-            if let Ok(problem) = &ruled.built {
-                look(problem, settings, &ruled.words);
+            for other in [&ruled, &priced.case] {
+                if let Ok(problem) = &other.built {
+                    look(problem, settings, &other.words);
+                }
             }
+        }
+        if let Err(message) = check_priced(&priced) {
+            wrong += 1;
+            println!("WRONG prices of features: {}: {message}", priced.case.words);
         }
         if let Err(message) = check_working(&drawn.problem) {
             wrong += 1;
@@ -62,11 +71,10 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
         // A third of the problems with the three best models, a third with all sizes in one path, a third with all prices.
         for (problem, words) in [Some((&drawn.problem, &drawn.words))]
             .into_iter()
-            .chain([ruled
-                .built
-                .as_ref()
-                .ok()
-                .map(|problem| (problem, &ruled.words))])
+            .chain([&ruled, &priced.case].map(|other| {
+                let problem = other.built.as_ref().ok();
+                problem.map(|problem| (problem, &other.words))
+            }))
             .flatten()
         {
             let outcome = match case / 4 % 3 {
@@ -192,6 +200,24 @@ fn check_killed(problem: &Problem) -> Result<(), String> {
         compare(problem, &found, 0.0).map_err(|message| format!("resumed: {message}"))?;
     }
     Ok(())
+}
+
+/// The exhaustive method, which all else is compared with, against prices that are added up outside the engine.
+fn check_priced(drawn: &priced::PricedCase) -> Result<(), String> {
+    let Ok(problem) = &drawn.case.built else {
+        return Ok(());
+    };
+    let found = solve(problem, &Settings::new(Method::Exhaustive));
+    let found = found.map_err(|error| error.to_string())?.objective;
+    let truth = priced::brute_force(drawn);
+    let optimum = truth.first().map_or(f64::NAN, |(value, _)| *value);
+    let room = common::proved(problem, optimum);
+    match (found - optimum).abs() <= room {
+        true => Ok(()),
+        false => Err(format!(
+            "{found:e} by the exhaustive method, not {optimum:e}"
+        )),
+    }
 }
 
 /// The three best models against those of brute force.

@@ -6,8 +6,8 @@ use std::time::Instant;
 use l0star::search::{Event, News, Source};
 use l0star::{Checkpoint, Run, Solution, Status};
 use l0star_record::outcome::Outcome;
-use l0star_report::Face;
 use l0star_report::page::{self, Page, Trace};
+use l0star_report::{Face, Outlook};
 
 use crate::checkpoint::Checkpoints;
 use crate::failure::{self, Failure};
@@ -49,6 +49,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         solution,
         last,
         found: (source, seconds),
+        outlook,
     } = solve(&job, args.prices, &mut checkpoints, listener, watched)?;
 
     let (shown, is_refit, note) = job.task.reported(&job.problem, &solution);
@@ -65,6 +66,10 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
     let mut fitted = origin.measured(fitted)?;
     fitted.found_by = Some(source.as_str().to_owned());
     fitted.found_after = Some(seconds);
+    if !args.quiet && !args.json {
+        output::warn(outlook.as_slice());
+    }
+    fitted.warnings.extend(outlook);
     let mut statuses = vec![solution.status];
     // An interrupted run ends without prices.
     if args.prices && solution.status != Status::Interrupted {
@@ -110,6 +115,8 @@ struct Solved {
     last: Option<Checkpoint>,
     /// What found the model, and when; one that the search did not have to look for was given.
     found: (Source, f64),
+    /// What is said of a search that was stopped and was not likely to end.
+    outlook: Option<String>,
 }
 
 /// Runs the search, with checkpoints for prices that come `after` it.
@@ -123,6 +130,7 @@ fn solve(
     let source = checkpoints.source.take();
     let mut last = None;
     let mut found = (Source::Given, 0.0);
+    let mut outlook = Outlook::default();
     let mut run = Run::new(&job.problem, &job.settings);
     if let Some(checkpoint) = checkpoints.resume.take() {
         run = run.resume(checkpoint);
@@ -141,7 +149,9 @@ fn solve(
         if let News::Incumbent { source, .. } = event.news {
             found = (source, event.seconds);
         }
-        listener.hear(event);
+        outlook.hear(event);
+        let words = outlook.words(&job.problem, job.ridge, Face::Command);
+        listener.hear(event, words.as_deref());
         if let Some(trace) = &mut trace {
             trace.hear(event);
         }
@@ -159,7 +169,9 @@ fn solve(
         } = solution;
         trace.end(seconds, objective, lower_bound, nodes);
     }
+    let hopeless = outlook.words(&job.problem, job.ridge, Face::Command);
     Ok(Solved {
+        outlook: hopeless.filter(|_| solution.status.stopped_early()),
         solution,
         last,
         found,

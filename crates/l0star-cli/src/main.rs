@@ -46,6 +46,7 @@ mod manual;
 mod numbers;
 mod output;
 mod path;
+mod penalty_path;
 mod predict;
 mod prices;
 mod progress;

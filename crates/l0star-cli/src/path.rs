@@ -23,12 +23,13 @@ use crate::saved::{self, Origin};
 use crate::screen::Screen;
 use crate::search::SearchArgs;
 use crate::task::{Task, TaskArgs};
-use crate::{checkpoint, interrupt, output};
+use crate::{checkpoint, interrupt, output, penalty_path};
 
 pub const EXAMPLES: &str = "\
 Examples:
   l0star path data/diabetes.csv --target target
   l0star path data/diabetes.csv --target target -k 20 --interactions --criterion bic
+  l0star path data/diabetes.csv --target target --l0-penalty-path
   l0star path patients.csv --target died --loss logistic -k 12 --time-limit 10m --out model.json
   l0star path large.npy --target x1000 -k 20 --checkpoint large.ckpt
   l0star path large.npy --target x1000 -k 20 --resume large.ckpt
@@ -54,6 +55,11 @@ pub struct PathArgs {
     #[arg(long, value_name = "R", default_value_t = 1e-3, allow_hyphen_values = true,
           value_parser = positive)]
     pub ridge: f64,
+
+    /// The best model at every price of a feature (--l0-penalty), with the exact prices at which it changes; k only limits the
+    /// size [default: all features]
+    #[arg(long, conflicts_with_all = ["l0_penalty", "checkpoint", "resume", "out", "report", "criterion", "log"])]
+    pub l0_penalty_path: bool,
 
     /// What the chosen size is best by
     #[arg(long, value_name = "CRITERION", default_value = "ebic")]
@@ -152,6 +158,18 @@ struct Row {
 pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let mut settings = settings(args)?;
     settings.interrupt = Some(interrupt::flag());
+    if args.l0_penalty_path {
+        let asked = penalty_path::Asked {
+            task: &args.task,
+            k: args.k,
+            ridge: args.ridge,
+            json: args.json,
+            quiet: args.quiet,
+            warnings: args.search.warnings(),
+        };
+        return penalty_path::run(&asked, &settings);
+    }
+    args.task.rules.check_prices()?;
     args.kept.check(settings.method)?;
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
@@ -239,7 +257,7 @@ fn solve(
             if size.replace(k) != Some(k) {
                 eprintln!("k = {k}");
             }
-            listener.hear(event);
+            listener.hear(event, None);
         }));
     }
     if let Some(checkpoint) = checkpoints.resume.take() {

@@ -43,7 +43,8 @@ impl Listener {
         Self::Live(bar)
     }
 
-    pub fn hear(&mut self, event: &Event) {
+    /// Shows an event; `outlook` is said of a search that is not likely to end.
+    pub fn hear(&mut self, event: &Event, outlook: Option<&str>) {
         match self {
             Self::None => {}
             Self::Log { last } => {
@@ -52,7 +53,10 @@ impl Listener {
                     write_line(&columns(event, what));
                 }
             }
-            Self::Live(bar) => bar.set_message(message(event)),
+            Self::Live(bar) => {
+                let outlook = outlook.map(|words| format!("  {words}"));
+                bar.set_message(message(event) + &outlook.unwrap_or_default());
+            }
         }
     }
 

@@ -20,9 +20,10 @@ pub struct FitArgs {
     #[command(flatten)]
     pub task: TaskArgs,
 
-    /// At most this many features
-    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count, display_order = 2)]
-    pub k: usize,
+    /// At most this many features; with --l0-penalty it may be left out
+    #[arg(short, value_name = "K", allow_hyphen_values = true, value_parser = count, display_order = 2,
+          required_unless_present = "l0_penalty")]
+    pub k: Option<usize>,
 
     /// Weight of the ridge, R/2 times the sum of the squared coefficients
     #[arg(long, value_name = "R", default_value_t = 1e-3, allow_hyphen_values = true,
@@ -85,11 +86,13 @@ impl Job {
     /// Checks everything that can be checked before the long part.
     pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
         let settings = settings(args)?;
+        args.task.rules.check_prices()?;
         output::check_files(&args.out, &args.report, &args.task.data)?;
         let task = Task::read(&args.task, args.quiet)?;
-        let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
+        let k = args.k.unwrap_or_else(|| task.features());
+        let problem = task.problem(k, args.ridge, task.weights.as_deref())?;
         Ok(Self {
-            warnings: task.warnings(args.k),
+            warnings: task.warnings(k),
             task,
             problem,
             settings,

@@ -3,10 +3,12 @@
 use l0star_record::Rules;
 use l0star_record::fields::{Bounded, Group};
 use l0star_record::names::{Feature, Known};
-use l0star_record::rules::{Bounds, Clash, Nonnegative, Request, RidgeFactor, RuleError, Together};
+use l0star_record::rules::{
+    Bounds, Clash, L0Factor, Nonnegative, Request, RidgeFactor, RuleError, Together,
+};
 
 use crate::failure::Failure;
-use crate::numbers::positive;
+use crate::numbers::{non_negative, positive};
 
 /// Said of each option, as a heading for all would be that of the options after them, too.
 const HEADING: &str = "Constraints";
@@ -37,6 +39,19 @@ pub struct RuleArgs {
     /// Multiply the ridge of columns: a=2,b=0.5
     #[arg(help_heading = HEADING, long, value_name = "FACTORS", value_delimiter = ',', value_parser = factor)]
     pub ridge_factor: Vec<(String, f64)>,
+
+    /// Price of a feature, added to the objective for each one in the model; -k may then be left out
+    #[arg(help_heading = HEADING, long, value_name = "C", allow_hyphen_values = true, value_parser = non_negative)]
+    pub l0_penalty: Option<f64>,
+
+    /// Multiply the price of features that cost more, or less, to measure: a=2,b=0.5
+    #[arg(help_heading = HEADING, long, value_name = "FACTORS", value_delimiter = ',', value_parser = price)]
+    pub l0_factor: Vec<(String, f64)>,
+
+    /// Assume that no coefficient is larger than M in absolute value, per standard deviation of its column (with
+    /// --no-standardize per unit). Hard proofs become far easier, but hold only under this assumption
+    #[arg(help_heading = HEADING, long, value_name = "M", allow_hyphen_values = true, value_parser = positive)]
+    pub assume_max_coefficient: Option<f64>,
 
     /// With --interactions: a product or a square only together with its factors
     #[arg(help_heading = HEADING, long)]
@@ -92,6 +107,14 @@ fn factor(text: &str) -> Result<(String, f64), String> {
     Ok((name, positive(value.trim())?))
 }
 
+/// `a=2`, or `a=0` for what costs nothing.
+fn price(text: &str) -> Result<(String, f64), String> {
+    let refuse = || "it must be name=factor".to_owned();
+    let (name, value) = text.rsplit_once('=').ok_or_else(refuse)?;
+    let name = named(name).ok_or_else(refuse)?;
+    Ok((name, non_negative(value.trim())?))
+}
+
 fn named(text: &str) -> Option<String> {
     let name = text.trim();
     (!name.is_empty()).then(|| name.to_owned())
@@ -119,6 +142,10 @@ impl RuleArgs {
             feature: word(name),
             factor: *factor,
         };
+        let price = |(name, factor): &(String, f64)| L0Factor {
+            feature: word(name),
+            factor: *factor,
+        };
         Request {
             include: words(&self.include),
             include_free: words(&self.include_free),
@@ -131,8 +158,21 @@ impl RuleArgs {
             bounds: self.bounds.iter().map(bounds).collect(),
             groups: self.groups.iter().map(group).collect(),
             ridge_factors: self.ridge_factor.iter().map(factor).collect(),
+            l0_penalty: self.l0_penalty.unwrap_or(0.0),
+            l0_factors: self.l0_factor.iter().map(price).collect(),
+            assume_max_coefficient: self.assume_max_coefficient,
             heredity: self.heredity,
             requires: Vec::new(),
+        }
+    }
+
+    /// Refuses factors of a price that is not there.
+    pub fn check_prices(&self) -> Result<(), Failure> {
+        match (self.l0_penalty, &self.l0_factor[..]) {
+            (None, [_, ..]) => Err(Failure::Usage(
+                "--l0-factor multiplies the price of a feature, and there is none; add --l0-penalty C".into(),
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -153,6 +193,9 @@ impl RuleArgs {
             ),
             Clash::TwoFactors(name) => {
                 format!("'{name}' has two factors in --ridge-factor; give one")
+            }
+            Clash::TwoL0Factors(name) => {
+                format!("the feature of '{name}' has two factors in --l0-factor; give one")
             }
             Clash::TwoGroups {
                 column,
@@ -196,5 +239,7 @@ mod tests {
         assert!(group("g=").is_err() && group("a,b").is_err() && group("=a").is_err());
         assert_eq!(factor("a=b=2"), Ok(("a=b".into(), 2.0)));
         assert!(factor("a=0").is_err() && factor("a").is_err());
+        assert_eq!(price("a=b=0"), Ok(("a=b".into(), 0.0)));
+        assert!(price("a=-1").is_err() && price("a").is_err());
     }
 }

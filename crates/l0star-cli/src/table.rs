@@ -17,13 +17,23 @@ const LONGEST_BAR: usize = 30;
 
 /// A line that says what is proved, the numbers of the search, the coefficients with their bars.
 pub fn render(job: &Job, solution: &Solution, fitted: &Fitted, screen: &Screen) -> String {
-    let proof = Proof::of_solution(job.problem.k(), solution);
+    let proof = Proof::of(fitted);
     let mut text = title(&proof, screen) + "\n\n";
     let mut line = |label: &str, value: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {}{value}", screen.dim(&format!("{label:<14}")));
     };
     line("objective", significant(solution.objective, 10));
+    if let Some(without) = fitted.objective_without_penalty {
+        let cost = significant(solution.objective - without, 6);
+        line(
+            "l0 penalty",
+            format!(
+                "{cost} of it for {}",
+                counted(fitted.support.len(), "column")
+            ),
+        );
+    }
     if let (Some(bound), Some(gap)) = (solution.lower_bound, proof.gap()) {
         line("lower bound", significant(bound, 10));
         line("gap", gap);

@@ -13,7 +13,7 @@ use l0star_record::metrics::{HeldOut, Metrics, Rows};
 use l0star_record::outcome::Outcome;
 use l0star_record::stability::summary::Resampled;
 use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
-use l0star_report::{Face, warnings};
+use l0star_report::{Face, Outlook, warnings};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -296,6 +296,15 @@ impl Problem {
         });
         fitted.prices = prices.map(|prices| outcome.prices(&prices));
         serde_json::to_string(&fitted).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// What is said of a search that was stopped and was not likely to end, with what would help; None of any other.
+    fn outlook(&self, solution: &Solution) -> Option<String> {
+        if !solution.found.status.stopped_early() {
+            return None;
+        }
+        let outlook = Outlook::of(solution.rows().iter().copied());
+        outlook.words(&self.problem, self.ridge, Face::Python)
     }
 
     /// `intercept + Ax + o` for every row, 0 for those that do not count.

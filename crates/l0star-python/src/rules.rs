@@ -3,7 +3,8 @@
 use l0star_record::fields::Group;
 use l0star_record::names::{Feature, Known};
 use l0star_record::rules::{
-    Bounds, Nonnegative, Request, Requires, RidgeFactor, RuleError, Rules as Resolved, Together,
+    Bounds, L0Factor, Nonnegative, Request, Requires, RidgeFactor, RuleError, Rules as Resolved,
+    Together,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +24,7 @@ fn features(columns: Vec<usize>) -> Vec<Feature> {
 impl Rules {
     #[new]
     #[pyo3(signature = (names, *, texts, include, include_free, exclude, all_nonnegative, nonnegative, bounds, groups,
-                        ridge_factors, requires))]
+                        ridge_factors, requires, l0_penalty, l0_factors, assume_max_coefficient))]
     #[expect(clippy::too_many_arguments)]
     fn new(
         names: Vec<String>,
@@ -37,6 +38,9 @@ impl Rules {
         groups: Vec<Vec<usize>>,
         ridge_factors: Vec<(usize, f64)>,
         requires: Vec<(usize, Vec<usize>)>,
+        l0_penalty: f64,
+        l0_factors: Vec<(usize, f64)>,
+        assume_max_coefficient: Option<f64>,
     ) -> PyResult<Self> {
         let bounds = bounds.into_iter().map(|(column, lower, upper)| Bounds {
             feature: Feature::Column(column),
@@ -53,6 +57,10 @@ impl Rules {
                 feature: Feature::Column(column),
                 factor,
             });
+        let prices = l0_factors.into_iter().map(|(column, factor)| L0Factor {
+            feature: Feature::Column(column),
+            factor,
+        });
         let requires = requires.into_iter().map(|(column, needs)| Requires {
             feature: Feature::Column(column),
             needs: features(needs),
@@ -69,6 +77,9 @@ impl Rules {
             bounds: bounds.collect(),
             groups: groups.collect(),
             ridge_factors: factors.collect(),
+            l0_penalty,
+            l0_factors: prices.collect(),
+            assume_max_coefficient,
             heredity: false,
             requires: requires.collect(),
         };

@@ -212,6 +212,11 @@ impl Solution {
         }
     }
 
+    /// Rows of (seconds, objective, lower bound, nodes).
+    pub fn rows(&self) -> &[[f64; 4]] {
+        &self.history.trace
+    }
+
     /// Adds the free columns, which users count among the support.
     pub fn complete(&mut self, free: &[usize]) {
         complete(&mut self.found.support, free);

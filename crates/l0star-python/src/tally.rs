@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use l0star_record::cv::{self, Scored, Undecided};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::refuse;
@@ -78,11 +79,12 @@ impl Tally {
 
     /// The number of the candidate that is chosen, the more the better; None and whether the score was still rising
     /// where there is none.
-    fn choose(&self, one_standard_error: bool) -> (Option<usize>, bool) {
-        match cv::choose(&self.lock(), true, one_standard_error) {
+    fn choose(&self, rule: &str) -> PyResult<(Option<usize>, bool)> {
+        let rule = rule.parse().map_err(PyValueError::new_err)?;
+        Ok(match cv::choose(&self.lock(), true, rule) {
             Ok(choice) => (Some(choice.chosen), false),
             Err(Undecided::Rising) => (None, true),
             Err(Undecided::NoSize) => (None, false),
-        }
+        })
     }
 }

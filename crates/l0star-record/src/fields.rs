@@ -76,6 +76,15 @@ pub struct Fitted {
     pub huber_delta: Option<f64>,
     /// The weight of the ridge.
     pub ridge: f64,
+    /// The price of a feature, 0 when there is none; the objective and its bound have it.
+    #[serde(default)]
+    pub l0_penalty: f64,
+    /// With a price: the objective without what the features cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective_without_penalty: Option<f64>,
+    /// What the proof rests on beside the data, where something was assumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumption: Option<Assumption>,
     /// The intercept, 0 when there is none.
     pub intercept: f64,
     /// The features that were chosen, in the order of the columns.
@@ -137,6 +146,15 @@ pub struct Fitted {
     pub list: Option<List>,
 }
 
+/// What was assumed and not proved: bounds, gaps and `optimal` are about models that satisfy it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Assumption {
+    /// No coefficient is larger in absolute value: of the standardised columns, or of the columns as given.
+    pub max_coefficient: f64,
+    /// Whether coefficients are those per standard deviation of their columns.
+    pub standardized: bool,
+}
+
 /// The models of a list, best first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct List {
@@ -186,6 +204,9 @@ pub struct Constraints {
     /// What the ridge is multiplied by.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub ridge_factors: ByName,
+    /// What the price of a feature is multiplied by.
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub l0_factors: ByName,
     /// Whether a product or square needs its factors.
     #[serde(skip_serializing_if = "is_false")]
     pub heredity: bool,

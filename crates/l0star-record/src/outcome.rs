@@ -2,7 +2,7 @@
 
 use l0star::{Price, Problem, Settings, Solution};
 
-use crate::fields::{Asked, ByName, Fitted, List, Listed, Priced};
+use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, Priced};
 use crate::inference::Inference;
 use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
@@ -70,6 +70,15 @@ impl Outcome<'_> {
             loss: problem.loss().name().to_owned(),
             huber_delta: problem.loss().huber_delta(),
             ridge: self.ridge,
+            l0_penalty: rules.l0_penalty(),
+            objective_without_penalty: (rules.l0_penalty() > 0.0)
+                .then(|| solution.objective - problem.l0_cost(&solution.support)),
+            assumption: problem
+                .assumed_max_coefficient()
+                .map(|max_coefficient| Assumption {
+                    max_coefficient,
+                    standardized: problem.scales().is_some(),
+                }),
             intercept: solution.intercept,
             support: self.names(&solution.support),
             per_sd: ByName(per_sd.collect()),
@@ -91,11 +100,36 @@ impl Outcome<'_> {
             found_after: None,
             method: solution.method.to_string(),
             positive_label: self.positive_label.map(str::to_owned),
-            warnings: self.warnings.to_vec(),
+            warnings: self
+                .warnings
+                .iter()
+                .cloned()
+                .chain(self.at_limit(solution))
+                .collect(),
             constraints: rules.asked().cloned(),
             prices: None,
             list,
         }
+    }
+
+    /// Said where a coefficient is as large as was assumed: then the assumption shapes the model.
+    fn at_limit(&self, solution: &Solution) -> Option<String> {
+        let most = self.problem.assumed_max_coefficient()?;
+        let scales = self.problem.scales();
+        let is_there = |j: &&usize| {
+            let scale = scales.map_or(1.0, |scales| scales[**j]);
+            solution.coefficients[**j].abs() * scale >= most * (1.0 - 1e-9)
+        };
+        let names: Vec<String> = solution
+            .support
+            .iter()
+            .filter(is_there)
+            .map(|j| self.name(*j))
+            .collect();
+        (!names.is_empty()).then(|| {
+            let names = names.join("', '");
+            format!("coefficients are at the assumed limit of {most} ('{names}'): the assumption shapes the model, try a larger one")
+        })
     }
 
     /// The names of a support, with or without what is in for free.

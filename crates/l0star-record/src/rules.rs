@@ -52,6 +52,15 @@ pub struct RidgeFactor {
     pub factor: f64,
 }
 
+/// What the price of a feature is multiplied by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct L0Factor {
+    /// Whose.
+    pub feature: Feature,
+    /// By this.
+    pub factor: f64,
+}
+
 /// A feature that is in a model only together with others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requires {
@@ -78,6 +87,12 @@ pub struct Request {
     pub groups: Vec<Together>,
     /// Factors of the ridge.
     pub ridge_factors: Vec<RidgeFactor>,
+    /// What the objective pays for every feature of a model, ≥ 0.
+    pub l0_penalty: f64,
+    /// Factors of that price.
+    pub l0_factors: Vec<L0Factor>,
+    /// No coefficient is larger than this: assumed, not proved.
+    pub assume_max_coefficient: Option<f64>,
     /// Whether a product or square needs its factors.
     pub heredity: bool,
     /// Other features that need some to be in with them.
@@ -108,6 +123,8 @@ pub enum Clash<'a> {
     CountedAndFree(&'a str),
     /// A feature has two factors of the ridge.
     TwoFactors(&'a str),
+    /// A feature has two factors of its price.
+    TwoL0Factors(&'a str),
     /// A column is in two groups, or twice in one.
     TwoGroups {
         /// The column.
@@ -142,6 +159,9 @@ pub struct Rules {
     requested_groups: usize,
     factors: Vec<(usize, f64)>,
     requires: Vec<(usize, Vec<usize>)>,
+    l0_penalty: f64,
+    l0_factors: Vec<(usize, f64)>,
+    assumed: Option<f64>,
 }
 
 impl Rules {
@@ -165,6 +185,8 @@ impl Rules {
             free: catalogue.all_columns(&request.include_free)?,
             excluded: catalogue.all_columns(&request.exclude)?,
             requested_groups: groups.len(),
+            l0_penalty: request.l0_penalty,
+            assumed: request.assume_max_coefficient,
             ..Self::default()
         };
         rules.free.sort_unstable();
@@ -173,6 +195,10 @@ impl Rules {
         for RidgeFactor { feature, factor } in &request.ridge_factors {
             let columns = catalogue.columns(feature)?.into_iter();
             rules.factors.extend(columns.map(|j| (j, *factor)));
+        }
+        for L0Factor { feature, factor } in &request.l0_factors {
+            let columns = catalogue.columns(feature)?.into_iter();
+            rules.l0_factors.extend(columns.map(|j| (j, *factor)));
         }
         for Requires { feature, needs } in &request.requires {
             let needs = catalogue.all_columns(needs)?;
@@ -269,6 +295,14 @@ impl Rules {
         if let Some((j, _)) = factors.find(|(j, _)| !seen.insert(*j)) {
             return Some(Clash::TwoFactors(name(j)));
         }
+        let leaders = self.leaders();
+        let mut prices = vec![None; self.names.len()];
+        for (j, factor) in &self.l0_factors {
+            let before = prices[leaders[*j]].replace(factor);
+            if before.is_some_and(|before| before != factor) {
+                return Some(Clash::TwoL0Factors(name(j)));
+            }
+        }
         let mut group_of = vec![None; self.names.len()];
         for (at, group) in self.groups[..self.requested_groups].iter().enumerate() {
             for j in group {
@@ -288,6 +322,11 @@ impl Rules {
     /// What was asked, if anything was.
     pub fn asked(&self) -> Option<&Constraints> {
         (self.asked != Constraints::default()).then_some(&self.asked)
+    }
+
+    /// The price of a feature whose factor is 1.
+    pub fn l0_penalty(&self) -> f64 {
+        self.l0_penalty
     }
 
     /// The columns that are in every model and not in its support.
@@ -376,6 +415,13 @@ impl Rules {
         for (j, parents) in &self.requires {
             builder = builder.requires(*j, parents);
         }
+        builder = builder.l0_penalty(self.l0_penalty);
+        for (j, factor) in &self.l0_factors {
+            builder = builder.l0_factor(*j, *factor);
+        }
+        if let Some(most) = self.assumed {
+            builder = builder.assume_max_coefficient(most);
+        }
         builder.groups(self.groups.clone())
     }
 }
@@ -408,6 +454,7 @@ fn words(request: &Request, catalogue: &Catalogue) -> Constraints {
         upper: bounds.upper,
     };
     let factor = |own: &RidgeFactor| (catalogue.name(&own.feature), own.factor);
+    let price = |own: &L0Factor| (catalogue.name(&own.feature), own.factor);
     let requirement = |own: &Requires| Requirement {
         feature: catalogue.name(&own.feature),
         needs: catalogue.all_names(&own.needs),
@@ -423,6 +470,7 @@ fn words(request: &Request, catalogue: &Catalogue) -> Constraints {
         bounds: request.bounds.iter().map(bounded).collect(),
         groups: Vec::new(),
         ridge_factors: ByName(request.ridge_factors.iter().map(factor).collect()),
+        l0_factors: ByName(request.l0_factors.iter().map(price).collect()),
         heredity: request.heredity,
         requires: request.requires.iter().map(requirement).collect(),
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use l0star::path::Point;
 use l0star::{Batch, Design, PathState, Problem, Settings, solve};
-use l0star_record::cv::{CrossValidation, Folds, Path, Score, Searcher, Tally, choose};
+use l0star_record::cv::{CrossValidation, Folds, Path, Rule, Score, Searcher, Tally, choose};
 
 const ROWS: usize = 40;
 const COLUMNS: usize = 5;
@@ -113,7 +113,7 @@ fn scores_are_those_of_separate_fits() {
         }
     }
     // Two columns make the response, with a ridge that leaves them alone.
-    let choice = choose(&tally, false, true).unwrap();
+    let choice = choose(&tally, false, Rule::OneSe).unwrap();
     let chosen = &tally.candidates[choice.chosen];
     assert_eq!((chosen.k, chosen.ridge), (2, RIDGES[0]));
 }
@@ -128,5 +128,5 @@ fn what_is_interrupted_has_no_scores() {
     let (missing, all) = tally.missing();
     assert_eq!(all, 32);
     assert!(missing > 0 && tally.complete().len() < SIZES.len());
-    assert!(choose(&tally, false, true).is_err());
+    assert!(choose(&tally, false, Rule::OneSe).is_err());
 }

@@ -9,7 +9,7 @@ use l0star_record::Model;
 use l0star_record::fields::{Constraints, Fitted, Group};
 
 use crate::face::Face;
-use crate::proof::Proof;
+use crate::proof::{Proof, bounded};
 use crate::text::significant;
 use crate::{effects, quality, stability};
 
@@ -65,6 +65,9 @@ fn asked(model: &Model) -> Vec<String> {
     if !rules.is_empty() {
         paragraphs.push(rules.join(" "));
     }
+    if let Some(assumption) = &model.fitted.assumption {
+        paragraphs.push(format!("Assumed and not proved: {}.", bounded(assumption)));
+    }
     paragraphs
 }
 
@@ -115,6 +118,9 @@ fn rules(asked: &Constraints) -> Vec<String> {
     }
     for (name, factor) in &asked.ridge_factors.0 {
         said.push(format!("The ridge of '{name}' is multiplied by {factor}."));
+    }
+    for (name, factor) in &asked.l0_factors.0 {
+        said.push(format!("The price of '{name}' is multiplied by {factor}."));
     }
     if asked.heredity {
         said.push("A product or a square may be in only together with its factors.".into());
@@ -171,11 +177,17 @@ fn formula(model: &Model) -> String {
         "The objective is {mean} over the rows of {loss}, plus {}/2 times the sum of the squared coefficients",
         fitted.ridge
     );
-    text += if model.standardize {
-        " of the columns divided by their standard deviations."
-    } else {
-        "."
-    };
+    if model.standardize {
+        text += " of the columns divided by their standard deviations";
+    }
+    if fitted.l0_penalty > 0.0 {
+        let _ = write!(
+            text,
+            ", plus a price of {} for each feature",
+            fitted.l0_penalty
+        );
+    }
+    text.push('.');
     if model.fit_intercept {
         text += " The intercept is neither penalised nor counted.";
     }

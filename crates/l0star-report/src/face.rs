@@ -33,6 +33,20 @@ impl Face {
         self.pick("--method best-first", "method=\"best-first\"")
     }
 
+    /// What sets the ridge to a number.
+    pub fn ridge(self, ridge: f64) -> String {
+        let option = self.pick("--ridge ", "ridge=");
+        format!("{option}{ridge}")
+    }
+
+    /// What bounds coefficients: those that are known, and those that are assumed.
+    pub fn bounds(self) -> &'static str {
+        self.pick(
+            "--bounds, --assume-max-coefficient",
+            "bounds, assume_max_coefficient",
+        )
+    }
+
     /// What goes on with a search.
     pub fn resume(self) -> &'static str {
         self.pick("--resume", "resume")

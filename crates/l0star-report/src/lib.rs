@@ -15,6 +15,7 @@
 //! | [`quality`] | how good a model is, in words |
 //! | [`effects`] | what coefficients mean and are worth |
 //! | [`stability`] | how stable the choice of features is, in words |
+//! | [`outlook`] | whether a search is likely to end, and what would help |
 //! | [`explain`] | what was asked, found and proved, in words |
 //! | [`export`] | a model as SQL or as Python code |
 //! | [`page`] | `--report`: the result as one HTML page |
@@ -24,6 +25,7 @@ pub mod explain;
 pub mod export;
 pub mod face;
 pub mod moments;
+pub mod outlook;
 pub mod page;
 pub mod prices;
 pub mod proof;
@@ -35,4 +37,5 @@ pub mod warnings;
 pub mod width;
 
 pub use face::Face;
+pub use outlook::Outlook;
 pub use proof::Proof;

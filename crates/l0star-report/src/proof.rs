@@ -3,9 +3,9 @@
 //! Headlines, explanations, pages and the Python package take their claims from here, and each claim follows from the status
 //! and the certified bound. Without a bound nothing is claimed, whatever the status says.
 
-use l0star::{Solution, Status};
+use l0star::Status;
 use l0star_data::counted;
-use l0star_record::fields::{Fitted, List, Priced};
+use l0star_record::fields::{Assumption, Fitted, List, Priced};
 
 use crate::face::Face;
 use crate::text::{at_least, percent_down, percent_up, significant};
@@ -26,6 +26,10 @@ pub struct Proof<'a> {
     /// `None` without a certificate.
     lower_bound: Option<f64>,
     method: &'a str,
+    /// Whether the objective has the prices of the features.
+    is_penalised: bool,
+    /// What was assumed and not proved.
+    assumption: Option<Assumption>,
 }
 
 /// How far the proof has come.
@@ -50,21 +54,12 @@ impl<'a> Proof<'a> {
             objective: fitted.objective,
             lower_bound: fitted.lower_bound,
             method: &fitted.method,
+            is_penalised: fitted.l0_penalty > 0.0,
+            assumption: fitted.assumption,
         }
     }
 
-    /// Of a solution of the problem with at most k features.
-    pub fn of_solution(k: usize, solution: &Solution) -> Self {
-        Self {
-            status: Some(solution.status),
-            k,
-            objective: solution.objective,
-            lower_bound: solution.lower_bound,
-            method: solution.method.as_str(),
-        }
-    }
-
-    /// Of the numbers and words of a result; `status` and `method` as the engine calls them.
+    /// Of the numbers and words of a result without prices and assumptions; `status` and `method` as the engine calls them.
     pub fn new(
         status: &str,
         k: usize,
@@ -78,6 +73,17 @@ impl<'a> Proof<'a> {
             objective,
             lower_bound,
             method,
+            is_penalised: false,
+            assumption: None,
+        }
+    }
+
+    /// Where the objective has the prices of the features, and where something was assumed.
+    pub fn given(self, l0_penalty: f64, assumption: Option<Assumption>) -> Self {
+        Self {
+            is_penalised: l0_penalty > 0.0,
+            assumption,
+            ..self
         }
     }
 
@@ -105,18 +111,41 @@ impl<'a> Proof<'a> {
         self.status.and_then(stop)
     }
 
-    /// `no model with at most 3 features`.
+    /// `no model with at most 3 features`, of those that were assumed.
     fn no_model(&self) -> String {
-        format!("no model with at most {}", counted(self.k, "feature"))
+        let within = self.assumption.map(|_| " within the assumption");
+        let within = within.unwrap_or_default();
+        format!(
+            "no model with at most {}{within}",
+            counted(self.k, "feature")
+        )
+    }
+
+    /// `no model with at most 3 features is better`.
+    fn none_better(&self) -> String {
+        let better = match self.is_penalised {
+            true => "has a lower penalised objective",
+            false => "is better",
+        };
+        format!("{} {better}", self.no_model())
+    }
+
+    /// What was assumed, behind a claim.
+    fn assuming(&self) -> String {
+        self.assumption.map_or(String::new(), |assumption| {
+            format!(" under the assumption {}", bounded(&assumption))
+        })
     }
 
     /// What is proved, in one line.
     pub fn headline(&self) -> String {
         let distance = self.distance();
         match self.standing() {
-            Standing::Optimal => format!("proved optimal: {} is better", self.no_model()),
-            Standing::Enough => format!("within the allowed gap: {distance}"),
-            Standing::Short(stop) => format!("{stop}: {distance}"),
+            Standing::Optimal => {
+                format!("proved optimal{}: {}", self.assuming(), self.none_better())
+            }
+            Standing::Enough => format!("within the allowed gap: {distance}{}", self.assuming()),
+            Standing::Short(stop) => format!("{stop}: {distance}{}", self.assuming()),
             Standing::Nothing => match self.stop() {
                 None => format!("found by {}: nothing is proved", self.method),
                 Some(stop) => format!("{stop}: nothing is proved"),
@@ -156,11 +185,19 @@ impl<'a> Proof<'a> {
     pub fn paragraphs(&self, list: Option<&List>, face: Face) -> Vec<String> {
         let mut paragraphs = vec![
             format!(
-                "The objective of the model is {}.",
+                "The {}objective of the model is {}.",
+                if self.is_penalised { "penalised " } else { "" },
                 significant(self.objective, 12)
             ),
             self.bound(face),
         ];
+        paragraphs.extend(self.assumption.filter(|_| self.lower_bound.is_some()).map(|own| {
+            format!(
+                "All this holds under the assumption {}, which was given and is not proved. A model with a larger \
+                 coefficient may be better.",
+                bounded(&own)
+            )
+        }));
         paragraphs.extend(self.meaning(face));
         paragraphs.extend(list.map(|list| self.list(list, face)));
         paragraphs
@@ -177,7 +214,11 @@ impl<'a> Proof<'a> {
             return "Nothing is proved yet: the lower bound is still 0.".to_owned();
         }
         let mut text = format!(
-            "{no_model} has an objective below {} (the lower bound)",
+            "{no_model} has {} below {} (the lower bound)",
+            match self.is_penalised {
+                true => "a penalised objective",
+                false => "an objective",
+            },
             at_least(bound, 12)
         );
         let gap = (self.objective - bound).max(0.0);
@@ -225,7 +266,13 @@ impl<'a> Proof<'a> {
         };
         let text = match self.standing() {
             Standing::Nothing => return None,
-            Standing::Optimal => "the gap is closed to the accuracy that l0star guarantees, a relative 1e-9. Up to that accuracy, no other features and no other coefficients give a lower objective.".to_owned(),
+            Standing::Optimal => {
+                let others = match self.assumption {
+                    Some(_) => "within the assumption ",
+                    None => "",
+                };
+                format!("the gap is closed to the accuracy that l0star guarantees, a relative 1e-9. Up to that accuracy, no other features and no other coefficients {others}give a lower objective.")
+            }
             Standing::Enough => "the search stopped as soon as the gap was within the error allowed. A better model may exist, but not by more than the gap.".to_owned(),
             Standing::Short(_) if status == Status::Precision => {
                 format!("the search is complete, but double precision cannot prove more on these data.{holds}")
@@ -293,8 +340,8 @@ impl<'a> Proof<'a> {
     pub fn limits(&self) -> String {
         let about = match self.standing() {
             Standing::Optimal => format!(
-                "The proof is about this objective on these rows: {} is better. It does not say that these features are the true ones",
-                self.no_model()
+                "The proof is about this objective on these rows: {}. It does not say that these features are the true ones",
+                self.none_better()
             ),
             Standing::Enough => format!(
                 "The proof is about this objective on these rows: {} is better by more than the gap. It does not say that these features are the true ones",
@@ -320,6 +367,15 @@ impl<'a> Proof<'a> {
             None => "A heuristic has no lower bound.".to_owned(),
         }
     }
+}
+
+/// `|coefficient| <= 2`.
+pub fn bounded(assumption: &Assumption) -> String {
+    let per = match assumption.standardized {
+        true => " per standard deviation",
+        false => "",
+    };
+    format!("|coefficient|{per} <= {}", assumption.max_coefficient)
 }
 
 /// What ended a search before it had proved what was asked.
@@ -352,17 +408,32 @@ pub fn advice(status: Status, face: Face) -> Option<String> {
 
 /// The title of a path.
 pub fn path<'a>(sizes: impl IntoIterator<Item = Proof<'a>>) -> String {
+    title(sizes, "of every size", "size")
+}
+
+/// The title of a path over the price of a feature.
+pub fn pieces<'a>(pieces: impl IntoIterator<Item = Proof<'a>>) -> String {
+    title(pieces, "at every price of a feature", "interval of prices")
+}
+
+fn title<'a>(all: impl IntoIterator<Item = Proof<'a>>, every: &str, one: &str) -> String {
     let (mut count, mut optimal) = (0, 0);
-    for size in sizes {
+    let mut assuming = String::new();
+    for proof in all {
         count += 1;
-        optimal += usize::from(size.is_optimal());
+        optimal += usize::from(proof.is_optimal());
+        assuming = proof.assuming();
     }
     match optimal == count {
-        true => "the best model of every size, each proved optimal".to_owned(),
-        false => format!(
-            "the best models found of {}, {optimal} of them proved optimal",
-            counted(count, "size")
-        ),
+        true => format!("the best model {every}, each proved optimal{assuming}"),
+        false => {
+            let of = match (count, one) {
+                (1, _) => format!("1 {one}"),
+                (_, "size") => format!("{count} sizes"),
+                _ => format!("{count} intervals of prices"),
+            };
+            format!("the best models found of {of}, {optimal} of them proved optimal{assuming}")
+        }
     }
 }
 

@@ -373,3 +373,80 @@ fn a_cost_is_exact_only_when_both_objectives_are() {
     };
     assert_eq!(proof::cost(&impossible), Cost::Impossible);
 }
+
+/// What was assumed stands beside every claim, in every face.
+#[test]
+fn nothing_is_proved_without_the_words_of_an_assumption() {
+    let words = "under the assumption |coefficient| per standard deviation <= 2.5";
+    for status in Status::WORDS {
+        let bound = (*status != "heuristic").then_some(0.98);
+        let mut value = model(status, 3, 1.0, bound);
+        value["assumption"] = json!({"max_coefficient": 2.5, "standardized": true});
+        let model = parsed(&value);
+        let headline = Proof::of(&model.fitted).headline();
+        assert_eq!(headline.contains(words), bound.is_some(), "{headline}");
+        for face in [Face::Command, Face::Python] {
+            let text = explained(&model, face);
+            assert!(!text.contains("features is better"), "{text}");
+            assert_eq!(
+                text.contains("which was given and is not proved"),
+                bound.is_some()
+            );
+            assert!(
+                text.contains("Assumed and not proved: |coefficient|"),
+                "{text}"
+            );
+        }
+        let point = PathPoint {
+            k: 3,
+            objective: 1.0,
+            status,
+            lower_bound: bound,
+            criterion: Some(1.0),
+            support: &[],
+        };
+        let chart = PathChart {
+            criterion: "EBIC",
+            chosen: 3,
+            points: vec![point],
+        };
+        let html = page(&model, Some(chart)).replace("&lt;", "<");
+        for (at, _) in html.match_indices("proved optimal") {
+            let rest = &html[at + "proved optimal".len()..];
+            assert!(
+                rest.starts_with(" under the assumption"),
+                "{status}: {}",
+                &rest[..80]
+            );
+        }
+    }
+    let mut plain = model("optimal", 3, 1.0, Some(1.0));
+    plain["assumption"] = json!({"max_coefficient": 4.0, "standardized": false});
+    let headline = Proof::of(&parsed(&plain).fitted).headline();
+    assert!(
+        headline.contains("under the assumption |coefficient| <= 4:"),
+        "{headline}"
+    );
+}
+
+/// With prices the claim is about the penalised objective, and explanations say what features cost.
+#[test]
+fn a_price_is_part_of_what_is_said() {
+    let mut value = model("optimal", 3, 1.0, Some(1.0));
+    value["l0_penalty"] = json!(0.25);
+    value["objective_without_penalty"] = json!(0.75);
+    value["constraints"] = json!({"l0_factors": {"b": 2.0}});
+    let model = parsed(&value);
+    let headline = Proof::of(&model.fitted).headline();
+    let claim = "no model with at most 3 features has a lower penalised objective";
+    assert_eq!(headline, format!("proved optimal: {claim}"));
+    let text = explained(&model, Face::Command);
+    for words in [
+        claim,
+        "plus a price of 0.25 for each feature",
+        "The price of 'b' is multiplied by 2.",
+        "The penalised objective of the model is 1.",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}

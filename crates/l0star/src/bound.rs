@@ -13,7 +13,8 @@
 //! q_g = Σ_{j in g} h_j(-v_j),   h_j(u) = max over l_j ≤ x ≤ u_j of ux - λ_j x²/2
 //! ```
 //!
-//! and all else is the same. The float α *is* the dual point, so D only has to be
+//! and all else is the same. Where features have prices `c_g`, the objective is `P(x) + Σ c_g [g is in]`: the atom of a free
+//! feature is `(q_g - c_g)₊`, and the prices of what is in are added. The float α *is* the dual point, so D only has to be
 //! evaluated downwards. `docs/numerics.md` derives the margins.
 
 use crate::linalg::kernels;
@@ -48,6 +49,15 @@ impl Certified {
     /// Nothing above `ceiling` is claimed any more.
     pub(crate) fn at_most(self, ceiling: f64) -> Self {
         Self(self.0.min(ceiling))
+    }
+
+    /// A bound of `P(x) + cost` from one of P(x): for a cost that was added up from so many terms, each at least 0.
+    pub(crate) fn plus(self, cost: f64, terms: usize) -> Self {
+        if cost == 0.0 {
+            return self;
+        }
+        let sum = self.0 + cost * (1.0 - gamma(terms + 2));
+        Self::new(sum - 2.0 * U * sum.abs())
     }
 
     /// The smaller of bounds of two nodes bounds both.
@@ -114,6 +124,18 @@ impl Subproblem<'_> {
     /// Every feature that can be non-zero, unpenalised ones aside.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.included.iter().chain(self.free).copied()
+    }
+
+    /// The features of S.
+    pub(crate) fn inside(&self, problem: &Problem) -> &[usize] {
+        let always = problem.penalised.len();
+        self.included.get(always..).unwrap_or(&[])
+    }
+
+    /// From a bound of what is left when the prices of the features that are in are not counted to one of the objective.
+    pub(crate) fn with_cost(&self, problem: &Problem, bound: Certified) -> Certified {
+        let inside = self.inside(problem);
+        bound.plus(problem.cost(inside), inside.len() + problem.included.len())
     }
 }
 
@@ -186,7 +208,8 @@ impl DualPoint {
         self.error = other.error;
     }
 
-    /// `D(β)` of a node whose columns are covered by the last [`DualPoint::dots`], rounded down.
+    /// `D(β)` of a node whose columns are covered by the last [`DualPoint::dots`], rounded down; the prices of what is in are
+    /// not counted.
     pub(crate) fn bound(
         &self,
         problem: &Problem,
@@ -194,11 +217,19 @@ impl DualPoint {
         scratch: &mut Vec<f64>,
     ) -> Certified {
         match &problem.structure {
-            None => self.bound_by(problem, node, scratch, 0, |j| self.atom(problem, j)),
+            None => {
+                let atom = |j: usize| self.atom(problem, j);
+                self.bound_by(problem, node, scratch, 0, atom, atom)
+            }
             Some(structure) => {
-                let atom = |j: usize| self.feature_atom(problem, structure, j);
                 let more = additions(structure, node);
-                self.bound_by(problem, node, scratch, more, atom)
+                let inside = |j: usize| self.feature_atom(problem, structure, j);
+                let free = |j: usize| match self.priced_atom(problem, structure, j, more) {
+                    // Not `f64::max`, which would drop a NaN.
+                    atom if atom < 0.0 => 0.0,
+                    atom => atom,
+                };
+                self.bound_by(problem, node, scratch, more, inside, free)
             }
         }
     }
@@ -219,17 +250,34 @@ impl DualPoint {
         structure.members[leader].iter().map(atom).sum()
     }
 
-    /// `D(β)` with these atoms, which were rounded `more` times more often than those of single columns.
+    /// `Q_g - c_g`, which may be below 0, for a feature with a price; the rounding of `Q_g`, `more` times beyond that of a
+    /// single column, is in it. Else `Q_g`.
+    fn priced_atom(
+        &self,
+        problem: &Problem,
+        structure: &Structure,
+        leader: usize,
+        more: usize,
+    ) -> f64 {
+        let atom = self.feature_atom(problem, structure, leader);
+        match structure.priced {
+            true => atom * (1.0 + gamma(more + 12)) - structure.costs[leader],
+            false => atom,
+        }
+    }
+
+    /// `D(β)` with these atoms of what is in and of what is free, which were rounded `more` times more often than those of single columns.
     fn bound_by(
         &self,
         problem: &Problem,
         node: &Subproblem,
         scratch: &mut Vec<f64>,
         more: usize,
-        atom: impl Fn(usize) -> f64,
+        inside: impl Fn(usize) -> f64,
+        free: impl Fn(usize) -> f64,
     ) -> Certified {
-        let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
-        let top = top_sum(node.free.iter().map(|j| atom(*j)), node.budget, scratch);
+        let included: f64 = node.included.iter().map(|j| inside(*j)).sum();
+        let top = top_sum(node.free.iter().map(|j| free(*j)), node.budget, scratch);
         let terms = node.included.len() + node.budget.min(node.free.len()) + more;
         let atoms = (included + top) * (1.0 + gamma(terms + 10));
         let value = self.base - atoms - 4.0 * U * (self.base.abs() + atoms) - TINY;
@@ -241,7 +289,7 @@ impl DualPoint {
 ///
 /// With the m largest atoms over F as `top`, leaving `i ∈ top` out raises D by `q_i - q_(m+1)`, forcing `i ∉ top` in
 /// raises it by `q_(m) - q_i`; the other two children keep D. A child at or above the cut is ruled out, which decides the
-/// feature (*safe fixing*).
+/// feature (*safe fixing*). With prices `q_i - c_i` takes the place of `q_i`, and what is below 0 is not in `top`.
 #[derive(Debug, Clone)]
 pub struct Children {
     /// The bound of the node itself.
@@ -262,7 +310,7 @@ pub struct OtherSide {
 }
 
 impl Children {
-    /// From the atoms q of the free features; `bound` certifies the D of the point, risen by so much.
+    /// From the atoms of the free features, q or q - c; `bound` certifies the D of the point, risen by so much.
     pub(crate) fn from_atoms(
         atoms: impl Iterator<Item = (f64, usize)>,
         budget: usize,
@@ -277,11 +325,12 @@ impl Children {
         let last_in = if count < budget {
             0.0
         } else {
-            top.iter().map(|(q, _)| *q).fold(f64::INFINITY, f64::min)
+            let least = top.iter().map(|(q, _)| *q).fold(f64::INFINITY, f64::min);
+            least.max(0.0)
         };
         let first_out = rest.iter().map(|(q, _)| *q).fold(0.0, f64::max);
         let other_sides = order.iter().enumerate().map(|(rank, (q, j))| {
-            let is_out = rank < count;
+            let is_out = rank < count && *q >= 0.0;
             let rise = if is_out { q - first_out } else { last_in - q };
             OtherSide {
                 feature: *j,
@@ -300,10 +349,15 @@ impl DualPoint {
     /// The bounds of the children of a node, rounded down.
     pub(crate) fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         match &problem.structure {
-            None => self.children_by(problem, node, 0, |j| self.atom(problem, j)),
+            None => {
+                let atom = |j: usize| self.atom(problem, j);
+                self.children_by(problem, node, 0, atom, atom)
+            }
             Some(structure) => {
-                let atom = |j: usize| self.feature_atom(problem, structure, j);
-                self.children_by(problem, node, additions(structure, node), atom)
+                let more = additions(structure, node);
+                let inside = |j: usize| self.feature_atom(problem, structure, j);
+                let free = |j: usize| self.priced_atom(problem, structure, j, more);
+                self.children_by(problem, node, more, inside, free)
             }
         }
     }
@@ -313,18 +367,25 @@ impl DualPoint {
         problem: &Problem,
         node: &Subproblem,
         more: usize,
+        inside: impl Fn(usize) -> f64,
         atom: impl Fn(usize) -> f64,
     ) -> Children {
         let m = node.budget;
-        let included: f64 = node.included.iter().map(|j| atom(*j)).sum();
-        let free = node.free.iter().map(|j| atom(*j));
+        let included: f64 = node.included.iter().map(|j| inside(*j)).sum();
+        // A NaN stays one.
+        let positive = |atom: f64| if atom < 0.0 { 0.0 } else { atom };
+        let free = node.free.iter().map(|j| positive(atom(*j)));
         let top = top_sum(free, m, &mut Vec::new());
         let atoms = included + top;
         let terms = node.included.len() + m.min(node.free.len()) + more + 20;
         let slack = gamma(terms) * atoms + 8.0 * U * self.base.abs() + TINY;
         let low = self.base - atoms - slack;
         let free = node.free.iter().map(|j| (atom(*j), *j));
-        Children::from_atoms(free, m, |rise| cap(problem, low + rise))
+        // A feature that costs more than it gives has a rise that may be far larger than all atoms.
+        let share = if problem.is_priced() { 8.0 * U } else { 0.0 };
+        Children::from_atoms(free, m, |rise| {
+            node.with_cost(problem, cap(problem, low + rise - share * rise))
+        })
     }
 }
 

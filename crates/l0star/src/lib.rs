@@ -31,12 +31,14 @@
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 //! | `prices` | what it costs to decide otherwise about a feature |
+//! | `breakpoints` | the best model at every price of a feature |
 //! | `inference` | what the coefficients of a model are worth: without the ridge, and with standard errors |
 //! | `internals` | parts for tests and benchmarks of the engine itself |
 
 pub mod batch;
 pub mod bound;
 mod boxes;
+mod breakpoints;
 pub mod error;
 mod gram;
 pub mod heuristic;
@@ -57,6 +59,7 @@ pub mod settings;
 mod solve;
 
 pub use batch::{Batch, BatchCheckpoint, BatchPlan};
+pub use breakpoints::{Piece, penalty_path};
 pub use error::{Error, Result};
 pub use inference::{Errors, Undetermined, refit, standard_errors};
 pub use path::{PathCheckpoint, PathRun, PathState};

@@ -34,7 +34,7 @@ pub struct Fit {
     /// (column, coefficient), always-in and unpenalised columns included. Coefficients are those that the engine works with:
     /// where columns are standardised, of the standardised ones.
     pub x: Vec<(usize, f64)>,
-    /// P(x).
+    /// P(x), and the prices of the support.
     pub objective: f64,
 }
 
@@ -59,8 +59,10 @@ pub struct Restricted<'p> {
     hessian: Vec<f64>,
     target: Vec<f64>,
     limits: Limits,
-    /// P of the fit made last.
+    /// P of the fit made last, without prices.
     objective: f64,
+    /// What the support fitted last costs, and of how many prices that is the sum.
+    cost: (f64, usize),
 }
 
 impl<'p> Restricted<'p> {
@@ -86,6 +88,7 @@ impl<'p> Restricted<'p> {
             target: Vec::new(),
             limits: Limits::none(),
             objective: f64::INFINITY,
+            cost: (0.0, 0),
         }
     }
 
@@ -116,7 +119,7 @@ impl<'p> Restricted<'p> {
     /// [`Restricted::fit`], given up on the way when the minimum will be above `cut` as far as one can see.
     pub(crate) fn fit_unless_above(&mut self, support: &[usize], cut: f64) -> Fit {
         self.begin(support);
-        self.descend(cut)
+        self.descend(cut - self.cost.0)
     }
 
     /// The columns of a support, and nothing in them.
@@ -125,6 +128,10 @@ impl<'p> Restricted<'p> {
         self.columns.clear();
         self.columns.extend_from_slice(&problem.penalised);
         problem.expand_into(support, &mut self.columns);
+        self.cost = (
+            problem.cost(support),
+            support.len() + problem.included.len(),
+        );
         self.columns
             .extend_from_slice(problem.unpenalised.columns());
         let size = self.columns.len();
@@ -214,7 +221,7 @@ impl<'p> Restricted<'p> {
         self.objective = value;
         Fit {
             x: self.model().collect(),
-            objective: value,
+            objective: value + self.cost.0,
         }
     }
 
@@ -223,7 +230,7 @@ impl<'p> Restricted<'p> {
         self.columns.iter().copied().zip(self.x.iter().copied())
     }
 
-    /// A certified lower bound of P over the support fitted last.
+    /// A certified lower bound of P over the support fitted last, and of what that costs: its subsets may cost less.
     ///
     /// The slopes at the float x give it. Where the fit is so close that they are mostly rounding (`z - b` far smaller
     /// than `b`), the Newton step from x, taken in doubled precision and never rounded into x, gives better ones.
@@ -241,10 +248,11 @@ impl<'p> Restricted<'p> {
             let refined = leaf_bound(problem, &self.alpha, &self.columns[..penalised]);
             bound = bound.or(refined);
         }
-        bound
+        let (cost, terms) = self.cost;
+        bound.plus(cost, terms)
     }
 
-    /// P of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
+    /// The objective of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
     /// compared with its residuals, plain floats lose as many digits.
     pub fn precise_objective(&self) -> f64 {
         let (problem, loss) = (self.problem, &*self.problem.loss);
@@ -256,6 +264,7 @@ impl<'p> Restricted<'p> {
         for (j, x) in self.columns.iter().zip(&self.x) {
             total.add_product(0.5 * problem.ridge[*j] * x, *x);
         }
+        total.add(self.cost.0);
         total.value()
     }
 

@@ -53,6 +53,7 @@ pub fn loss_for(builder: &Builder, name: &str, delta: Option<f64>) -> Result<Arc
 /// given counts, weights and constraints included, but for its loss, k, ridge and `standardize`.
 pub fn huber_delta(builder: &Builder) -> Result<f64> {
     let builder = builder.clone().standardize(true).ridge(1e-3);
+    let builder = builder.l0_penalty(0.0);
     // Any k: it is known below how many rows count.
     let null = builder
         .clone()

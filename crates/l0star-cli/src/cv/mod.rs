@@ -22,7 +22,7 @@ use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
 use l0star_record::cv::{
-    Candidate, Choice, FoldError, Folds, Score, Tally, Undecided, choose, in_sizes, on_folds,
+    Candidate, Choice, FoldError, Folds, Rule, Score, Tally, Undecided, choose, in_sizes, on_folds,
 };
 
 use l0star_record::outcome::Outcome;
@@ -51,7 +51,8 @@ Examples:
 
 --seed shuffles the rows, which are split into folds with the same share of each label. Each candidate (k, ridge) is \
 fitted to all folds but one and scored on that one. The choice is the smallest k whose mean score is within one standard \
-error of the best (with --best, the best itself); the model is then fitted to all rows.
+error of the best; --rule best takes the best itself, and --rule proof the largest ridge (then the smallest k) within 1 % of \
+the best, which is provable far more often. The model is then fitted to all rows.
 
 --time-limit applies to the whole run; the fit to all rows gets the time of one fold. Searches that it cuts off have no \
 score: the choice is among the sizes that are complete, and there is none where the score was still rising. \
@@ -81,8 +82,13 @@ pub struct CvArgs {
           value_parser = PossibleValuesParser::new(scores()).try_map(|word| word.parse::<Score>()))]
     pub score: Option<Score>,
 
-    /// Choose the best mean score, not the smallest k within one standard error of it
-    #[arg(long)]
+    /// How k and the ridge are chosen
+    #[arg(long, value_name = "RULE", default_value = Rule::OneSe.word(),
+          value_parser = PossibleValuesParser::new(rules()).try_map(|word| word.parse::<Rule>()))]
+    pub rule: Rule,
+
+    /// The same as --rule best
+    #[arg(long, conflicts_with = "rule")]
     pub best: bool,
 
     #[command(flatten)]
@@ -132,6 +138,11 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(sizes))
 }
 
+/// What `--rule` takes, with what it is.
+fn rules() -> [PossibleValue; 3] {
+    Rule::ALL.map(|rule| PossibleValue::new(rule.word()).help(rule.reason()))
+}
+
 /// What `--score` takes, with what it is.
 fn scores() -> [PossibleValue; 5] {
     Score::ALL.map(|score| PossibleValue::new(score.word()).help(score.description()))
@@ -152,6 +163,7 @@ pub enum Cut {
 /// What cross-validation found.
 pub struct Found {
     pub score: Score,
+    pub rule: Rule,
     pub tally: Tally,
     pub cut: Option<Cut>,
     pub choice: Option<Choice>,
@@ -163,6 +175,7 @@ pub struct Found {
 /// Scores every candidate and fits the one that is chosen.
 pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let settings = args.search.settings()?;
+    args.task.rules.check_prices()?;
     args.kept.check(settings.method)?;
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
@@ -224,11 +237,12 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     };
     let choice = match cut {
         Some(Cut::Interrupted) => None,
-        _ => Some(choose(&tally, score.is_gain(), !args.best)),
+        _ => Some(choose(&tally, score.is_gain(), rule(args))),
     };
     let mut found = Found {
         notes: notes(&tally, cut, choice, args),
         score,
+        rule: rule(args),
         tally,
         cut,
         choice: choice.and_then(Result::ok),
@@ -286,7 +300,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         let about = show::About {
             folds: &folds,
             seed: args.task.seed,
-            rule: rule(args.best),
+            rule: rule_name(rule(args)),
             warnings: &warnings,
         };
         output::print_json(&show::json(&found, &about, fitted.as_ref()))?;
@@ -400,13 +414,21 @@ fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, Stri
         ("folds", args.folds.to_string()),
         ("seed", args.task.seed.to_string()),
         ("score", score.to_string()),
-        ("rule", rule(args.best).to_owned()),
+        ("rule", rule_name(rule(args)).to_owned()),
     ]
 }
 
-/// How the choice is made, by its name.
-fn rule(best: bool) -> &'static str {
-    if best { "best" } else { "one_standard_error" }
+/// How the choice is made.
+fn rule(args: &CvArgs) -> Rule {
+    if args.best { Rule::Best } else { args.rule }
+}
+
+/// The rule as scripts and checkpoints know it.
+fn rule_name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OneSe => "one_standard_error",
+        rule => rule.word(),
+    }
 }
 
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {

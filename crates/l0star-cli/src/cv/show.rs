@@ -111,7 +111,7 @@ pub fn table(found: &Found, model: Option<&Fitted>, intercept: bool, screen: &Sc
         .choice
         .is_some_and(|choice| choice.chosen != choice.best)
     {
-        text += "  chosen is the smallest k within one standard error of the best\n";
+        text += &format!("  chosen is {}\n", found.rule.reason());
     }
     for note in &found.notes {
         text += &screen.wrapped("  ", "  ", note);

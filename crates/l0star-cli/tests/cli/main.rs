@@ -25,6 +25,7 @@ mod names;
 mod options;
 mod path;
 mod path_checkpoints;
+mod penalty;
 mod precision;
 mod predict;
 mod prices;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 22] = [
     "status",
     "objective",
     "lower_bound",
@@ -14,6 +14,7 @@ const FIELDS: [&str; 21] = [
     "loss",
     "huber_delta",
     "ridge",
+    "l0_penalty",
     "intercept",
     "support",
     "coefficients",

@@ -1,6 +1,62 @@
-//! The best candidate, and the smallest that is not clearly worse.
+//! The best candidate, and by which rule another is chosen that is not clearly worse.
+
+use std::fmt;
+use std::str::FromStr;
 
 use super::tally::Tally;
+
+/// With [`Rule::Proof`], a mean within this share of the best is as good.
+const AS_GOOD: f64 = 0.01;
+
+/// How the choice is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The best mean score.
+    Best,
+    /// The smallest k whose mean score is within one standard error of the best, of these the best ridge.
+    OneSe,
+    /// The largest ridge with a mean score within 1 % of the best, and the smallest such k: proofs are far easier with a larger
+    /// ridge and fewer features.
+    Proof,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Best, Self::OneSe, Self::Proof];
+
+    /// As users write it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Best => "best",
+            Self::OneSe => "one-se",
+            Self::Proof => "proof",
+        }
+    }
+
+    /// What it chooses, in a few words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Best => "the best",
+            Self::OneSe => "the smallest k within one standard error of the best",
+            Self::Proof => "the largest ridge, then the smallest k, within 1 % of the best",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|rule| rule.word() == word);
+        found.ok_or_else(|| format!("'{word}' is not a rule: use best, one-se or proof"))
+    }
+}
 
 /// Places in the list of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +76,10 @@ pub enum Undecided {
     Rising,
 }
 
-/// Chooses among the sizes that are complete, `is_gain` says whether more is better: the best mean, and by the rule of one standard error the smallest k whose mean is
-/// not worse than that by more than its standard error, of these the best ridge.
+/// Chooses among the sizes that are complete; `is_gain` says whether more is better.
 ///
 /// Where larger sizes are missing, the choice stands only if a larger size is complete: else the score was still rising.
-pub fn choose(tally: &Tally, is_gain: bool, one_standard_error: bool) -> Result<Choice, Undecided> {
+pub fn choose(tally: &Tally, is_gain: bool, rule: Rule) -> Result<Choice, Undecided> {
     let sizes = tally.complete();
     let Some(largest) = sizes.last().copied() else {
         return Err(Undecided::NoSize);
@@ -38,15 +93,23 @@ pub fn choose(tally: &Tally, is_gain: bool, one_standard_error: bool) -> Result<
     // The first of equals, which is the smaller k.
     let by_gain = |best: usize, at: usize| if gain(at) > gain(best) { at } else { best };
     let best = places().reduce(by_gain).ok_or(Undecided::NoSize)?;
+    let slack = match rule {
+        Rule::Best => 0.0,
+        Rule::OneSe => candidates[best].standard_error().unwrap_or(0.0),
+        Rule::Proof => AS_GOOD * gain(best).abs(),
+    };
+    let enough = gain(best) - slack;
     let mut chosen = best;
-    if one_standard_error {
-        let error = candidates[best].standard_error().unwrap_or(0.0);
-        let enough = gain(best) - error;
-        for at in places().filter(|at| gain(*at) >= enough) {
-            let (k, smallest) = (candidates[at].k, candidates[chosen].k);
-            if k < smallest || (k == smallest && gain(at) > gain(chosen)) {
-                chosen = at;
-            }
+    for at in places().filter(|at| gain(*at) >= enough) {
+        let (own, other) = (&candidates[at], &candidates[chosen]);
+        let is_better = gain(at) > gain(chosen);
+        let takes_over = match rule {
+            Rule::Best => false,
+            Rule::OneSe => own.k < other.k || (own.k == other.k && is_better),
+            Rule::Proof => own.ridge > other.ridge || (own.ridge == other.ridge && own.k < other.k),
+        };
+        if takes_over {
+            chosen = at;
         }
     }
     let is_larger = candidates.iter().any(|one| one.k > largest);
@@ -82,33 +145,60 @@ mod tests {
     fn the_smallest_within_one_standard_error() {
         let means = [0.2, 0.75, 0.85, 0.9, 0.89];
         let all = tally(&[1.0], &[&means]);
-        let choice = choose(&all, true, true).unwrap();
+        let choice = choose(&all, true, Rule::OneSe).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 2));
-        assert_eq!(choose(&all, true, false).unwrap().chosen, 3);
+        assert_eq!(choose(&all, true, Rule::Best).unwrap().chosen, 3);
         let losses = tally(&[1.0], &[&means.map(|mean| 1.0 - mean)]);
-        let choice = choose(&losses, false, true).unwrap();
+        let choice = choose(&losses, false, Rule::OneSe).unwrap();
         assert_eq!((choice.best, choice.chosen), (3, 2));
     }
 
     #[test]
     fn of_one_size_the_best_ridge() {
         let all = tally(&[0.1, 1.0], &[&[0.1, 0.85, 0.9], &[0.1, 0.86, 0.8]]);
-        assert_eq!(choose(&all, true, true).unwrap().chosen, 4);
+        assert_eq!(choose(&all, true, Rule::OneSe).unwrap().chosen, 4);
+    }
+
+    #[test]
+    fn for_a_proof_the_largest_ridge_that_is_as_good_and_its_smallest_size() {
+        let small = [0.1, 0.85, 0.9, 0.901];
+        let large = [0.1, 0.895, 0.894, 0.8];
+        let all = tally(&[0.1, 1.0, 10.0], &[&small, &large, &[0.1, 0.8, 0.8, 0.8]]);
+        let choice = choose(&all, true, Rule::Proof).unwrap();
+        assert_eq!((choice.best, choice.chosen), (3, 5));
+        // The order of the ridges does not matter, and a loss is as good within 1 % of itself.
+        let losses = tally(&[1.0, 0.1], &[&[2.0, 1.009, 1.02], &[2.0, 1.01, 1.0]]);
+        let choice = choose(&losses, false, Rule::Proof).unwrap();
+        assert_eq!((choice.best, choice.chosen), (5, 1));
+    }
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        for rule in Rule::ALL {
+            assert_eq!(rule.word().parse(), Ok(rule));
+        }
+        assert!("1se".parse::<Rule>().unwrap_err().contains("one-se"));
     }
 
     #[test]
     fn of_what_is_there_only_what_has_stopped_rising() {
         let missing = f64::NAN;
-        let choose = |means: &[f64], rule: bool| choose(&tally(&[1.0], &[means]), true, rule);
-        assert_eq!(choose(&[missing; 3], true), Err(Undecided::NoSize));
-        assert_eq!(choose(&[0.1, missing, 0.9], true), Err(Undecided::Rising));
+        let choose = |means: &[f64], rule: Rule| choose(&tally(&[1.0], &[means]), true, rule);
+        assert_eq!(choose(&[missing; 3], Rule::OneSe), Err(Undecided::NoSize));
+        assert_eq!(
+            choose(&[0.1, missing, 0.9], Rule::OneSe),
+            Err(Undecided::Rising)
+        );
         let rising = [0.1, 0.5, 0.9, missing];
-        assert_eq!(choose(&rising, true), Err(Undecided::Rising));
+        assert_eq!(choose(&rising, Rule::OneSe), Err(Undecided::Rising));
         // Within one standard error it has: the larger sizes that are there are no better by more.
         let flat = [0.1, 0.85, 0.9, missing];
-        assert_eq!(choose(&flat, true), Ok(Choice { best: 2, chosen: 1 }));
-        assert_eq!(choose(&flat, false), Err(Undecided::Rising));
+        assert_eq!(
+            choose(&flat, Rule::OneSe),
+            Ok(Choice { best: 2, chosen: 1 })
+        );
+        assert_eq!(choose(&flat, Rule::Best), Err(Undecided::Rising));
         let past = [0.1, 0.9, 0.85, missing];
-        assert_eq!(choose(&past, false), Ok(Choice { best: 1, chosen: 1 }));
+        assert_eq!(choose(&past, Rule::Best), Ok(Choice { best: 1, chosen: 1 }));
     }
 }

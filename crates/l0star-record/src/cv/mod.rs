@@ -7,7 +7,7 @@
 //! | [`folds`] | which rows are held out together |
 //! | [`score`] | how well held-out rows are predicted |
 //! | [`tally`] | the scores so far: what is complete, what is not proved |
-//! | [`choose`](mod@choose) | the best candidate, and the smallest that is not clearly worse |
+//! | [`choose`](mod@choose) | the best candidate, and by which rule another is chosen that is not clearly worse |
 //! | [`searches`] | all searches, in turns; a face makes the problems and gives the scores |
 
 pub mod choose;
@@ -16,7 +16,7 @@ pub mod score;
 pub mod searches;
 pub mod tally;
 
-pub use choose::{Choice, Undecided, choose};
+pub use choose::{Choice, Rule, Undecided, choose};
 pub use folds::{FoldError, Folds};
 pub use score::Score;
 pub use searches::{CrossValidation, Path, Searcher, on_folds};

@@ -130,7 +130,7 @@ pub struct PathPoint<'a> {
 
 impl PathChart<'_> {
     /// What is proved of the sizes, and which of them the page is about.
-    fn note(&self, method: &str) -> String {
+    fn note(&self, fitted: &Fitted) -> String {
         let of = |point: &PathPoint| {
             let PathPoint {
                 k,
@@ -139,7 +139,8 @@ impl PathChart<'_> {
                 lower_bound,
                 ..
             } = *point;
-            Proof::new(status, k, objective, lower_bound, method)
+            Proof::new(status, k, objective, lower_bound, &fitted.method)
+                .given(fitted.l0_penalty, fitted.assumption)
         };
         let title = proof::path(self.points.iter().map(of));
         let (first, rest) = title.split_at(1);
@@ -262,7 +263,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         note("trace", words);
     }
     if let Some(path) = path {
-        note("path", path.note(&model.fitted.method));
+        note("path", path.note(&model.fitted));
     }
     if let Some(cv) = cv {
         note(

@@ -201,11 +201,17 @@ impl Backend for GramBackend {
         })
     }
 
-    fn children(&self, _: &Problem, node: &Subproblem, blocks: &Blocks, u: &[f64]) -> Children {
-        let atoms: Vec<f64> = blocks.groups.iter().map(|g| blocks.atom(g, u)).collect();
-        let rounding = blocks.selection_error(&atoms);
-        let each = atoms.iter().copied().zip(node.free.iter().copied());
-        Children::from_atoms(each, node.budget, |rise| self.model.child(rise - rounding))
+    fn children(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        blocks: &Blocks,
+        u: &[f64],
+    ) -> Children {
+        blocks.children(node.free, u, |rise, rounding| {
+            let bound = self.model.child(rise - rounding);
+            self.claim(problem, node, bound)
+        })
     }
 
     type Lift = Lifted;

@@ -1,4 +1,4 @@
-//! A first incumbent for problems with groups, bounds and heredity: greedy steps, then swaps, all by refitting.
+//! A first incumbent for problems with groups, bounds, prices and heredity: greedy steps, then swaps, all by refitting.
 
 use crate::bound::box_atom;
 use crate::problem::{Problem, Structure};
@@ -94,12 +94,24 @@ impl Steps<'_> {
         if smaller.len() == self.support.len() {
             return;
         }
+        // Where features have prices a set is filled up only as long as that pays.
+        let is_priced = self.structure.priced;
+        let mut at = if is_priced {
+            context.try_support(&smaller)
+        } else {
+            f64::INFINITY
+        };
         while smaller.len() < k && !limits.stop() {
             let larger = self.larger(context, &smaller).into_iter();
             let larger = larger.filter(|set| *set != self.support);
             match best_of(context, larger.collect()) {
-                Some((next, _)) => smaller = next,
-                None => break,
+                Some((next, value)) if value < at => {
+                    smaller = next;
+                    if is_priced {
+                        at = value;
+                    }
+                }
+                _ => break,
             }
         }
         let at = context.try_support(&smaller);
@@ -158,7 +170,7 @@ pub(crate) fn extensions(
         .filter_map(|j| {
             let set = structure.close(support, [*j].into_iter(), |_| true, k);
             let new = set.iter().filter(|i| !support.contains(i));
-            let sum: f64 = new.map(|i| gain(*i)).sum();
+            let sum: f64 = new.map(|i| gain(*i) - structure.costs[*i]).sum();
             let size = set.len() - support.len();
             (size > 0 && sum > 0.0).then(|| (sum / size as f64, set))
         })

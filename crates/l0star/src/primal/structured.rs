@@ -1,4 +1,4 @@
-//! Starts for problems with groups, bounds or heredity, whose models are compared by fitting them.
+//! Starts for problems with groups, bounds, prices or heredity, whose models are compared by fitting them.
 
 use super::Random;
 use super::pool::Pool;
@@ -81,11 +81,21 @@ impl Structured {
                 if next.len() == support.len() {
                     continue;
                 }
+                // Where features have prices a set is filled up only as long as that pays.
+                let mut least = match structure.priced {
+                    true => context.try_support(&next),
+                    false => f64::INFINITY,
+                };
                 loop {
                     let larger = self.larger(structure, &next, TRIES, context);
                     let others = larger.into_iter().filter(|set| *set != support).collect();
                     match greedy::best_of(context, others) {
-                        Some((set, _)) if !limits.stop() => next = set,
+                        Some((set, at)) if at < least && !limits.stop() => {
+                            next = set;
+                            if structure.priced {
+                                least = at;
+                            }
+                        }
                         _ => break,
                     }
                 }

@@ -15,7 +15,7 @@ use roles::Roles;
 ///
 /// | part | default |
 /// |---|---|
-/// | `k` | 1 |
+/// | `k` | 1; with an `l0_penalty` all features |
 /// | `loss` | quadratic |
 /// | `ridge` | 1e-3 |
 /// | `weights` | 1 for every row |
@@ -27,6 +27,9 @@ use roles::Roles;
 /// | `groups` | every column is a feature of its own |
 /// | `bounds`, `nonnegative` | −∞ to ∞ for every coefficient |
 /// | `requires` | no feature needs another |
+/// | `l0_penalty` | 0 |
+/// | `l0_factor` | 1 for every feature |
+/// | `assume_max_coefficient` | none |
 #[derive(Debug, Clone)]
 pub struct Builder {
     design: Design,
@@ -34,7 +37,7 @@ pub struct Builder {
     names: Option<Vec<String>>,
     loss: Arc<dyn Loss>,
     ridge: f64,
-    k: usize,
+    k: Option<usize>,
     weights: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     intercept: bool,
@@ -47,6 +50,9 @@ pub struct Builder {
     groups: Vec<Vec<usize>>,
     bounds: Vec<(usize, f64, f64)>,
     required: Vec<(usize, Vec<usize>)>,
+    l0_penalty: f64,
+    l0_factors: Vec<(usize, f64)>,
+    assumed: Option<f64>,
 }
 
 impl Builder {
@@ -57,7 +63,7 @@ impl Builder {
             names: None,
             loss: Arc::new(Quadratic),
             ridge: 1e-3,
-            k: 1,
+            k: None,
             weights: None,
             offset: None,
             intercept: false,
@@ -69,6 +75,9 @@ impl Builder {
             groups: Vec::new(),
             bounds: Vec::new(),
             required: Vec::new(),
+            l0_penalty: 0.0,
+            l0_factors: Vec::new(),
+            assumed: None,
         }
     }
 
@@ -92,7 +101,7 @@ impl Builder {
 
     /// At most this many selectable features; more than there are means all of them.
     pub fn k(mut self, k: usize) -> Self {
-        self.k = k;
+        self.k = Some(k);
         self
     }
 
@@ -188,6 +197,44 @@ impl Builder {
         self
     }
 
+    /// Adds a price ≥ 0 to the objective for every feature of the model, in units of the objective; k may then be left out.
+    ///
+    /// Included features pay like any other, columns that are in for free pay nothing, and a group pays once.
+    ///
+    /// ```
+    /// use l0star::{Design, Problem, Settings, solve};
+    ///
+    /// let design = Design::dense(4, 2, vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0])?;
+    /// let builder = Problem::builder(design, vec![1.1, 1.9, 3.2, 3.9]).ridge(1e-4);
+    /// let problem = builder.l0_penalty(0.1).build()?;
+    /// let solution = solve(&problem, &Settings::default())?;
+    /// // The first column explains less than it costs.
+    /// assert_eq!(solution.support, [1]);
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn l0_penalty(mut self, penalty: f64) -> Self {
+        self.l0_penalty = penalty;
+        self
+    }
+
+    /// Multiplies the price of the feature that a column belongs to by a factor ≥ 0: large ones are for what costs more to
+    /// measure.
+    pub fn l0_factor(mut self, column: usize, factor: f64) -> Self {
+        self.l0_factors.push((column, factor));
+        self
+    }
+
+    /// Assumes that no coefficient of a feature is larger than this in absolute value: what is found and proved is then about
+    /// such models alone. Where columns are standardised it is about their coefficients, those per standard deviation, so that
+    /// units do not matter; else about the columns as given.
+    ///
+    /// It is a bound like those of [`Builder::bounds`], for all features that k counts, and makes hard problems far easier. But
+    /// it is a guess: [`Problem::assumed_max_coefficient`] tells whoever shows the result.
+    pub fn assume_max_coefficient(mut self, most: f64) -> Self {
+        self.assumed = Some(most);
+        self
+    }
+
     /// Keeps a column in every model, outside the budget k, with its own ridge ≥ 0.
     pub fn always_in(mut self, column: usize, ridge: f64) -> Self {
         self.always_in.push((column, Some(ridge)));
@@ -244,6 +291,7 @@ impl Builder {
             mut free,
             included,
             mut structure,
+            mut l0_factors,
         } = roles;
         if self.intercept {
             design = design.with_column(&vec![1.0; b.len()]);
@@ -251,6 +299,7 @@ impl Builder {
             names.push("(intercept)".to_owned());
             free.push(columns);
             structure.add_column();
+            l0_factors.push(0.0);
         }
         let (bounds, standardize) = (&mut structure.bounds, self.standardize);
         let standard = Standard::new(&design, &p, self.intercept, standardize, bounds)?;
@@ -258,6 +307,17 @@ impl Builder {
             design = own;
             Arc::new(standard)
         });
+
+        if let Some(most) = self.assumed {
+            if !(most > 0.0 && most.is_finite()) {
+                return Err(Error::Setting {
+                    name: "assume_max_coefficient",
+                    value: most.to_string(),
+                    range: "it must be a finite number > 0",
+                });
+            }
+            structure.assume(most, selectable.iter().chain(included.iter().flatten()));
+        }
 
         let (norms, sizes): (Vec<f64>, Vec<f64>) =
             (0..design.columns()).map(|j| design.norm_above(j)).unzip();
@@ -268,6 +328,7 @@ impl Builder {
             p: &p,
             ridge: &ridge,
             bounds: &structure.bounds,
+            costs: &structure.costs,
             norms: &norms,
             loss: &*self.loss,
             centred: self.intercept,
@@ -284,6 +345,11 @@ impl Builder {
                 what: "the objective of the null model",
             });
         }
+        let features = selectable.len() + included.len();
+        let k = self.k.unwrap_or(match structure.priced {
+            true => features,
+            false => 1,
+        });
         let mut problem = Problem {
             design,
             standard,
@@ -297,11 +363,13 @@ impl Builder {
             penalised,
             included,
             structure: structure.is_needed().then(|| Arc::new(structure)),
+            l0_factors: l0_factors.into(),
             twins: Arc::new(twins),
             unpenalised: Unpenalised::default(),
             norms,
             sizes,
-            k: self.k,
+            k,
+            assumed: self.assumed,
             has_intercept: self.intercept,
             null_value,
             empty_value: Arc::default(),

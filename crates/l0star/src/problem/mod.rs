@@ -3,6 +3,8 @@
 //! ```text
 //! minimize  P(x) = L(Ax + o) + ½ Σ λ_i x_i²   subject to  at most k of the selectable features are non-zero
 //! ```
+//!
+//! With prices, `P(x) + Σ c_j [feature j is in]` is minimised.
 
 mod builder;
 mod csc;
@@ -63,6 +65,8 @@ pub struct Problem {
     pub(crate) included: Vec<Box<[usize]>>,
     /// Groups, bounds and heredity, where there are any.
     pub(crate) structure: Option<Arc<Structure>>,
+    /// What the price of each feature is multiplied by, by its first column.
+    l0_factors: Arc<[f64]>,
     /// Columns that say the same.
     twins: Arc<Twins>,
     /// Always-in columns with λ = 0, and what makes bounds with them valid.
@@ -72,6 +76,7 @@ pub struct Problem {
     /// The sizes that the rounding of `a_jᵀv` is relative to: the norms, or more for a view.
     pub(crate) sizes: Vec<f64>,
     pub(crate) k: usize,
+    assumed: Option<f64>,
     pub(crate) has_intercept: bool,
     /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
     pub(crate) null_value: f64,
@@ -106,6 +111,46 @@ impl Problem {
         Self { k, ..self.clone() }.checked()
     }
 
+    /// The same problem with another price of a feature; the factors of prices stay.
+    pub fn with_l0_penalty(&self, penalty: f64) -> Result<Self> {
+        if !(penalty >= 0.0 && penalty.is_finite()) {
+            return Err(Error::Setting {
+                name: "l0_penalty",
+                value: penalty.to_string(),
+                range: "it must be a finite number >= 0",
+            });
+        }
+        self.empty_value();
+        let columns = self.design.columns();
+        let structure = self.structure.as_deref().cloned();
+        let mut structure = structure.unwrap_or_else(|| Structure::new(columns));
+        structure.price(penalty, &self.l0_factors);
+        let mut problem = self.clone();
+        let factor = |j: &usize| self.l0_factors[*j];
+        let mut pairs = self.selectable.windows(2);
+        if pairs.any(|pair| factor(&pair[0]) != factor(&pair[1])) {
+            // Columns of different prices do not stand for each other.
+            problem.twins = Arc::default();
+        }
+        problem.structure = structure.is_needed().then(|| Arc::new(structure));
+        Ok(problem)
+    }
+
+    /// The factors of the prices of some features, in all, by the columns of a [`crate::Solution`].
+    pub(crate) fn l0_weight(&self, columns: &[usize]) -> f64 {
+        let is_feature = |j: &&usize| self.selectable.binary_search(j).is_ok();
+        let features = columns.iter().filter(is_feature).copied();
+        let included = self.included.iter().map(|columns| columns[0]);
+        included.chain(features).map(|j| self.l0_factors[j]).sum()
+    }
+
+    /// The least factor > 0 of a price that can be chosen; 1 where nothing has one.
+    pub(crate) fn least_l0_factor(&self) -> f64 {
+        let factors = self.selectable.iter().map(|j| self.l0_factors[*j]);
+        let least = factors.filter(|factor| *factor > 0.0).reduce(f64::min);
+        least.unwrap_or(1.0)
+    }
+
     /// With what depends on k and on the roles of the columns made anew.
     fn checked(self) -> Result<Self> {
         let mut problem = self;
@@ -134,6 +179,18 @@ impl Problem {
         self.rows() < self.selectable.len() && self.ridge_share() < SMALL_RIDGE
     }
 
+    /// A ridge, one digit long, with which proofs are far easier than with this one: large enough beside the curvatures for
+    /// bounds to get far, and at least ten times as large.
+    pub fn stronger_ridge(&self, ridge: f64) -> f64 {
+        let factor = (SMALL_RIDGE / self.ridge_share()).max(10.0);
+        let wanted = ridge * factor;
+        if !wanted.is_finite() || wanted <= 0.0 {
+            return 10.0 * ridge;
+        }
+        let unit = 10f64.powf(wanted.log10().floor());
+        (wanted / unit * (1.0 - 1e-9)).ceil() * unit
+    }
+
     /// The ridges of the selectable features as a share of their curvatures, on average.
     pub(crate) fn ridge_share(&self) -> f64 {
         let (mut ridges, mut squares) = (0.0, 0.0);
@@ -157,6 +214,11 @@ impl Problem {
     /// Names of the data columns.
     pub fn names(&self) -> &[String] {
         &self.names[..self.columns()]
+    }
+
+    /// The largest coefficient that is assumed ([`Builder::assume_max_coefficient`]): what is proved holds for models within it.
+    pub fn assumed_max_coefficient(&self) -> Option<f64> {
+        self.assumed
     }
 
     /// The features that can be chosen, in column order; a group by its first column.
@@ -183,6 +245,31 @@ impl Problem {
     /// Whether any coefficient has a finite bound.
     pub(crate) fn is_boxed(&self) -> bool {
         self.structure.as_ref().is_some_and(|s| s.boxed)
+    }
+
+    /// Whether features have prices.
+    pub(crate) fn is_priced(&self) -> bool {
+        self.structure.as_ref().is_some_and(|s| s.priced)
+    }
+
+    /// `Σ c_j` over some selectable features and all included ones: what the objective pays for a model with this set.
+    ///
+    /// A sum of numbers ≥ 0: its rounding is that of as many additions.
+    pub(crate) fn cost(&self, support: &[usize]) -> f64 {
+        let Some(structure) = self.structure.as_ref().filter(|s| s.priced) else {
+            return 0.0;
+        };
+        let included = self.included.iter().map(|columns| columns[0]);
+        let features = included.chain(support.iter().copied());
+        features.map(|j| structure.costs[j]).sum()
+    }
+
+    /// What the objective pays for the features that some columns belong to: those of a [`crate::Solution`] or a
+    /// [`crate::Model`], included features among them.
+    pub fn l0_cost(&self, columns: &[usize]) -> f64 {
+        let is_feature = |j: &usize| self.selectable.binary_search(j).is_ok();
+        let features: Vec<usize> = columns.iter().copied().filter(is_feature).collect();
+        self.cost(&features)
     }
 
     /// The columns of some features, appended.

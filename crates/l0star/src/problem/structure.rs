@@ -1,9 +1,10 @@
-//! What a problem asks of its features beyond "at most k": groups, bounds of coefficients, features that need others.
+//! What a problem asks of its features beyond "at most k": groups, bounds of coefficients, features that need others, a
+//! price for each feature.
 //!
 //! A *feature* is a column, or a group of columns that is chosen as a whole; it goes by its first column, its *leader*.
 //! Supports are lists of leaders. A problem without any of this has no [`Structure`].
 
-/// Groups, bounds and parents of the features of a problem.
+/// Groups, bounds, parents and prices of the features of a problem.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Structure {
     /// The columns of each leader; any other column stands for itself.
@@ -16,6 +17,10 @@ pub(crate) struct Structure {
     pub ancestors: Vec<Vec<usize>>,
     /// Whether any feature needs another.
     pub heredity: bool,
+    /// Of each leader: what the objective pays for having it in the model, ≥ 0.
+    pub costs: Vec<f64>,
+    /// Whether any price is above 0. Then a larger set need not be better than its subsets.
+    pub priced: bool,
 }
 
 impl Structure {
@@ -27,6 +32,8 @@ impl Structure {
             boxed: false,
             ancestors: vec![Vec::new(); columns],
             heredity: false,
+            costs: vec![0.0; columns],
+            priced: false,
         }
     }
 
@@ -35,6 +42,24 @@ impl Structure {
         self.members.push(Box::from([self.members.len()]));
         self.bounds.push((f64::NEG_INFINITY, f64::INFINITY));
         self.ancestors.push(Vec::new());
+        self.costs.push(0.0);
+    }
+
+    /// A price for every feature, times its factor.
+    pub(super) fn price(&mut self, penalty: f64, factors: &[f64]) {
+        self.costs = factors.iter().map(|factor| penalty * factor).collect();
+        self.priced = self.costs.iter().any(|cost| *cost > 0.0);
+    }
+
+    /// Narrows the bounds of the columns of some features, in the coordinates that these are in, to `most` on either side.
+    pub(super) fn assume<'a>(&mut self, most: f64, features: impl Iterator<Item = &'a usize>) {
+        for leader in features {
+            for j in &self.members[*leader] {
+                let (low, high) = &mut self.bounds[*j];
+                (*low, *high) = (low.max(-most), high.min(most));
+                self.boxed = true;
+            }
+        }
     }
 
     /// Whether something is asked.
@@ -42,14 +67,16 @@ impl Structure {
         self.heredity || !self.is_plain()
     }
 
-    /// Whether all features are single columns without bounds.
+    /// Whether all features are single columns without bounds and prices.
     pub(crate) fn is_plain(&self) -> bool {
-        !self.boxed && self.members.iter().all(|members| members.len() == 1)
+        !self.boxed && !self.priced && self.members.iter().all(|members| members.len() == 1)
     }
 
     /// What is asked, in a word.
     pub(crate) fn name(&self) -> &'static str {
-        if self.boxed {
+        if self.priced {
+            "an l0 penalty"
+        } else if self.boxed {
             "bounds"
         } else if self.heredity {
             "required features"

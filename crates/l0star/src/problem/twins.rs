@@ -65,6 +65,8 @@ pub(super) struct Columns<'a> {
     pub p: &'a [f64],
     pub ridge: &'a [f64],
     pub bounds: &'a [(f64, f64)],
+    /// Prices of features; empty where there are none.
+    pub costs: &'a [f64],
     pub norms: &'a [f64],
     pub loss: &'a dyn Loss,
     pub centred: bool,
@@ -183,6 +185,10 @@ impl Columns<'_> {
         if low < least || high > most {
             return None;
         }
+        // One stands for the other only at the same price.
+        if self.costs.get(column) != self.costs.get(leader) {
+            return None;
+        }
         let errors: Vec<f64> = own.iter().zip(other).map(|(a, b)| b - ratio * a).collect();
         let shift = centre(&errors);
         let square: f64 = errors
@@ -251,6 +257,7 @@ impl Problem {
                     p: &self.p,
                     ridge: &self.ridge,
                     bounds: &bounds,
+                    costs: self.structure.as_ref().map_or(&[], |s| &s.costs),
                     norms: &self.norms,
                     loss: &*self.loss,
                     centred: self.has_intercept,
@@ -298,8 +305,11 @@ impl Problem {
     }
 
     /// The problem without followers. `None` where there are none, where all leaders fit into a model, so that
-    /// followers take the rest, and where twins are not close enough for so many features.
+    /// followers take the rest, where twins are not close enough for so many features, and where features have prices.
     pub(crate) fn leading(&self) -> Result<Option<Self>> {
+        if self.is_priced() {
+            return Ok(None);
+        }
         let mut is_follower = vec![false; self.design.columns()];
         for twin in self.twins.followers() {
             is_follower[twin.column] = true;

@@ -46,7 +46,7 @@ impl Problem {
             let columns = restricted.columns.clone();
             match value - restricted.certify().value() <= CLOSE * value {
                 true => value,
-                false => value.min(descend(self, &columns, &x)),
+                false => value.min(descend(self, &columns, &x) + self.cost(&[])),
             }
         })
     }

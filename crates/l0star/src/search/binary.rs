@@ -178,9 +178,10 @@ impl Left {
         &self.included[self.always..]
     }
 
-    /// Whether at most one support is left, subsets aside.
-    fn is_leaf(&self) -> bool {
-        self.budget == 0 || self.free.len() <= self.budget
+    /// Whether at most one support is left, subsets aside. Where features have prices, subsets may be better.
+    fn is_leaf(&self, problem: &Problem) -> bool {
+        let fits = self.free.len() <= self.budget;
+        self.budget == 0 || self.free.is_empty() || (fits && !problem.is_priced())
     }
 }
 
@@ -267,7 +268,8 @@ impl<R: Relaxation> BinaryTree<R> {
 
     /// Closes a node with a small budget by looking at all its models, where that is worth it.
     fn enumerate(&mut self, task: &Task, context: &mut Context) -> bool {
-        if context.incumbents.wants_list() {
+        // What is handed out is certified with its subsets, which is no proof for these where features have prices.
+        if context.incumbents.wants_list() || context.problem.is_priced() {
             return false;
         }
         let (problem, relaxation) = (context.problem, &mut self.relaxation);
@@ -387,7 +389,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         self.relaxation.prepare(problem, &first, start);
         for round in 1.. {
             let now = task(node, &left, low, context, &limits);
-            if left.is_leaf() {
+            if left.is_leaf(problem) {
                 return self.close_leaf(node, &left, &now, context, children);
             }
             if left.budget <= SMALL_BUDGET && self.enumerate(&now, context) {
@@ -419,7 +421,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             if node.depth == 0 {
                 context.reporter.set_features_left(left.free.len());
             }
-            if left.is_leaf() {
+            if left.is_leaf(problem) {
                 continue;
             }
             let now = task(node, &left, low, context, &limits);

@@ -178,10 +178,43 @@ impl<'p> Context<'p> {
         }
         let objective = fit.objective;
         self.incumbents.share(support, objective);
-        if objective <= best && self.incumbents.offer(support, fit, self.source) {
-            self.announce_incumbent(support, self.source);
+        if let Some(smaller) = self.unused_left_out(support, &fit) {
+            fit.objective += self.problem.cost(&smaller) - self.problem.cost(support);
+            let mut dropped = support.to_vec();
+            dropped.retain(|j| !smaller.contains(j));
+            let dropped = self.problem.expanded(&dropped);
+            fit.x.retain(|(j, _)| !dropped.contains(j));
+            self.offer(&smaller, fit);
+        } else {
+            self.offer(support, fit);
         }
         objective
+    }
+
+    fn offer(&mut self, support: &[usize], fit: Fit) {
+        let is_good = fit.objective <= self.incumbents.reference();
+        if is_good && self.incumbents.offer(support, fit, self.source) {
+            self.announce_incumbent(support, self.source);
+        }
+    }
+
+    /// Where features have prices: the features of a model that it has a use for, if these are fewer. A list is of sets, and
+    /// a set pays for all its features.
+    fn unused_left_out(&self, support: &[usize], fit: &Fit) -> Option<Vec<usize>> {
+        let structure = self.problem.structure.as_ref().filter(|s| s.priced)?;
+        if self.incumbents.wants_list() {
+            return None;
+        }
+        let is_used = |j: &usize| {
+            let members = &structure.members[*j];
+            let mut own = fit.x.iter().filter(|(i, _)| members.contains(i));
+            own.any(|(_, x)| *x != 0.0)
+        };
+        let wanted = support.iter().copied().filter(is_used);
+        let smaller = structure.close(&[], wanted, |_| true, support.len());
+        let decision = self.incumbents.decision();
+        let follows = decision.is_none_or(|decision| decision.allows(&smaller));
+        (smaller.len() < support.len() && follows).then_some(smaller)
     }
 
     /// Tries a support that a relaxation proposes: one that is known already is not fitted again, and one that is seen not to be

@@ -6,11 +6,12 @@ use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::settings::Status;
 
-/// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted.
+/// Fits every support of size `min(k, d)` (a smaller one is never better), and the smaller ones if a list is wanted, or features
+/// have prices.
 /// Returns what is proved and, if a limit came first, which.
 pub fn run(context: &mut Context) -> Result<(Option<Certified>, Option<Status>)> {
     let problem = context.problem;
-    let many = context.incumbents.wants_list();
+    let many = context.incumbents.wants_list() || problem.is_priced();
     let supports = if many {
         count_subsets(problem)
     } else {

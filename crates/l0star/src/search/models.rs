@@ -15,11 +15,13 @@ const EASY: u64 = 50;
 pub(crate) fn first(context: &mut Context) {
     if context.problem.has_weak_bounds() {
         begin(context);
-        proceed(
-            context,
-            FIRST,
-            PATIENCE * context.problem.support_size() as u64,
-        );
+        let mut size = context.problem.support_size();
+        if context.problem.is_priced() {
+            // Prices say how large models are, more than k does.
+            let known = context.incumbent().map_or(0, |known| known.support.len());
+            size = size.min(known + 1);
+        }
+        proceed(context, FIRST, PATIENCE * size as u64);
     }
 }
 

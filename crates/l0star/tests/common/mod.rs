@@ -1,6 +1,7 @@
 //! Random small problems of every kind that users bring, degenerate ones included.
 #![allow(dead_code, missing_docs)]
 
+pub mod priced;
 pub mod stopped;
 
 use l0star::problem::Builder;
@@ -400,6 +401,17 @@ pub fn forced_case(seed: u64, loss: &str) -> RuledCase {
 }
 
 fn case_by_rules(seed: u64, loss: &str, structured: bool) -> RuledCase {
+    let (builder, loose, rules, words) = draft_by_rules(seed, loss, structured);
+    RuledCase {
+        built: builder.build(),
+        loose,
+        rules,
+        words,
+    }
+}
+
+/// The same, not built yet: what was asked, the loose problem, the rules, the words.
+fn draft_by_rules(seed: u64, loss: &str, structured: bool) -> (Builder, Problem, Rules, String) {
     let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 3);
     let form = Form::ALL.get(at).copied().unwrap_or(Form::Dense);
     let thin = matches!(form, Form::Sparse | Form::Padded | Form::SparseView);
@@ -499,14 +511,9 @@ fn case_by_rules(seed: u64, loss: &str, structured: bool) -> RuledCase {
     for (child, parents) in &rules.requires {
         builder = builder.requires(*child, parents);
     }
-    let built = builder.groups(rules.groups.clone()).build();
+    let builder = builder.groups(rules.groups.clone());
     let words = format!("{}, {form:?}, {rules:?}", draft.words);
-    RuledCase {
-        built,
-        loose,
-        rules,
-        words,
-    }
+    (builder, loose, rules, words)
 }
 
 /// Correlated columns and much noise: d = 25, k = 5, and no bound that settles it near the root.

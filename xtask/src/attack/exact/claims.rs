@@ -23,7 +23,9 @@ struct Model {
     columns: Vec<usize>,
     /// As a solution shows it: always-in columns that k does not count are not part of it.
     support: Vec<usize>,
+    /// The least P, and the prices of its features.
     least: Least,
+    cost: Exact,
 }
 
 /// The exact minimum of every model.
@@ -79,12 +81,20 @@ impl<'c> Truth<'c> {
             }
             let least = exact.least(&columns);
             let least = least.ok_or_else(|| format!("the oracle has no minimum over {set:?}"))?;
+            let costs = case.prices.costs(&case.rules, &set);
+            let cost = costs.into_iter().map(Exact::of);
+            let cost = cost.fold(Exact::of(0.0), |sum, own| sum.plus(&own));
+            let least = Least {
+                low: least.low.plus(&cost),
+                high: least.high.plus(&cost),
+            };
             let mut support = set;
             support.retain(|j| !case.rules.include_free.contains(j));
             models.push(Model {
                 columns,
                 support,
                 least,
+                cost,
             });
         }
         let sizes = models.iter().map(|model: &Model| model.support.len());
@@ -155,6 +165,10 @@ impl<'c> Truth<'c> {
         if !self.case.intercept && problem.scales().is_none() {
             let pairs: Vec<(usize, f64)> = coefficients.iter().copied().enumerate().collect();
             let exact = self.exact.objective(&pairs);
+            let exact = Least {
+                low: exact.low.plus(&model.cost),
+                high: exact.high.plus(&model.cost),
+            };
             let share = Exact::of(ROUNDING)
                 .times(&exact.high)
                 .plus(&Exact::of(TINY));

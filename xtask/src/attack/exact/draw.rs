@@ -4,6 +4,7 @@ use l0star::problem::Builder;
 use l0star::{Design, Problem, loss};
 use l0star_oracle::{Column, Dyadic, Loss, Row};
 
+use crate::soak::common::priced::Prices;
 use crate::soak::common::{Random, Rules, compress};
 
 /// A problem as it is drawn.
@@ -22,6 +23,8 @@ pub struct Case {
     /// Nothing about it is extreme: methods that converge slowly are tried, too.
     pub is_mild: bool,
     pub rules: Rules,
+    /// What features cost.
+    pub prices: Prices,
 }
 
 /// 10 to a power between two.
@@ -77,7 +80,8 @@ impl Case {
         let delta = [0.01, 0.1, 1.0][random.below(3)] * unit;
         let offset = random.chance(0.2);
         let offset = offset.then(|| (0..n).map(|_| unit * random.normal()).collect());
-        Self {
+        let square = if labels { 1.0 } else { unit * unit };
+        let mut case = Self {
             loss,
             // An extreme unit may leave the range: then the loss itself is refused.
             delta,
@@ -91,7 +95,12 @@ impl Case {
             rules: rules(random, d, if labels { 2 } else { 3 }, unit, &sizes),
             columns,
             response,
+            prices: Prices::default(),
+        };
+        if random.chance(0.3) && square.is_normal() {
+            case.prices = Prices::draw(random, &case.rules, square);
         }
+        case
     }
 
     /// The problem as a user states it.
@@ -132,6 +141,10 @@ impl Case {
         }
         for (child, parents) in &self.rules.requires {
             builder = builder.requires(*child, parents);
+        }
+        builder = builder.l0_penalty(self.prices.penalty);
+        for (j, factor) in &self.prices.factors {
+            builder = builder.l0_factor(*j, *factor);
         }
         Ok(builder)
     }

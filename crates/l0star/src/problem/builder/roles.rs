@@ -19,6 +19,8 @@ pub(super) struct Roles {
     pub free: Vec<usize>,
     pub included: Vec<Box<[usize]>>,
     pub structure: Structure,
+    /// What the price of each feature is multiplied by.
+    pub l0_factors: Vec<f64>,
 }
 
 impl Default for Roles {
@@ -29,6 +31,7 @@ impl Default for Roles {
             free: Vec::new(),
             included: Vec::new(),
             structure: Structure::new(0),
+            l0_factors: Vec::new(),
         }
     }
 }
@@ -71,6 +74,8 @@ impl Builder {
         let mut structure = Structure::new(columns);
         let leaders = self.leaders(names, &kinds, &mut structure, &known)?;
         self.check_bounds(names, &ridge, &kinds, &mut structure, &known)?;
+        let l0_factors = self.l0_factors(names, &leaders, &known)?;
+        structure.price(self.l0_penalty, &l0_factors);
 
         let parents = self.parents(&leaders, &known)?;
         let mut included = vec![false; columns];
@@ -138,6 +143,7 @@ impl Builder {
             structure.ancestors[child] = all;
         }
         roles.structure = structure;
+        roles.l0_factors = l0_factors;
         Ok((ridge, roles))
     }
 
@@ -232,6 +238,41 @@ impl Builder {
             structure.boxed |= low.is_finite() || high.is_finite();
         }
         Ok(())
+    }
+
+    /// What the price of each feature is multiplied by. The columns of a group share one factor: one that is given for any of
+    /// them is that of the group.
+    fn l0_factors(
+        &self,
+        names: &[String],
+        leaders: &[usize],
+        known: &dyn Fn(usize) -> Result<usize>,
+    ) -> Result<Vec<f64>> {
+        let range = "it must be a finite number >= 0";
+        let refuse = |name, value: f64| {
+            let value = value.to_string();
+            Err(Error::Setting { name, value, range })
+        };
+        let penalty = self.l0_penalty;
+        if !(penalty >= 0.0 && penalty.is_finite()) {
+            return refuse("l0_penalty", penalty);
+        }
+        let mut factors: Vec<Option<f64>> = vec![None; leaders.len()];
+        for (column, factor) in &self.l0_factors {
+            let leader = leaders[known(*column)?];
+            let is_finite = factor.is_finite() && (penalty * factor).is_finite();
+            if !(*factor >= 0.0 && is_finite) {
+                return refuse("the l0 factor of a feature", *factor);
+            }
+            if factors[leader].is_some_and(|other| other != *factor) {
+                return Err(Error::Group {
+                    column: names[*column].clone(),
+                    reason: "belongs to a feature with two l0 factors: a group has one price, give one factor",
+                });
+            }
+            factors[leader] = Some(*factor);
+        }
+        Ok(factors.iter().map(|own| own.unwrap_or(1.0)).collect())
     }
 
     /// The features that each feature needs directly, all by their leaders.

@@ -172,6 +172,7 @@ impl NewtonRows {
                 scale,
                 mu: work.mu[j],
                 feature,
+                cost: 0.0,
             }
         };
         let bare = problem.unpenalised.columns().iter();

@@ -11,7 +11,8 @@
 //!
 //! and `cost_g ≥ ½ν |x_g - y_g|² - κ` whenever `½ν|y_g|² ≤ (h_g - Θ)₊ + κ` and `½ν|x̂_g - y_g|² ≤ (1 - ν)((Θ - h_g)₊ + κ)`. A
 //! feature that is clearly in or clearly out of the relaxed support thus adds nearly its whole ridge to what holds a better
-//! model near y; one that is shared adds nothing. The κ are added to the gap.
+//! model near y; one that is shared adds nothing. The κ are added to the gap. With prices `h_g - c_g` takes the place of `h_g`, and Θ
+//! is at least 0: the identity is the same, as `top_m` is that of the positive parts.
 
 use crate::bound::box_atom;
 use crate::linalg::rounding::{U, gamma};
@@ -35,6 +36,8 @@ pub(crate) struct Place {
     pub mu: f64,
     /// Which of the free features it belongs to: columns of one are neighbours, and they are numbered in order.
     pub feature: Option<usize>,
+    /// The price of the free feature, at the first of its columns.
+    pub cost: f64,
 }
 
 /// The gap to what is better, and what the ridges add to the slack.
@@ -56,7 +59,7 @@ impl Slack {
         let least = match budget {
             0 => f64::INFINITY,
             m if m > atoms.len() => 0.0,
-            m => *atoms.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a)).1,
+            m => (*atoms.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a)).1).max(0.0),
         };
         let curbs = curbs && least.is_finite() && gap > 0.0;
         let most = SHARE * gap / places.len() as f64;
@@ -89,7 +92,9 @@ impl Slack {
 struct Feature<'a> {
     places: &'a [Place],
     is_free: bool,
+    /// With a price what is left of it, which may be below 0.
     atom: f64,
+    cost: f64,
     /// `Σ u²` and `Σ ε (|u| + ε)`: an atom moves by at most that.
     squares: f64,
     moved: f64,
@@ -98,6 +103,7 @@ struct Feature<'a> {
 impl<'a> Feature<'a> {
     fn new(places: &'a [Place]) -> Self {
         let (mut atom, mut squares, mut moved) = (0.0, 0.0, 0.0);
+        let cost = places[0].cost;
         for place in places {
             atom += box_atom(place.u, 1.0, place.bounds);
             squares += place.u * place.u;
@@ -106,7 +112,8 @@ impl<'a> Feature<'a> {
         Self {
             places,
             is_free: places[0].feature.is_some(),
-            atom,
+            atom: atom - cost,
+            cost,
             squares,
             moved,
         }
@@ -114,7 +121,7 @@ impl<'a> Feature<'a> {
 
     /// How far the atom can be from what was computed, with the rounding of comparing it to another.
     fn error(&self, other: f64) -> f64 {
-        1.01 * self.moved + gamma(self.places.len() + 32) * (self.squares + other)
+        1.01 * self.moved + gamma(self.places.len() + 32) * (self.squares + self.cost + other)
     }
 
     /// ν, a little less than could be claimed for at most κ = `most`; what it takes goes to `gap`.
@@ -156,7 +163,8 @@ impl<'a> Feature<'a> {
         }
         let out = 0.5 * nu * length - above;
         let inside = 0.5 * way * nu / (1.0 - nu) - below;
-        let rounding = gamma(self.places.len() + 64) * (self.squares + length + least);
+        let size = self.squares + self.cost + length + least;
+        let rounding = gamma(self.places.len() + 64) * size;
         *gap += out.max(inside).max(0.0) + rounding;
         nu * (1.0 - 1e-9)
     }

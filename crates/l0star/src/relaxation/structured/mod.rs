@@ -1,4 +1,4 @@
-//! The relaxation of problems with groups, bounds and heredity.
+//! The relaxation of problems with groups, bounds, prices and heredity.
 //!
 //! [`Structured`] solves nodes with [`Proximal`] over a [`Backend`]: the data in matrix form ([`Rows`]), or a frame in Gram
 //! form. Heredity needs nothing here: the tree follows it.
@@ -112,6 +112,11 @@ pub(crate) trait Backend: Clone + Send + Sync {
         gains: &dyn Fn(usize) -> f64,
     ) -> bool;
 
+    /// What may be said of the objective from a bound without the prices of what is in.
+    fn claim(&self, problem: &Problem, node: &Subproblem, bound: Certified) -> Certified {
+        node.with_cost(problem, bound)
+    }
+
     /// The bounds of the children of a node, from the point certified last, whose slopes are u.
     fn children(
         &self,
@@ -155,11 +160,14 @@ impl<B: Backend> Structured<B> {
             free.extend(problem.members(*leader).iter().filter_map(place));
             groups.push(first..free.len());
         }
+        let structure = problem.structure.as_ref().filter(|s| s.priced);
+        let costs = structure.map(|s| node.free.iter().map(|j| s.costs[*j]).collect());
         Blocks {
             inside: inside.iter().filter_map(place).collect(),
             free,
             groups,
             budget: node.budget,
+            costs: costs.unwrap_or_default(),
             bounds: &shape.bounds,
             curvature: &shape.curvature,
         }
@@ -279,8 +287,14 @@ impl<B: Backend> Relaxation for Structured<B> {
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        // What is in has its price whatever is found here.
+        let paid = problem.cost(task.node.inside(problem));
+        let cut = match paid > 0.0 {
+            true => task.cut - paid + 1e-14 * (task.cut.abs() + paid),
+            false => task.cut,
+        };
         let goal = Goal {
-            cut: task.cut,
+            cut,
             tolerance,
             share: None,
             tight: tolerance,
@@ -292,6 +306,7 @@ impl<B: Backend> Relaxation for Structured<B> {
             .proximal
             .solve(&mut *smooth, &blocks, &goal, task.limits);
         drop(smooth);
+        let bound = self.backend.claim(problem, &task.node, bound);
         self.inside = task.node.included[problem.penalised.len()..].to_vec();
         self.free = task.node.free.to_vec();
         (bound, Exit::of(bound, task))
@@ -304,8 +319,13 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
-        let k = node.included.len() - problem.penalised.len() + node.budget;
+        let mut k = node.included.len() - problem.penalised.len() + node.budget;
         let weights = self.weights(problem);
+        if problem.is_priced() {
+            // As many as the shares add up to: more would cost more than the relaxed model pays.
+            let shares: f64 = weights.iter().map(|(share, _)| *share).sum();
+            k = k.min(self.inside.len() + (shares + 0.5) as usize);
+        }
         let mut order: Vec<usize> = (0..weights.len())
             .filter(|i| weights[*i].0 > 0.0 && weights[*i].1 > 0.0)
             .collect();

@@ -9,8 +9,10 @@
 //! A prox step of lengths t from v minimises `Σ (x_j - v_j)²/2t_j + Ω(x)`. For given shares z a column takes
 //! `x_j = z clamp(v_j/(z + t_j))`, and the slope of a group's value in z is `-Σ h_j((v_j - x_j)/t_j)`, h the atom of a
 //! column: it rises with z. So z_g is where that sum equals the multiplier τ of the budget (or an end of [0, 1]), and τ
-//! where the shares add up to m: two monotone equations.
+//! where the shares add up to m: two monotone equations. A group with the price c has the multiplier `τ + c`, and τ is 0 where
+//! the budget is not used up.
 
+use std::iter::repeat;
 use std::ops::Range;
 
 use crate::bound::box_atom;
@@ -24,6 +26,8 @@ pub(super) struct Target<'a> {
     pub t: &'a [f64],
     pub bounds: &'a [(f64, f64)],
     pub groups: &'a [Range<usize>],
+    /// What a whole share of each group costs; empty where nothing does.
+    pub costs: &'a [f64],
     pub budget: usize,
 }
 
@@ -104,33 +108,39 @@ impl Target<'_> {
             .collect();
         shares.clear();
         let pulled = ends.iter().filter(|(most, _)| *most > 0.0).count();
-        if pulled <= self.budget {
+        if pulled <= self.budget && self.costs.is_empty() {
             shares.extend(
                 ends.iter()
                     .map(|(most, _)| f64::from(u8::from(*most > 0.0))),
             );
             return;
         }
+        let costs = self.costs.iter().copied().chain(repeat(0.0));
         let fill = |tau: f64, shares: &mut Vec<f64>| -> f64 {
             shares.clear();
-            let groups = self.groups.iter().zip(&lengths);
-            shares.extend(
-                ends.iter()
-                    .zip(groups)
-                    .map(|((most, least), (group, length))| {
-                        if *most <= tau {
-                            0.0
-                        } else if *least >= tau {
-                            1.0
-                        } else {
-                            self.share(group, *length, tau)
-                        }
-                    }),
-            );
+            let groups = self.groups.iter().zip(&lengths).zip(costs.clone());
+            shares.extend(ends.iter().zip(groups).map(
+                |((most, least), ((group, length), cost))| {
+                    let tau = tau + cost;
+                    if *most <= tau {
+                        0.0
+                    } else if *least >= tau {
+                        1.0
+                    } else {
+                        self.share(group, *length, tau)
+                    }
+                },
+            ));
             shares.iter().sum()
         };
+        if !self.costs.is_empty() && fill(0.0, shares) <= self.budget as f64 {
+            return;
+        }
         // In ν = 1/√τ the sum is nearly piecewise linear, from 0 at the strongest pull up.
-        let strongest = ends.iter().map(|(most, _)| *most).fold(0.0, f64::max);
+        let pulls = ends.iter().zip(costs.clone());
+        let strongest = pulls
+            .map(|((most, _), cost)| most - cost)
+            .fold(0.0, f64::max);
         // A pull that overflows is taken for the largest float: ν never starts at 0.
         let start = 1.0 / strongest.min(f64::MAX).sqrt();
         let (mut low, mut high) = (start, 2.0 * start);
@@ -197,6 +207,7 @@ mod tests {
                 t: &[1e-60; 5],
                 bounds: &[free, free, free, (-1.0, 1.0), free],
                 groups: &[0..2, 2..3, 3..4, 4..5],
+                costs: &[],
                 budget: 2,
             };
             let mut shares = Vec::new();
@@ -220,6 +231,12 @@ mod tests {
             }
         }
         value
+            + target
+                .costs
+                .iter()
+                .zip(shares)
+                .map(|(c, z)| c * z)
+                .sum::<f64>()
     }
 
     proptest! {
@@ -230,7 +247,8 @@ mod tests {
             high in proptest::collection::vec(prop_oneof![Just(f64::INFINITY), Just(0.0), 0.0..2.0f64], 8),
             low in proptest::collection::vec(prop_oneof![Just(f64::INFINITY), Just(0.0), 0.0..2.0f64], 8),
             cuts in proptest::collection::vec(any::<bool>(), 7),
-            budget in 1usize..5,
+            costs in prop_oneof![Just(Vec::new()), proptest::collection::vec(prop_oneof![Just(0.0), 0.0..2.0f64], 8)],
+            budget in 1usize..10,
             other in proptest::collection::vec(0.0..1.0f64, 8),
         ) {
             let mut groups = Vec::new();
@@ -242,7 +260,8 @@ mod tests {
                 }
             }
             let bounds: Vec<(f64, f64)> = low.iter().zip(&high).map(|(l, h)| (-l, *h)).collect();
-            let target = Target { v: &v, t: &t, bounds: &bounds, groups: &groups, budget };
+            let costs = &costs[..costs.len().min(groups.len())];
+            let target = Target { v: &v, t: &t, bounds: &bounds, groups: &groups, costs, budget };
             let mut shares = Vec::new();
             target.shares(&mut shares);
             prop_assert!(shares.iter().sum::<f64>() <= budget as f64 * (1.0 + 1e-12));

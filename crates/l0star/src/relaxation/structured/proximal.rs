@@ -7,19 +7,21 @@
 //! P(x) ≥ D(y) = f(y) + uᵀy - Σ_S q - top_m(q_F)      for every x of the node,
 //! ```
 //!
-//! so every iterate gives a bound; the best one is kept, and a [`Smooth`] certifies it.
+//! so every iterate gives a bound; the best one is kept, and a [`Smooth`] certifies it. Where features have prices c, the
+//! relaxed problem pays `Σ c_g z_g` for the shares of free features, and their atoms are `(q_g - c_g)₊`. The prices of what is
+//! in are a constant that is not counted here.
 
 use std::ops::Range;
 
 use super::prox::Target;
-use crate::bound::{Certified, box_atom};
+use crate::bound::{Certified, Children, box_atom};
 use crate::limits::Limits;
-use crate::linalg::rounding::gamma;
+use crate::linalg::rounding::{U, gamma};
 use crate::linalg::select::top_sum;
 use crate::relaxation::model::Goal;
 
-/// Roundings of an atom with bounds beyond those of a plain one.
-pub(crate) const ATOM: usize = 16;
+/// Roundings of an atom with bounds and a price beyond those of a plain one.
+pub(crate) const ATOM: usize = 17;
 /// Most iterations at a node.
 const MAX_ITERATIONS: usize = 600;
 /// Every so many iterations the bound has to have come closer to the cut by `PROGRESS` of what is missing.
@@ -48,6 +50,8 @@ pub(crate) struct Blocks<'a> {
     pub groups: Vec<Range<usize>>,
     /// How many features may be non-zero.
     pub budget: usize,
+    /// The price of each free feature; empty where there are none.
+    pub costs: Vec<f64>,
     /// Of every column: its bounds, and a bound of the curvature of f along it, up to a common factor.
     pub bounds: &'a [(f64, f64)],
     pub curvature: &'a [f64],
@@ -77,8 +81,39 @@ impl Blocks<'_> {
     pub fn atoms(&self, u: &[f64], scratch: &mut Vec<f64>) -> f64 {
         let atom = |j: &usize| box_atom(u[*j], 1.0, self.bounds[*j]);
         let inside: f64 = self.inside.iter().map(atom).sum();
-        let atoms = self.groups.iter().map(|group| self.atom(group, u));
+        if self.costs.is_empty() {
+            let atoms = self.groups.iter().map(|group| self.atom(group, u));
+            return inside + top_sum(atoms, self.budget, scratch);
+        }
+        let atoms = self.groups.iter().zip(&self.costs).map(|(group, cost)| {
+            let atom = self.atom(group, u) - cost;
+            // Not `f64::max`, which would drop a NaN.
+            if atom < 0.0 { 0.0 } else { atom }
+        });
         inside + top_sum(atoms, self.budget, scratch)
+    }
+
+    /// The bounds of the children of a node whose free features are `free`: `child` certifies D risen by so much, less the
+    /// rounding of the atoms that are compared.
+    pub fn children(
+        &self,
+        free: &[usize],
+        u: &[f64],
+        child: impl Fn(f64, f64) -> Certified,
+    ) -> Children {
+        let mut atoms: Vec<f64> = self.groups.iter().map(|g| self.atom(g, u)).collect();
+        let rounding = self.selection_error(&atoms);
+        atoms.iter_mut().zip(&self.costs).for_each(|(q, c)| *q -= c);
+        let each = atoms.iter().copied().zip(free.iter().copied());
+        Children::from_atoms(each, self.budget, |rise| {
+            // A price that is far above all atoms rounds more than they do.
+            let own = if self.costs.is_empty() {
+                0.0
+            } else {
+                8.0 * U * rise
+            };
+            child(rise, rounding + own)
+        })
     }
 
     /// The atom of a feature.
@@ -257,6 +292,7 @@ impl Proximal {
                 t: &self.t,
                 bounds: &self.bounds,
                 groups: &node.groups,
+                costs: &node.costs,
                 budget: node.budget,
             };
             target.shares(&mut self.next_shares);
@@ -282,7 +318,7 @@ impl Proximal {
         None
     }
 
-    /// `½|x_S|² + Ω(x_F)` of the step, with the shares of the step.
+    /// `½|x_S|² + Ω(x_F)` of the step, with the shares of the step and what they cost.
     fn regular(&self, node: &Blocks) -> f64 {
         let square = |j: &usize| self.next[*j] * self.next[*j];
         let mut sum: f64 = node.inside.iter().map(square).sum();
@@ -292,6 +328,7 @@ impl Proximal {
                 sum += squares / z;
             }
         }
-        0.5 * sum
+        let paid = node.costs.iter().zip(&self.next_shares);
+        0.5 * sum + paid.map(|(cost, z)| cost * z).sum::<f64>()
     }
 }

@@ -11,7 +11,7 @@ use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
-use crate::linalg::rounding::gamma;
+use crate::linalg::rounding::{U, gamma};
 use crate::linalg::select::top_sum;
 use crate::problem::Problem;
 use crate::relaxation::Task;
@@ -214,12 +214,21 @@ impl Backend for Rows {
             return self.point.children(problem, node);
         };
         let frame = &self.work.frame;
-        let atoms: Vec<f64> = blocks.groups.iter().map(|g| blocks.atom(g, u)).collect();
-        let error = frame.error + frame.selection + blocks.selection_error(&atoms);
-        let each = atoms.iter().copied().zip(node.free.iter().copied());
-        Children::from_atoms(each, node.budget, |rise| {
-            Certified::from_frame(frame.dual + rise, lift.ceiling, error)
+        blocks.children(node.free, u, |rise, rounding| {
+            let error = frame.error + frame.selection + rounding;
+            let bound = Certified::from_frame(frame.dual + rise, lift.ceiling, error);
+            self.claim(problem, node, bound)
         })
+    }
+
+    /// What a lift says holds up to its ceiling, prices included.
+    fn claim(&self, problem: &Problem, node: &Subproblem, bound: Certified) -> Certified {
+        let bound = node.with_cost(problem, bound);
+        let ceiling = self.work.lift.as_ref().map(|lift| lift.ceiling);
+        match ceiling.filter(|ceiling| ceiling.is_finite()) {
+            Some(ceiling) => bound.at_most(ceiling - 4.0 * U * ceiling.abs()),
+            None => bound,
+        }
     }
 
     type Lift = Lift;
@@ -336,10 +345,8 @@ impl Rows {
             .slopes(&self.z, &problem.b, &mut self.point.alpha);
         self.point.update(problem);
         self.point.dots(problem, &task.node);
-        let bound = self
-            .point
-            .bound(problem, &task.node, &mut self.scratch)
-            .value();
+        let bound = self.point.bound(problem, &task.node, &mut self.scratch);
+        let bound = task.node.with_cost(problem, bound).value();
         let offset = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
         let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
         let error = gamma(x.len() + 6) * (size + offset);
@@ -371,7 +378,8 @@ impl Rows {
         let (_, base) = lifted.evaluate(point, blocks, &mut u);
         let dual = base - blocks.atoms(&u, &mut self.scratch);
         lifted.keep(point, &u, blocks, dual);
-        let bound = lifted.certify(blocks).value();
+        let bound = lifted.certify(blocks);
+        let bound = task.node.with_cost(problem, bound).value();
         let work = &self.work;
         let slope = |j: usize| (u[j], work.frame.slope);
         let (columns, slack) = self.slack(problem, task, point, task.reference - bound, &slope);
@@ -400,6 +408,7 @@ impl Rows {
                 scale: if has_ridge { self.shape.scale[j] } else { 0.0 },
                 mu: self.work.mu[j],
                 feature,
+                cost: 0.0,
             };
             (j, place)
         };
@@ -407,7 +416,13 @@ impl Rows {
         let included = problem.expanded(node.included);
         let mut all: Vec<(usize, Place)> = included.iter().map(|j| place(*j, None)).collect();
         for (i, leader) in node.free.iter().enumerate() {
-            all.extend(problem.members(*leader).iter().map(|j| place(*j, Some(i))));
+            let cost = problem.structure.as_ref().map_or(0.0, |s| s.costs[*leader]);
+            for (at, j) in problem.members(*leader).iter().enumerate() {
+                let (j, mut own) = place(*j, Some(i));
+                // A feature pays once.
+                own.cost = if at == 0 { cost } else { 0.0 };
+                all.push((j, own));
+            }
         }
         all.extend(bare.iter().map(|j| place(*j, None)));
         let (columns, places): (Vec<usize>, Vec<Place>) = all.into_iter().unzip();

@@ -56,7 +56,9 @@ impl State {
                 return Some("the model");
             }
             let x: Vec<(usize, f64)> = model.x.iter().map(|(j, x)| (*j as usize, *x)).collect();
-            let (saved, now) = (model.objective, problem.value(&x));
+            let set: Vec<usize> = model.support.iter().map(|j| *j as usize).collect();
+            let now = problem.value(&x) + problem.cost(&set);
+            let saved = model.objective;
             let close = 1e-6 * saved.abs() + 1e-9 * problem.null_value;
             let proved = model.evidence.unwrap_or(0.0);
             if !saved.is_finite() || (saved - now).abs() > close || !proved.is_finite() {

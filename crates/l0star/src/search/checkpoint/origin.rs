@@ -91,7 +91,7 @@ impl Origin {
         }
         if old.data != new.data {
             return refuse(
-                "it belongs to other data (or another ridge, weights or offset, or other columns to choose from)",
+                "it belongs to other data (or another ridge, l0 penalty, weights or offset, or other columns to choose from)",
             );
         }
         Ok(())
@@ -155,6 +155,9 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
         let (low, high): (Vec<f64>, Vec<f64>) = structure.bounds.iter().copied().unzip();
         numbers(&low);
         numbers(&high);
+        if structure.priced {
+            numbers(&structure.costs);
+        }
     }
     *hasher.finalize().as_bytes()
 }
