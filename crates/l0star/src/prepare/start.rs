@@ -7,13 +7,14 @@ use super::enumeration;
 use super::screening::{self, Brief};
 use crate::bound::{Certified, Subproblem};
 use crate::gram::frame::{Frame, Spread};
+use crate::gram::local::Pinned;
 use crate::gram::quadratic::Quadratic;
 use crate::gram::relaxation::GramRelaxation;
 use crate::gram::root::{MAX_COLUMNS, Root};
 use crate::gram::slot::FrameSlot;
 use crate::gram::small::Entries;
 use crate::gram::structured::GramBackend;
-use crate::gram::swaps::{self, Pinned};
+use crate::gram::swaps;
 use crate::heuristic;
 use crate::linalg::cholesky::Cholesky;
 use crate::primal;
@@ -138,7 +139,8 @@ impl<'p> Prepared<'p> {
             context.try_support(&support);
         }
         if !huber && context.looks_for_models() {
-            context.models = primal::quadratic(problem, Quadratic::whole(&root));
+            let models = primal::quadratic(problem, Quadratic::whole(&root), pinned);
+            models::adopt(context, models);
             if alive.is_none() {
                 models::first(context);
             }

@@ -10,6 +10,7 @@ use super::checkpoint::Prepared;
 use super::counters::Counters;
 use super::event::{Event, News, Observer, Phase, Source};
 use super::ledger::Ledger;
+use super::optima::{Optima, Optimum};
 use super::pool::{Entry, Incumbent, Pool};
 use super::saver::Save;
 use crate::bound::Certified;
@@ -120,6 +121,8 @@ pub struct Context<'p> {
     /// The search for models beside that for bounds, and what makes it.
     pub(crate) models: Option<Box<dyn ModelSearch<'p> + 'p>>,
     pub(crate) model_searches: Option<ModelSearches>,
+    /// What it shares with the searches for models of other sizes, or of other decisions.
+    pub(crate) optima: Option<Arc<Optima>>,
     /// Where the models that are tried come from.
     pub(crate) source: Source,
 }
@@ -129,6 +132,12 @@ pub(crate) trait ModelSearch<'p>: Send {
     /// Goes on for this many multiplications, until this many starts have found nothing better, or to a limit. What it finds is
     /// offered to the context.
     fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>);
+
+    /// Starts from these features soon: as many of them as there is room for, and others if there is more.
+    fn suggest(&mut self, features: &[usize]);
+
+    /// The best of the local optima since the last call.
+    fn fresh(&mut self) -> Vec<Optimum>;
 }
 
 /// Makes the search for models of a problem; `None` where there is nothing to choose from.
@@ -153,6 +162,7 @@ pub(super) struct Seed<'p> {
     gaps: (f64, f64),
     shared: Arc<Shared>,
     model_searches: Option<ModelSearches>,
+    optima: Option<Arc<Optima>>,
 }
 
 impl<'p> Seed<'p> {
@@ -178,6 +188,7 @@ impl<'p> Seed<'p> {
             has_nodes: false,
             models: None,
             model_searches: self.model_searches,
+            optima: self.optima.clone(),
             source: Source::Search,
         }
     }
@@ -198,6 +209,7 @@ impl<'p> Context<'p> {
             threads: settings.thread_count(),
             gaps: (settings.gap, settings.relative_gap),
             model_searches: None,
+            optima: None,
             shared: Arc::new(Shared {
                 best: AtomicU64::new(f64::INFINITY.to_bits()),
                 reference: AtomicU64::new(f64::INFINITY.to_bits()),
@@ -219,6 +231,7 @@ impl<'p> Context<'p> {
             gaps: self.gaps,
             shared: Arc::clone(&self.shared),
             model_searches: self.model_searches,
+            optima: self.optima.clone(),
         }
     }
 
@@ -258,9 +271,10 @@ impl<'p> Context<'p> {
         self.shared.purpose.decision
     }
 
-    /// Whether models are looked for beside the search: one that is about all of them.
+    /// Whether a search for models is to be made. With groups, bounds or heredity it knows nothing of decisions.
     pub(crate) fn looks_for_models(&self) -> bool {
-        self.ideas.primal && self.models.is_none() && self.decision().is_none()
+        let is_free = self.decision().is_none() || self.problem.structure.is_none();
+        self.ideas.primal && self.models.is_none() && is_free
     }
 
     /// Whether a list of models is wanted: then a set is done with only when all its subsets are, too.

@@ -15,6 +15,7 @@ mod frontier;
 pub(crate) mod handout;
 pub(crate) mod ledger;
 pub(crate) mod models;
+pub(crate) mod optima;
 pub mod paper;
 mod parallel;
 mod pool;
