@@ -16,7 +16,7 @@ const LARGE_RIDGE_OF_MANY: f64 = 5e-4;
 
 /// More triples than these under other losses are searched, and so they are where the time that is left is less than it takes on a
 /// thread, in seconds for each triple: a search that is stopped has a bound, an enumeration has none.
-const MOST_TRIPLES: f64 = 2e9;
+const MOST_TRIPLES: f64 = 5e7;
 const SECONDS_OF_A_TRIPLE: f64 = 3e-7;
 
 /// With larger ridges, as shares of the curvatures, columns of wide data are screened sooner than triples are enumerated.
