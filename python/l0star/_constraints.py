@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from l0star import _core
-from l0star._input import Words, column, columns
+from l0star._input import Data, Words, column, columns
 from l0star._options import Options
 
 
@@ -38,12 +39,21 @@ def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[in
         l0_penalty=float(options.l0_penalty),
         l0_factors=[
             (j, _number(factor, f"l0_factor[{key!r}]"))
-            for key, j, factor in _entries(options.l0_factor, names, "l0_factor")
+            for key, j, factor in _entries(options.l0_factor, words, "l0_factor")
         ],
         assume_max_coefficient=None
         if options.assume_max_coefficient is None
         else float(options.assume_max_coefficient),
     )
+
+
+def rules_of(options: Options, data: Data) -> _core.Rules:
+    """Look up what the options name in a data set, which may have been made from a frame with text."""
+    prepared = data.prepared
+    if prepared is None:
+        return rules(options, data.names)
+    left = replace(options, exclude=prepared.left(options.exclude))
+    return rules(left, data.names, prepared.texts)
 
 
 def _groups(groups: Any, names: Words) -> list[list[int]]:

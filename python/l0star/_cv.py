@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
-from l0star._constraints import rules
+from l0star._constraints import rules_of
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data, hold_out
@@ -75,9 +75,7 @@ class _CrossValidated(_SparseModel):
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
         Checkpoints(options)
         data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
-        prepared = data.prepared
-        left = options if prepared is None else replace(options, exclude=prepared.left(options.exclude))
-        ks = self._sizes(rules(left, data.names, [] if prepared is None else prepared.texts))
+        ks = self._sizes(rules_of(options, data))
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
             check_real(name, "ridges", ridge, above=0.0)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from l0star import _plot
-from l0star._constraints import rules
+from l0star._constraints import rules_of
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._frames import prepare
@@ -251,7 +251,7 @@ def sparse_path(
     prepared = prepare(X, options)
     labels = loss in LABEL_LOSSES
     data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
-    asked = rules(options, data.names)
+    asked = rules_of(options, data)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
-from l0star._constraints import rules
+from l0star._constraints import rules_of
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
@@ -175,11 +175,7 @@ class Job:
         self._held_out = data.held_out
         self._warnings: list[str] = []
         prepared = data.prepared
-        if prepared is None:
-            asked = rules(options, data.names)
-        else:
-            left = replace(options, exclude=prepared.left(options.exclude))
-            asked = rules(left, data.names, prepared.texts)
+        asked = rules_of(options, data)
         self._most = asked.n_features
         self._problem = _core.Problem(
             matrix(data.X),

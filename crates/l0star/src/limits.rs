@@ -87,6 +87,12 @@ impl Limits {
         bytes >= self.bytes / 2
     }
 
+    /// The time that is left, if it is limited.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        let deadline = self.deadline?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         (self.before + self.start.elapsed()).as_secs_f64()

@@ -323,6 +323,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
 ) -> D::Outcome {
     let problem = context.problem;
     context.model_searches = Some(primal::for_problem);
+    context.optima = common.optima();
     // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
     let started = resumed.filter(|state| state.started);
     let cut = context.incumbents.cut();

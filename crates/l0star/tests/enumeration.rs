@@ -1,4 +1,4 @@
-//! Small budgets by enumeration: in nodes of the Gram tree, and of pairs under other losses. The answers are those of brute force
+//! Small budgets by enumeration: in nodes of the Gram tree, and under other losses. The answers are those of brute force
 //! written here.
 #![allow(missing_docs)]
 
@@ -229,10 +229,11 @@ fn nodes_that_are_enumerated_leave_the_best_model() {
 }
 
 #[test]
-fn pairs_under_other_losses_are_proved() {
+fn a_few_features_under_other_losses_are_proved() {
     for loss in ["logistic", "huber", "squared-hinge"] {
         let mut at_once = 0;
-        for (seed, k) in (0..40).flat_map(|seed| [(seed, 1), (seed, 2)]) {
+        let small = (0..40).flat_map(|seed| [(seed, 1), (seed, 2)]);
+        for (seed, k) in small.chain((40..60).map(|seed| (seed, 3))) {
             let data = draw(seed, loss, 16);
             let problem = data.problem(k);
             let optimum = data.optimum(k);
@@ -243,7 +244,7 @@ fn pairs_under_other_losses_are_proved() {
             let found = solve(&problem, &without()).unwrap();
             check(&found, optimum, &words);
         }
-        assert!(at_once > 60, "{loss}: {at_once}");
+        assert!(at_once > 75, "{loss}: {at_once}");
     }
 }
 

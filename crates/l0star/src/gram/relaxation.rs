@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::condensed::Spread;
 use super::frame::{Frame, FrameModel};
+use super::local::Pinned;
 use super::mixed::MixedModel;
 use super::root::Root;
 use super::slot::{FrameSlot, GramStart};
 use super::small::{self, Entries, FEW, LARGEST, Space, square_bytes};
-use super::swaps::{self, Pinned};
+use super::swaps;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;

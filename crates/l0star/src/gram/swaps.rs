@@ -1,16 +1,13 @@
 //! A first incumbent: greedy forward selection, then the best swap until none improves ([`Local`]).
 
 use super::form::Form;
-use super::local::Local;
+use super::local::{Local, Pinned};
 use super::quadratic::Quadratic;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 
 /// A swap has to gain this share of P to be made.
 const WORTHWHILE: f64 = 1e-12;
-
-/// An index that is in every support (true), or in none.
-pub(crate) type Pinned = Option<(usize, bool)>;
 
 /// A support on its way up: features are added, then exchanged.
 pub(crate) struct Climb<'f> {
@@ -109,12 +106,7 @@ pub(crate) fn improve(
 
 /// The always-in columns, what is pinned, and of `start` as many as fit into k.
 fn begin(quadratic: &mut Quadratic, start: &[usize], k: usize, pinned: Pinned) -> Local {
-    let mut local = Local::new(quadratic);
-    match pinned {
-        Some((i, true)) if k > 0 => local.pin(i, quadratic),
-        Some((i, _)) => local.bar(i),
-        None => {}
-    }
+    let mut local = Local::pinned(quadratic, pinned.filter(|_| k > 0));
     for i in start {
         if local.size() < k {
             local.add(*i, quadratic);

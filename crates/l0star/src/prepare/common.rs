@@ -9,6 +9,7 @@ use crate::gram::triangle::Triangle;
 use crate::gram::working::{self, Working};
 use crate::problem::Problem;
 use crate::search::Context;
+use crate::search::optima::Optima;
 
 /// A Gram matrix of more multiplications is made in bands, by all threads, rather than from the part that is there …
 const MIDDLING_PRODUCT: f64 = 1e9;
@@ -28,6 +29,8 @@ pub(crate) struct Common {
     working: Option<Working>,
     /// The rows of the quadratic as they are kept, if making them took long.
     pub kept: Option<Arc<Triangle>>,
+    /// The local optima that their searches for models have found.
+    optima: Arc<Optima>,
     /// Whether there is one run alone, which need not be about all columns.
     pub(super) is_single: bool,
     /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
@@ -52,6 +55,11 @@ impl Common {
             ..Self::default()
         };
         self.twins.get_or_insert_with(|| Box::new([new(), new()]))
+    }
+
+    /// The local optima that runs share, if there is more than one.
+    pub(crate) fn optima(&self) -> Option<Arc<Optima>> {
+        (!self.is_single).then(|| Arc::clone(&self.optima))
     }
 
     /// The relaxation of a wide problem by working sets, where it applies.

@@ -2,18 +2,22 @@
 
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::small::{
-    Data, Entries, LARGEST, MOST, Space, enumerate, enumerate_pairs, square_bytes,
+    Data, Entries, LARGEST, MOST, Space, enumerate, enumerate_curved, square_bytes,
 };
 use crate::heuristic;
-use crate::problem::Problem;
 use crate::search::handout::{close, target};
 use crate::search::{Context, Phase, models};
 
-/// With larger ridges, as shares of the curvatures, pairs under other losses than the quadratic one are searched sooner …
-const LARGE_RIDGE_OF_PAIRS: f64 = 5e-3;
+/// With larger ridges, as shares of the curvatures, sets under other losses than the quadratic one are searched sooner …
+const LARGE_RIDGE_OF_CURVED: f64 = 5e-3;
 /// … and with more features than these, already with smaller ones.
 const MANY: usize = 3000;
 const LARGE_RIDGE_OF_MANY: f64 = 5e-4;
+
+/// More triples than these under other losses are searched, and so they are where the time that is left is less than it takes on a
+/// thread, in seconds for each triple: a search that is stopped has a bound, an enumeration has none.
+const MOST_TRIPLES: f64 = 5e7;
+const SECONDS_OF_A_TRIPLE: f64 = 3e-7;
 
 /// With larger ridges, as shares of the curvatures, columns of wide data are screened sooner than triples are enumerated.
 const LARGE_RIDGE: f64 = 0.5;
@@ -78,7 +82,7 @@ pub(crate) fn settle(
 /// Enumerates all models of a problem before anything else is prepared, where that is thought to be sooner done than a search;
 /// true when nothing is left to be searched.
 pub(crate) fn settle_first(context: &mut Context) -> bool {
-    settle_wide(context) || settle_pairs(context)
+    settle_wide(context) || settle_curved(context)
 }
 
 /// [`settle`] for a wide problem, from its columns, if that is thought to be sooner done than screening them.
@@ -103,19 +107,19 @@ fn settle_wide(context: &mut Context) -> bool {
     settle(&entries, &columns, problem.selectable.len(), context)
 }
 
-/// Enumerates all models of one or two features of a problem with another loss than the quadratic one whose bounds will not get
+/// Enumerates all models of up to three features of a problem with another loss than the quadratic one whose bounds will not get
 /// far; true when nothing is left to be searched, and all evidence is in the context.
-fn settle_pairs(context: &mut Context) -> bool {
+fn settle_curved(context: &mut Context) -> bool {
     let problem = context.problem;
     let m = problem.support_size();
     if problem.loss.is_quadratic()
         || !is_about_the_best(context)
-        || !(1..=2).contains(&m)
-        || !are_pairs_worthwhile(problem)
+        || !(1..=LARGEST).contains(&m)
+        || !is_curved_worthwhile(context)
     {
         return false;
     }
-    let Some(mut data) = Data::new(problem) else {
+    let Some(mut data) = Data::new(problem, m) else {
         return false;
     };
     if context.limits.is_too_much(data.bytes()) {
@@ -137,18 +141,25 @@ fn settle_pairs(context: &mut Context) -> bool {
         context,
         f64::INFINITY,
         <[usize]>::to_vec,
-        |target, watch| enumerate_pairs(&mut data, m, target, &limits, threads, watch).proof(),
+        |target, watch| enumerate_curved(&mut data, m, target, &limits, threads, watch).proof(),
     );
     context.counters.nodes += u64::from(is_settled);
     is_settled
 }
 
-/// Whether pairs are thought to be enumerated sooner than they are searched.
-fn are_pairs_worthwhile(problem: &Problem) -> bool {
-    let large = if problem.selectable.len() > MANY {
+/// Whether all models are thought to be enumerated sooner than they are searched.
+fn is_curved_worthwhile(context: &Context) -> bool {
+    let problem = context.problem;
+    let d = problem.selectable.len();
+    let large = if d > MANY {
         LARGE_RIDGE_OF_MANY
     } else {
-        LARGE_RIDGE_OF_PAIRS
+        LARGE_RIDGE_OF_CURVED
     };
-    problem.has_weak_bounds() && problem.ridge_share() < large
+    let triples = (d as f64).powi(3) / 6.0;
+    let seconds = triples * SECONDS_OF_A_TRIPLE / context.threads as f64;
+    let is_soon = problem.support_size() < LARGEST
+        || triples <= MOST_TRIPLES
+            && (context.limits.time_left()).is_none_or(|left| left.as_secs_f64() > seconds);
+    problem.has_weak_bounds() && problem.ridge_share() < large && is_soon
 }

@@ -9,12 +9,14 @@ use super::screening::{self, Brief};
 use crate::bound::{Certified, Subproblem};
 use crate::gram::condensed::Spread;
 use crate::gram::frame::Frame;
+use crate::gram::local::Pinned;
 use crate::gram::quadratic::Quadratic;
 use crate::gram::relaxation::GramRelaxation;
 use crate::gram::root::MAX_COLUMNS;
 use crate::gram::slot::FrameSlot;
 use crate::gram::small::Entries;
 use crate::gram::structured::GramBackend;
+use crate::gram::swaps;
 use crate::heuristic;
 use crate::primal;
 use crate::problem::{Problem, SMALL_RIDGE};
@@ -133,7 +135,8 @@ impl<'p> Prepared<'p> {
             context.try_support(&support);
         }
         if !huber && context.looks_for_models() {
-            context.models = primal::quadratic(problem, Quadratic::whole(&root));
+            let models = primal::quadratic(problem, Quadratic::whole(&root), pinned);
+            models::adopt(context, models);
             if alive.is_none() {
                 models::first(context);
             }

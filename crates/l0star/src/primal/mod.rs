@@ -12,15 +12,16 @@ mod structured;
 #[cfg(test)]
 mod tests;
 
-use pool::Pool;
+use pool::{Pool, Suggestions};
 use structured::Structured;
 
 use crate::gram::form::Form;
-use crate::gram::local::Local;
+use crate::gram::local::{Local, Pinned};
 use crate::gram::quadratic::Quadratic;
 use crate::problem::Problem;
 use crate::search::Context;
 use crate::search::context::ModelSearch;
+use crate::search::optima::Optimum;
 
 /// A start takes one of so many features at each step.
 const CHOICES: usize = 20;
@@ -42,18 +43,21 @@ pub(crate) fn for_problem<'p>(context: &mut Context<'p>) -> Option<Box<dyn Model
     if problem.structure.is_some() {
         Some(Box::new(Structured::new(problem)))
     } else if problem.loss.is_quadratic() {
-        quadratic(problem, Quadratic::of_problem(problem))
+        let of_problem = Quadratic::of_problem(problem);
+        let pinned = pinned(context, &of_problem);
+        quadratic(problem, of_problem, pinned)
     } else {
         Some(Box::new(Exchanges::of_loss(context)?))
     }
 }
 
-/// A search for models of a quadratic problem. `None` where there is nothing to choose from.
+/// A search for models of a quadratic problem, with or without a pinned index. `None` where there is nothing to choose from.
 pub(crate) fn quadratic<'p>(
     problem: &'p Problem,
     quadratic: Quadratic<'p>,
+    pinned: Pinned,
 ) -> Option<Box<dyn ModelSearch<'p> + 'p>> {
-    Some(Box::new(Exchanges::new(problem, quadratic)?))
+    Some(Box::new(Exchanges::new(problem, quadratic, pinned)?))
 }
 
 /// Starts and exchanges, and the pool of what they have found.
@@ -63,11 +67,14 @@ pub(crate) struct Exchanges<'p> {
     quadratic: Quadratic<'p>,
     is_model: bool,
     k: usize,
-    /// What is always in, alone.
+    /// What the decision that the search is about says of an index.
+    pinned: Pinned,
+    /// What is always in, and pinned, alone.
     base: Local,
     local: Local,
     /// The best local optima, by chosen indices.
     pool: Pool,
+    suggestions: Suggestions,
     random: Random,
     starts: u64,
     /// Multiplications that it may make in all, and those that it has made with what is gone.
@@ -77,12 +84,12 @@ pub(crate) struct Exchanges<'p> {
 
 impl<'p> Exchanges<'p> {
     /// `None` where there is nothing to choose from.
-    fn new(problem: &'p Problem, mut quadratic: Quadratic<'p>) -> Option<Self> {
+    fn new(problem: &'p Problem, mut quadratic: Quadratic<'p>, pinned: Pinned) -> Option<Self> {
         let k = problem.support_size();
         if k == 0 || quadratic.selectable <= k {
             return None;
         }
-        let base = Local::new(&mut quadratic);
+        let base = Local::pinned(&mut quadratic, pinned);
         Some(Self {
             problem,
             local: base.clone(),
@@ -90,7 +97,9 @@ impl<'p> Exchanges<'p> {
             quadratic,
             is_model: false,
             k,
+            pinned,
             pool: Pool::default(),
+            suggestions: Suggestions::default(),
             random: Random::new(),
             starts: 0,
             allowed: 0,
@@ -101,7 +110,8 @@ impl<'p> Exchanges<'p> {
     /// For any loss.
     fn of_loss(context: &mut Context<'p>) -> Option<Self> {
         let quadratic = model(context, &[]);
-        let primal = Self::new(context.problem, quadratic)?;
+        let pinned = pinned(context, &quadratic);
+        let primal = Self::new(context.problem, quadratic, pinned)?;
         Some(Self {
             is_model: true,
             ..primal
@@ -114,13 +124,33 @@ impl<'p> Exchanges<'p> {
 
     /// From the best model so far.
     fn known(&mut self, context: &Context) {
-        self.local.reset_to(&self.base);
-        let columns = &self.quadratic.columns[..self.quadratic.selectable];
         let known = context.incumbents.first().map(|known| known.support);
-        let known = known.unwrap_or_default();
-        let places = known.iter().filter_map(|j| columns.binary_search(j).ok());
-        for i in places.collect::<Vec<usize>>() {
-            self.local.add(i, &mut self.quadratic);
+        self.from(&known.unwrap_or_default());
+    }
+
+    /// From some features: cut down to k, or filled up.
+    fn from(&mut self, features: &[usize]) {
+        let columns = &self.quadratic.columns[..self.quadratic.selectable];
+        let places = features
+            .iter()
+            .filter_map(|j| columns.binary_search(j).ok());
+        let mut places: Vec<usize> = places.collect();
+        match self.pinned {
+            Some((i, true)) if !places.contains(&i) => places.push(i),
+            Some((i, false)) => places.retain(|j| *j != i),
+            _ => {}
+        }
+        if places.len() > self.k {
+            places = self.cut_down(&places);
+        }
+        self.begin_with(&places);
+    }
+
+    /// Begins with some indices, filled up to k.
+    fn begin_with(&mut self, places: &[usize]) {
+        self.local.reset_to(&self.base);
+        for j in places {
+            self.local.add(*j, &mut self.quadratic);
         }
         self.fill(1);
     }
@@ -171,11 +201,7 @@ impl<'p> Exchanges<'p> {
             }
         }
         let kept = self.cut_down(&union);
-        self.local.reset_to(&self.base);
-        for j in kept {
-            self.local.add(j, &mut self.quadratic);
-        }
-        self.fill(1);
+        self.begin_with(&kept);
     }
 
     /// What is left of some indices when those go, down to k, that cost least, or now and then any. Only the products of these
@@ -192,7 +218,9 @@ impl<'p> Exchanges<'p> {
             c0: quadratic.c0,
             selectable: union.len(),
         });
-        let mut local = Local::new(&mut small);
+        let own = |i| union.iter().position(|j| *j == i);
+        let pinned = self.pinned.and_then(|(i, inside)| Some((own(i)?, inside)));
+        let mut local = Local::pinned(&mut small, pinned);
         for i in 0..union.len() {
             local.add(i, &mut small);
         }
@@ -255,7 +283,7 @@ impl<'p> Exchanges<'p> {
                 break;
             }
             let mut quadratic = model(context, &self.support(&chosen));
-            let mut local = Local::new(&mut quadratic);
+            let mut local = Local::pinned(&mut quadratic, self.pinned);
             for i in &chosen {
                 local.add(*i, &mut quadratic);
             }
@@ -311,6 +339,11 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
             match self.starts {
                 0 => self.known(context),
                 1 => self.greedy(1),
+                // Every other start at most: nodes can suggest one set after the other.
+                odd if odd % 2 == 1 && !self.suggestions.is_empty() => {
+                    let features = self.suggestions.next().unwrap_or_default();
+                    self.from(&features);
+                }
                 _ if self.k < CROSSED => self.greedy(CHOICES),
                 _ if self.pool.is_ready() && self.random.below(4) > 0 => self.cross(),
                 _ if self.random.below(2) == 0 => self.greedy(CHOICES),
@@ -326,6 +359,25 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
             }
         }
     }
+
+    fn suggest(&mut self, features: &[usize]) {
+        self.suggestions.add(features);
+    }
+
+    fn fresh(&mut self) -> Vec<Optimum> {
+        let fresh = self.pool.fresh().into_iter();
+        fresh
+            .map(|(value, chosen)| (value, self.support(&chosen)))
+            .collect()
+    }
+}
+
+/// The index that the decision of a search is about.
+fn pinned(context: &Context, quadratic: &Quadratic) -> Pinned {
+    let decision = context.incumbents.decision()?;
+    let columns = &quadratic.columns[..quadratic.selectable];
+    let index = columns.binary_search(&decision.feature).ok()?;
+    Some((index, decision.inside))
 }
 
 /// The model of P at the minimiser of a support.

@@ -1,4 +1,6 @@
-//! The best local optima so far, for crossovers.
+//! The best local optima so far, for crossovers, and the sets that others suggest as starts.
+
+use std::collections::VecDeque;
 
 use super::Random;
 
@@ -7,11 +9,19 @@ const MOST: usize = 64;
 const LEAST: usize = 6;
 /// All of them are given up after so many starts without anything better.
 const STALE: u32 = 4000;
+/// Models that are handed out together.
+const FRESH: usize = 16;
+/// Suggestions that wait; of more the oldest are forgotten, but not that they were made …
+const WAITING: usize = 32;
+/// … until there were this many after them.
+const REMEMBERED: usize = 256;
 
 /// Values and features of models, each of them once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Pool {
     models: Vec<(f64, Vec<usize>)>,
+    /// Those that were kept since they were handed out, the best few.
+    fresh: Vec<(f64, Vec<usize>)>,
     stale: u32,
 }
 
@@ -35,15 +45,13 @@ impl Pool {
         if self.models.iter().any(|(_, known)| *known == features) {
             return;
         }
-        if self.models.len() < MOST {
-            self.models.push((value, features));
-            return;
-        }
-        let order = |a: &usize, b: &usize| self.models[*a].0.total_cmp(&self.models[*b].0);
-        let worst = (0..self.models.len()).max_by(order).unwrap_or(0);
-        if value < self.models[worst].0 {
-            self.models[worst] = (value, features);
-        }
+        keep_best(&mut self.fresh, FRESH, value, &features);
+        keep_best(&mut self.models, MOST, value, &features);
+    }
+
+    /// Hands out the best of what was kept since the last time.
+    pub(super) fn fresh(&mut self) -> Vec<(f64, Vec<usize>)> {
+        std::mem::take(&mut self.fresh)
     }
 
     /// Two models, chosen at random.
@@ -52,5 +60,82 @@ impl Pool {
         let mut b = random.below(self.len() - 1);
         b += usize::from(b >= a);
         (&self.models[a].1, &self.models[b].1)
+    }
+}
+
+/// Adds a model to a list, or puts it in the place of the worst one of a full list if it is better.
+fn keep_best(models: &mut Vec<(f64, Vec<usize>)>, most: usize, value: f64, features: &[usize]) {
+    if models.len() < most {
+        models.push((value, features.to_vec()));
+        return;
+    }
+    let order = |a: &usize, b: &usize| models[*a].0.total_cmp(&models[*b].0);
+    let worst = (0..models.len()).max_by(order).unwrap_or(0);
+    if value < models[worst].0 {
+        models[worst] = (value, features.to_vec());
+    }
+}
+
+/// Sets of features to start from, each of them once.
+#[derive(Debug, Default)]
+pub(super) struct Suggestions {
+    waiting: VecDeque<Vec<usize>>,
+    /// The last ones, waiting or not.
+    known: VecDeque<Vec<usize>>,
+}
+
+impl Suggestions {
+    pub(super) fn add(&mut self, features: &[usize]) {
+        let is_known = |known: &Vec<usize>| known[..] == *features;
+        if features.is_empty() || self.known.iter().rev().any(is_known) {
+            return;
+        }
+        for (list, most) in [(&mut self.waiting, WAITING), (&mut self.known, REMEMBERED)] {
+            if list.len() >= most {
+                list.pop_front();
+            }
+            list.push_back(features.to_vec());
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Vec<usize>> {
+        self.waiting.pop_front()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggestion_is_taken_up_once() {
+        let mut suggestions = Suggestions::default();
+        for i in [1, 2, 1, 3, 2] {
+            suggestions.add(&[i, 9]);
+        }
+        suggestions.add(&[]);
+        for i in 1..=3 {
+            assert_eq!(suggestions.next(), Some(vec![i, 9]));
+        }
+        suggestions.add(&[2, 9]);
+        assert!(suggestions.is_empty());
+        // The oldest make room.
+        (0..40).for_each(|i| suggestions.add(&[i]));
+        assert_eq!(suggestions.next(), Some(vec![8]));
+    }
+
+    #[test]
+    fn what_was_handed_out_is_not_fresh_again() {
+        let mut pool = Pool::default();
+        (0..20).for_each(|i| pool.keep(vec![i], 20.0 - i as f64));
+        let mut fresh = pool.fresh();
+        fresh.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert_eq!((fresh.len(), &fresh[0]), (16, &(1.0, vec![19])));
+        pool.keep(vec![3], 17.0);
+        assert!(pool.fresh().is_empty());
     }
 }

@@ -1,11 +1,12 @@
 //! Starts for problems with groups, bounds, prices or heredity, whose models are compared by fitting them.
 
 use super::Random;
-use super::pool::Pool;
+use super::pool::{Pool, Suggestions};
 use crate::heuristic::greedy::{self, extensions};
 use crate::problem::{Problem, Structure};
 use crate::search::Context;
 use crate::search::context::ModelSearch;
+use crate::search::optima::Optimum;
 
 /// A start takes one of so many sets at each step, and tries so many at each exchange.
 const CHOICES: usize = 8;
@@ -17,6 +18,7 @@ const MOST_ROUNDS: usize = 10;
 pub(crate) struct Structured {
     curvature: Vec<f64>,
     pool: Pool,
+    suggestions: Suggestions,
     random: Random,
     starts: u64,
     /// Multiplications that may be made in all, and those that were, about.
@@ -29,6 +31,7 @@ impl Structured {
         Self {
             curvature: greedy::curvatures(problem),
             pool: Pool::default(),
+            suggestions: Suggestions::default(),
             random: Random::new(),
             starts: 0,
             allowed: 0,
@@ -141,14 +144,30 @@ impl<'p> ModelSearch<'p> for Structured {
                 return;
             }
             self.starts += 1;
-            let support = match self.pool.is_ready() && self.random.below(2) == 0 {
-                true => self.cross(structure, context.problem.support_size()),
-                false => self.greedy(structure, context),
+            let k = context.problem.support_size();
+            let suggested = match self.starts % 2 {
+                0 => self.suggestions.next(),
+                _ => None,
+            };
+            let support = match suggested {
+                Some(set) => structure.close(&[], set.into_iter(), |_| true, k),
+                None if self.pool.is_ready() && self.random.below(2) == 0 => {
+                    self.cross(structure, k)
+                }
+                None => self.greedy(structure, context),
             };
             let (support, value) = self.descend(support, structure, context);
             if !context.limits.stop() {
                 self.pool.keep(support, value);
             }
         }
+    }
+
+    fn suggest(&mut self, features: &[usize]) {
+        self.suggestions.add(features);
+    }
+
+    fn fresh(&mut self) -> Vec<Optimum> {
+        self.pool.fresh()
     }
 }

@@ -1,6 +1,8 @@
 //! Models that are found, against brute force.
 
 use super::*;
+use crate::problem::Decision;
+use crate::search::Purpose;
 use crate::{Design, Method, Settings};
 
 /// More features than rows, and hardly a ridge.
@@ -70,7 +72,7 @@ fn a_run_can_be_repeated() {
     let problem = problem(7, "quadratic", 5);
     let run = || {
         let mut context = Context::new(&problem, &Settings::default());
-        let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+        let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem), None).unwrap();
         primal.work(200_000, u64::MAX, &mut context);
         (primal.starts, primal.pool, context.incumbents.best())
     };
@@ -84,7 +86,7 @@ fn a_run_can_be_repeated() {
 fn it_ends_when_nothing_better_is_found() {
     let problem = problem(3, "quadratic", 2);
     let mut context = Context::new(&problem, &Settings::default());
-    let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem)).unwrap();
+    let mut primal = Exchanges::new(&problem, Quadratic::of_problem(&problem), None).unwrap();
     primal.work(u64::MAX, 20, &mut context);
     let starts = primal.starts;
     assert!(starts >= 20);
@@ -155,6 +157,92 @@ fn squares_are_parts_of_rows() {
 fn there_has_to_be_a_choice() {
     for k in [0, 24] {
         let problem = problem(1, "quadratic", k);
-        assert!(Exchanges::new(&problem, Quadratic::of_problem(&problem)).is_none());
+        assert!(Exchanges::new(&problem, Quadratic::of_problem(&problem), None).is_none());
     }
+}
+
+/// A search about a decision finds the best model that follows it, whatever it is told to start from.
+#[test]
+fn decisions_are_followed() {
+    for loss in ["quadratic", "huber", "logistic", "squared-hinge"] {
+        for (seed, inside) in [(1, true), (2, false), (3, true), (4, false)] {
+            let problem = problem(seed, loss, 2);
+            // The feature whose other decision costs something: one of the best model, or one that is not.
+            let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+            let mut others = (0..24).filter(|j| !best.support.contains(j));
+            let feature = match inside {
+                true => others.next().unwrap(),
+                false => best.support[0],
+            };
+            let decision = Decision { feature, inside };
+            let purpose = || Purpose {
+                decision: Some(decision),
+                ..Purpose::default()
+            };
+            let mut brute = Context::for_purpose(&problem, &Settings::default(), purpose());
+            for i in 0..24 {
+                for j in 0..i {
+                    brute.try_support(&[j, i]);
+                }
+                brute.try_support(&[i]);
+            }
+            let mut context = Context::for_purpose(&problem, &Settings::default(), purpose());
+            let mut search = for_problem(&mut context).unwrap();
+            search.suggest(&best.support);
+            search.suggest(&[3, 4, 5, 6, 7]);
+            search.work(u64::MAX, 200, &mut context);
+            let (least, found) = (brute.best(), context.incumbents.first().unwrap());
+            let share = found.fit.objective / least - 1.0;
+            assert!(share <= 1e-9, "{loss} {seed}: {share}");
+            assert!(decision.allows(&found.support), "{:?}", found.support);
+            for (value, features) in search.fresh() {
+                assert!(decision.allows(&features) && value >= least * (1.0 - 1e-9));
+            }
+        }
+    }
+}
+
+/// A good set that is suggested is found at once, smaller or larger than k, and handed on to other searches.
+#[test]
+fn suggestions_are_taken_up() {
+    for loss in ["quadratic", "logistic"] {
+        let problem = problem(5, loss, 4);
+        let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
+        let more: Vec<usize> = (0..24)
+            .filter(|j| best.support.contains(j) || *j == 20)
+            .collect();
+        for suggested in [&best.support[..], &best.support[1..], &more] {
+            let mut context = Context::new(&problem, &Settings::default());
+            let mut search = for_problem(&mut context).unwrap();
+            search.suggest(suggested);
+            // One start from what is known (nothing), one greedy, one from the suggestion, and one more.
+            search.work(u64::MAX, 4, &mut context);
+            let objective = context.incumbents.best();
+            assert!(objective <= best.objective * (1.0 + 1e-9), "{loss}");
+            let fresh = search.fresh();
+            assert!(fresh.iter().any(|(_, features)| *features == best.support));
+            assert!(search.fresh().is_empty());
+        }
+    }
+}
+
+/// The sizes of a path share what they find: a search starts from the optima of its neighbours.
+#[test]
+fn sizes_share_their_optima() {
+    let small = problem(6, "quadratic", 3);
+    let optima = std::sync::Arc::new(crate::search::optima::Optima::default());
+    let look = |problem: &Problem| {
+        let mut context = Context::new(problem, &Settings::default());
+        context.model_searches = Some(for_problem);
+        context.optima = Some(std::sync::Arc::clone(&optima));
+        crate::search::models::first(&mut context);
+        context.incumbents.best()
+    };
+    let first = look(&small);
+    let known = optima.near(3);
+    assert_eq!(known[0].len(), 3);
+    let large = small.with_k(4).unwrap();
+    assert!(look(&large) <= first);
+    assert_eq!(optima.near(4)[0].len(), 4);
+    assert_eq!(look(&small), first);
 }

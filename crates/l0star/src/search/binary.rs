@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::bits::Bits;
 use super::checkpoint::{Draft, SavedNode, State, bits};
-use super::{Context, Expansion, Node, Restrict, Tree, handout};
+use super::{Context, Expansion, Node, Restrict, Tree, handout, models};
 use crate::bound::{Certified, Subproblem};
 use crate::limits::Limits;
 use crate::problem::{Decision, Problem};
@@ -282,6 +282,7 @@ impl<R: Relaxation> BinaryTree<R> {
     fn try_candidate(&mut self, left: &Left, context: &mut Context) {
         let problem = context.problem;
         let mut support = self.relaxation.candidate(problem, &left.node());
+        models::suggest(context, &support);
         let structure = problem.structure.as_deref();
         if let Some(structure) = structure.filter(|structure| structure.heredity) {
             let allowed = |j: usize| left.free.binary_search(&j).is_ok();

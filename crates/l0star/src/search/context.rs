@@ -19,6 +19,7 @@ use super::decision_models::DecisionModels;
 use super::event::{News, Observer, Phase, Source};
 use super::evidence::Evidence;
 use super::incumbents::Incumbents;
+use super::optima::{Optima, Optimum};
 use super::reporter::{Reporter, Standing};
 use super::writer::Save;
 use crate::bound::Certified;
@@ -58,6 +59,8 @@ pub struct Context<'p> {
     /// The search for models beside that for bounds, and what makes it.
     pub(crate) models: Option<Box<dyn ModelSearch<'p> + 'p>>,
     pub(crate) model_searches: Option<ModelSearches>,
+    /// What it shares with the searches for models of other sizes, or of other decisions.
+    pub(crate) optima: Option<Arc<Optima>>,
     /// Where the models that are tried come from.
     pub(crate) source: Source,
 }
@@ -67,6 +70,12 @@ pub(crate) trait ModelSearch<'p>: Send {
     /// Goes on for this many multiplications, until this many starts have found nothing better, or to a limit. What it finds is
     /// offered to the context.
     fn work(&mut self, multiplications: u64, patience: u64, context: &mut Context<'p>);
+
+    /// Starts from these features soon: as many of them as there is room for, and others if there is more.
+    fn suggest(&mut self, features: &[usize]);
+
+    /// The best of the local optima since the last call.
+    fn fresh(&mut self) -> Vec<Optimum>;
 }
 
 /// Makes the search for models of a problem; `None` where there is nothing to choose from.
@@ -83,6 +92,7 @@ pub(super) struct Seed<'p> {
     incumbents: Incumbents,
     features_left: Arc<AtomicUsize>,
     model_searches: Option<ModelSearches>,
+    optima: Option<Arc<Optima>>,
 }
 
 impl<'p> Seed<'p> {
@@ -103,6 +113,7 @@ impl<'p> Seed<'p> {
             awaits_nodes: false,
             models: None,
             model_searches: self.model_searches,
+            optima: self.optima.clone(),
             source: Source::Search,
         }
     }
@@ -129,6 +140,7 @@ impl<'p> Context<'p> {
             incumbents: Incumbents::new(problem, settings, decision, others),
             features_left: Arc::new(AtomicUsize::new(problem.selectable.len())),
             model_searches: None,
+            optima: None,
         };
         seed.context()
     }
@@ -142,6 +154,7 @@ impl<'p> Context<'p> {
             incumbents: self.incumbents.clone(),
             features_left: self.reporter.shared(),
             model_searches: self.model_searches,
+            optima: self.optima.clone(),
         }
     }
 
@@ -150,9 +163,10 @@ impl<'p> Context<'p> {
         self.reporter.observe(observer);
     }
 
-    /// Whether models are looked for beside the search: one that is about all of them.
+    /// Whether a search for models is to be made. With groups, bounds or heredity it knows nothing of decisions.
     pub(crate) fn looks_for_models(&self) -> bool {
-        self.ideas.primal && self.models.is_none() && self.incumbents.decision().is_none()
+        let is_free = self.incumbents.decision().is_none() || self.problem.structure.is_none();
+        self.ideas.primal && self.models.is_none() && is_free
     }
 
     /// Fits a support (at most k selectable features) and makes it the incumbent when it is better.

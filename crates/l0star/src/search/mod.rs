@@ -18,6 +18,7 @@ pub(crate) mod handout;
 pub(crate) mod incumbents;
 pub(crate) mod models;
 mod nodes;
+pub(crate) mod optima;
 pub mod paper;
 mod parallel;
 mod pool;

@@ -1,11 +1,14 @@
 //! The search for models beside that for bounds: when it begins, and how much of the work it gets.
 
+use super::context::ModelSearch;
 use super::{Context, Source};
 
 /// Multiplications before anything is proved, of a problem whose bounds will not get far …
 const FIRST: u64 = 8_000_000_000;
 /// … unless so many starts for each feature of a model have found nothing better.
 const PATIENCE: u64 = 300;
+/// … or so many of a search for one of many decisions, which has a good model already.
+const PATIENCE_OF_DECISIONS: u64 = 5;
 /// Multiplications of a while on a thread of its own.
 const A_WHILE: u64 = 10_000_000;
 /// Other problems are not searched here until so many nodes have shown that they are not easy.
@@ -18,10 +21,14 @@ pub(crate) fn first(context: &mut Context) {
         let mut size = context.problem.support_size();
         if context.problem.is_priced() {
             // Prices say how large models are, more than k does.
-            let known = context.incumbent().map_or(0, |known| known.support.len());
-            size = size.min(known + 1);
+            let known = context.incumbents.first();
+            size = size.min(known.map_or(0, |known| known.support.len()) + 1);
         }
-        proceed(context, FIRST, PATIENCE * size as u64);
+        let starts = match context.incumbents.decision() {
+            None => PATIENCE,
+            Some(_) => PATIENCE_OF_DECISIONS,
+        };
+        proceed(context, FIRST, starts * size as u64);
     }
 }
 
@@ -64,7 +71,24 @@ fn begin(context: &mut Context) {
     if context.looks_for_models()
         && let Some(make) = context.model_searches
     {
-        context.models = make(context);
+        let models = make(context);
+        adopt(context, models);
+    }
+}
+
+/// Takes up a search for models, which starts from what the searches of other sizes, or for other decisions, have found.
+pub(crate) fn adopt<'p>(context: &mut Context<'p>, models: Option<Box<dyn ModelSearch<'p> + 'p>>) {
+    context.models = models;
+    if let (Some(models), Some(optima)) = (&mut context.models, &context.optima) {
+        let known = optima.near(context.problem.support_size());
+        known.iter().for_each(|features| models.suggest(features));
+    }
+}
+
+/// A node suggests a model: the features of its relaxed point.
+pub(crate) fn suggest(context: &mut Context, features: &[usize]) {
+    if let Some(models) = &mut context.models {
+        models.suggest(features);
     }
 }
 
@@ -73,6 +97,9 @@ fn proceed(context: &mut Context, work: u64, patience: u64) {
         let source = std::mem::replace(&mut context.source, Source::LocalSearch);
         search.work(work, patience, context);
         context.source = source;
+        if let Some(optima) = &context.optima {
+            optima.keep(search.fresh());
+        }
         context.models = Some(search);
     }
 }

@@ -16,10 +16,10 @@
 //! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
-//! | [`pairs`] | pairs of features under any other loss |
+//! | [`curved`] | up to three features under any other loss |
 
+mod curved;
 mod entries;
-mod pairs;
 mod scan;
 mod test;
 #[cfg(test)]
@@ -34,8 +34,8 @@ use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::relaxation::Watch;
 
+pub(crate) use self::curved::{Data, enumerate_curved};
 pub(crate) use self::entries::Entries;
-pub(crate) use self::pairs::{Data, enumerate_pairs};
 
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;

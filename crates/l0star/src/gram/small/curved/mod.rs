@@ -1,9 +1,10 @@
-//! One or two features under any loss: every pair is looked at, and nearly all are proved from products that many pairs share.
+//! One to three features under any loss: every set is looked at, and nearly all are proved from products that many sets share.
 //!
-//! A *base* is the model of one feature and what is always in. For a pair it is completed by a feature whose own model is no
-//! better, and one step from the base makes a dual point of the pair ([`bound`]): a few operations for each pair where the step is
-//! within the reach of the parabolas. The other pairs are fitted, by a few Newton steps, until their bound is above the target
-//! ([`point`]). What is not proved then is handed out. Margins are derived in section 15 of `docs/numerics.md`.
+//! A *base* is the model of all features of a set but the last, and of what is always in. One step from the base makes a dual
+//! point of the set ([`bound`]): a few operations for each set where the step is within the reach of the parabolas. Where it is
+//! not, the parabolas of some rows yield; and the sets that are still left are fitted, by a few Newton steps, until their bound is
+//! above the target ([`point`]). What is not proved then is handed out. Features are taken in the order of their own models, best
+//! first, so that bases are good models. Margins are derived in section 15 of `docs/numerics.md`.
 
 mod bound;
 mod data;
@@ -28,10 +29,10 @@ const BLOCK: usize = 512;
 /// With more sets than these left all is given up.
 const MOST_LEFT: usize = 20_000;
 
-/// Proves that every set of one or two features (at most `m`) has `P ≥ target`, but for the sets that are handed out.
+/// Proves that every set of at most `m` features, one to three, has `P ≥ target`, but for the sets that are handed out.
 ///
 /// [`Watch::hit`] is given the features of a set, in order. All other sets are proved for the last target that it returns.
-pub(crate) fn enumerate_pairs(
+pub(crate) fn enumerate_curved(
     data: &mut Data,
     m: usize,
     target: f64,
@@ -42,16 +43,22 @@ pub(crate) fn enumerate_pairs(
     let Some(starts) = singles(data, limits) else {
         return Verdict::Stopped;
     };
-    let sets = if m == 1 {
-        (0..starts.len()).map(|i| vec![i]).collect()
-    } else {
-        match pass(data, &starts, target, limits, threads, watch) {
-            Ok(Hits {
-                sets,
-                is_complete: true,
-            }) => sets,
-            _ => return Verdict::Open,
-        }
+    let m = m.min(starts.len());
+    let found = match m {
+        0 => return Verdict::Open,
+        1 => Ok(Hits {
+            sets: (0..starts.len()).map(|i| vec![i]).collect(),
+            is_complete: true,
+        }),
+        _ => pass(data, &starts, m, target, limits, threads, watch),
+    };
+    let sets = match found {
+        Ok(Hits {
+            sets,
+            is_complete: true,
+        }) => sets,
+        Ok(_) | Err(Failure::Void) => return Verdict::Open,
+        Err(Failure::Stopped) => return Verdict::Stopped,
     };
     let mut point = Point::new(data);
     let mut target = target;
@@ -99,53 +106,61 @@ fn singles(data: &mut Data, limits: &Limits) -> Option<Vec<[f64; MOST]>> {
     Some(fits.into_iter().map(|(_, _, x)| x).collect())
 }
 
-/// All pairs: those that are not proved, by places in order.
+/// All sets of m features, two or three: those that are not proved, by places in order.
 fn pass(
     data: &Data,
     starts: &[[f64; MOST]],
+    m: usize,
     target: f64,
     limits: &Limits,
     threads: usize,
     watch: &mut dyn Watch,
 ) -> Result<Hits, Failure> {
     let shared = Shared::new(MOST_LEFT, limits);
-    let bands = (0..starts.len()).step_by(BASES).collect();
-    share_out(bands, threads, watch, |first| {
-        band(data, starts, first, target, &shared);
+    let d = starts.len();
+    let after = |from: usize| (from..d).step_by(BASES);
+    let bands: Vec<(Option<usize>, usize)> = match m {
+        2 => after(0).map(|first| (None, first)).collect(),
+        _ => (0..d)
+            .flat_map(|i| after(i + 1).map(move |first| (Some(i), first)))
+            .collect(),
+    };
+    share_out(bands, threads, watch, |(front, first)| {
+        band(data, starts, front, first, target, &shared);
     });
     shared.finish()
 }
 
-/// A base, and what its pairs need beside the products.
-struct Base {
-    products: Products,
-    /// `(K + Λ)⁻¹` of its columns.
-    inverse: [[f64; MOST]; MOST],
-    parabolas: Vec<[f64; 3]>,
-    /// How far every row reaches.
-    reach: f64,
-}
-
-/// The pairs of some bases with the features after them.
-fn band(data: &Data, starts: &[[f64; MOST]], first: usize, target: f64, shared: &Shared) {
-    let (n, d, q) = (data.rows(), starts.len(), data.fixed.len() + 1);
+/// The sets of some bases with the features after them: bases of one feature each from `first` on, with `front` before it if there
+/// is one.
+fn band(
+    data: &Data,
+    starts: &[[f64; MOST]],
+    front: Option<usize>,
+    first: usize,
+    target: f64,
+    shared: &Shared,
+) {
+    let (n, d) = (data.rows(), starts.len());
     let last = (first + BASES).min(d);
-    let (mut point, mut other) = (Point::new(data), Point::new(data));
+    if shared.is_over() {
+        return;
+    }
+    let mut other = Point::new(data);
     let (mut sides, mut weights) = (Vec::new(), Vec::new());
     let mut bases = Vec::with_capacity(BASES);
-    for (i, x) in (first..last).zip(&starts[first..]) {
-        let set: Vec<usize> = data.fixed.iter().copied().chain([i]).collect();
-        point.start(&set, &x[..q]);
-        point.evaluate();
-        sides.extend_from_slice(&point.beta);
-        for j in &set {
-            let column = data.column(*j).iter().zip(&point.parabolas);
+    for i in first..last {
+        let base = Base::new(data, starts, front, i);
+        sides.extend_from_slice(&base.point.beta);
+        for j in &base.set[..base.set.len() - 1] {
+            let column = data.column(*j).iter().zip(&base.point.parabolas);
             sides.extend(column.map(|(a, [pw, ..])| a * pw));
         }
-        weights.extend(point.parabolas.iter().map(|[pw, ..]| pw));
-        bases.push(Base::new(&point));
+        weights.extend(base.point.parabolas.iter().map(|[pw, ..]| pw));
+        bases.push(base);
     }
-    let (mut products, mut squares) = (Vec::new(), Vec::new());
+    let q = data.fixed.len() + 1 + usize::from(front.is_some());
+    let (mut products, mut squares, mut step_of) = (Vec::new(), Vec::new(), vec![0.0; n]);
     for start in (first + 1..d).step_by(BLOCK) {
         let end = (start + BLOCK).min(d);
         multiply(&data.values[start * n..end * n], &sides, n, &mut products);
@@ -169,19 +184,10 @@ fn band(data: &Data, starts: &[[f64; MOST]], first: usize, target: f64, shared: 
                     p.k[q][b] = product;
                     p.k[b][q] = product;
                 }
-                let Some(step) = base.step() else {
-                    shared.add(&[i, j]);
-                    continue;
-                };
-                if base.reaches(&step, data, i, j)
-                    && base.products.bound(&step, data.omega) >= target
-                {
-                    continue;
-                }
-                other.start(&[&data.fixed[..], &[i, j]].concat(), &starts[i][..q]);
-                other.advance(&step);
-                if other.judge(target) == Judged::Open {
-                    shared.add(&[i, j]);
+                *base.set.last_mut().unwrap_or(&mut 0) = j;
+                if !base.proves(target, &mut other, &mut step_of) {
+                    let found = [front, Some(i), Some(j)].into_iter().flatten();
+                    shared.add(&found.collect::<Vec<usize>>());
                 }
             }
         }
@@ -202,8 +208,35 @@ fn multiply(columns: &[f64], sides: &[f64], n: usize, out: &mut Vec<f64>) {
     );
 }
 
-impl Base {
-    fn new(point: &Point) -> Self {
+/// The model of all features of a set but the last, and what its sets need beside the products.
+struct Base<'d> {
+    point: Point<'d>,
+    /// Places of its columns, and of the one that is new.
+    set: Vec<usize>,
+    products: Products,
+    /// `(K + Λ)⁻¹` of its columns.
+    inverse: [[f64; MOST]; MOST],
+    /// How far every row reaches.
+    reach: f64,
+}
+
+impl<'d> Base<'d> {
+    /// The base of a feature, with another before it if there is one.
+    fn new(data: &'d Data, starts: &[[f64; MOST]], front: Option<usize>, i: usize) -> Self {
+        let mut point = Point::new(data);
+        let mut set = data.fixed.clone();
+        set.extend(front);
+        set.push(i);
+        match front {
+            None => {
+                point.start(&set, &starts[i][..set.len()]);
+                point.evaluate();
+            }
+            Some(front) => {
+                point.start(&set, &starts[front][..set.len() - 1]);
+                point.fit();
+            }
+        }
         let mut products = point.products;
         let q = products.q;
         let ridges = products.columns.map(|column| column.ridge);
@@ -218,15 +251,35 @@ impl Base {
         let reach = rows.fold(f64::INFINITY, |least, [_, low, high]| {
             least.min(-low).min(*high)
         });
+        // The place of the new column.
+        set.push(i);
         Self {
+            point,
+            set,
             products,
             inverse,
-            parabolas: point.parabolas.clone(),
             reach,
         }
     }
 
-    /// The step to a pair, its new column the last one. `None` where there is none.
+    /// Whether the set with the new column is proved to be no better than the target.
+    fn proves(&self, target: f64, other: &mut Point, change: &mut [f64]) -> bool {
+        let Some(step) = self.step() else {
+            return false;
+        };
+        let omega = self.point.data.omega;
+        if self.reaches(&step, change) && self.products.bound(&step, omega) >= target {
+            return true;
+        }
+        if other.proves_from(&self.point, &self.set, &self.products, target) {
+            return true;
+        }
+        other.start(&self.set, &self.products.x[..self.products.q - 1]);
+        other.advance(&step);
+        other.judge(target) == Judged::Proved
+    }
+
+    /// The step to a set, its new column the last one. `None` where there is none.
     #[inline]
     fn step(&self) -> Option<[f64; MOST]> {
         let p = &self.products;
@@ -246,37 +299,24 @@ impl Base {
         Some(step.map(|d| size * d))
     }
 
-    /// Whether a step is within the reach of all rows, its rounding included.
+    /// Whether a step is within the reach of all rows, its rounding included. `change`: scratch space.
     #[inline]
-    fn reaches(&self, step: &[f64; MOST], data: &Data, i: usize, j: usize) -> bool {
-        let p = &self.products;
-        let sizes = p.columns.iter().zip(step);
+    fn reaches(&self, step: &[f64; MOST], change: &mut [f64]) -> bool {
+        let sizes = self.products.columns.iter().zip(step);
         let size: f64 = sizes.map(|(column, d)| column.largest * d.abs()).sum();
         // Written so that a NaN is refused.
         if size * (1.0 + 1e-12) <= self.reach {
             return true;
         }
-        let last = p.q - 1;
         let error = 1e-14 * size;
-        let (own, new) = (data.column(i), data.column(j));
-        let mut fine = size.is_finite();
-        if let [ones] = data.fixed[..]
-            && data.columns[ones].ridge == 0.0
-        {
-            // The most common case: the intercept alone.
-            let rows = own.iter().zip(new).zip(&self.parabolas);
-            for ((own, new), [_, low, high]) in rows {
-                let t = step[0] + step[1] * own + step[2] * new;
-                fine &= (t - error >= *low) & (t + error <= *high);
-            }
-            return fine;
+        change.fill(0.0);
+        for (j, d) in self.set.iter().zip(step) {
+            let column = self.point.data.column(*j);
+            change.iter_mut().zip(column).for_each(|(t, a)| *t += d * a);
         }
-        for (r, [_, low, high]) in self.parabolas.iter().enumerate() {
-            let fixed = data.fixed.iter().zip(step);
-            let mut t: f64 = fixed.map(|(a, d)| d * data.column(*a)[r]).sum();
-            t += step[last - 1] * own[r] + step[last] * new[r];
-            fine &= (t - error >= *low) & (t + error <= *high);
-        }
-        fine
+        let rows = change.iter().zip(&self.point.parabolas);
+        rows.fold(size.is_finite(), |fine, (t, [_, low, high])| {
+            fine & (t - error >= *low) & (t + error <= *high)
+        })
     }
 }

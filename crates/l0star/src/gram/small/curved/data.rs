@@ -29,14 +29,14 @@ impl<'p> Data<'p> {
         16 * self.values.len() as u64
     }
 
-    /// `None` for problems that are too large, have too many columns that are always in, or unpenalised ones other than the
-    /// intercept.
-    pub(crate) fn new(problem: &'p Problem) -> Option<Self> {
+    /// For sets of at most m features. `None` for problems that are too large, have too many columns that are always in, or
+    /// unpenalised ones other than the intercept.
+    pub(crate) fn new(problem: &'p Problem, m: usize) -> Option<Self> {
         let (n, d) = (problem.rows(), problem.selectable.len());
         let unpenalised = problem.unpenalised.columns();
         let fixed = problem.penalised.len() + unpenalised.len();
         if unpenalised.len() > usize::from(problem.has_intercept)
-            || fixed + 2 > MOST
+            || fixed + m > MOST
             || n * d > MOST_VALUES
         {
             return None;

@@ -7,6 +7,10 @@ use super::data::Data;
 const MOST_STEPS: usize = 30;
 /// A step this small, beside the coefficients, does not change a bound.
 const STILL: f64 = 1e-10;
+/// How often rows that a step would take out of their reach yield …
+const MOST_YIELDS: usize = 8;
+/// … and the share of their reach that the same step then takes.
+const YIELDED: f64 = 0.8;
 
 /// What became of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +23,7 @@ pub(super) enum Judged {
 
 /// A model and all that is computed row by row.
 pub(super) struct Point<'d> {
-    data: &'d Data<'d>,
+    pub(super) data: &'d Data<'d>,
     /// Places of its columns in the data.
     set: Vec<usize>,
     pub(super) products: Products,
@@ -99,8 +103,17 @@ impl<'d> Point<'d> {
             let column = data.column(self.set[a]);
             let dot = column.iter().zip(&self.beta).map(|(a, b)| a * b);
             self.products.v[a] = dot.sum();
+        }
+        self.multiply();
+        value + self.penalty()
+    }
+
+    /// K, with the parabolas as they are.
+    fn multiply(&mut self) {
+        for a in 0..self.set.len() {
+            let column = self.data.column(self.set[a]);
             for b in 0..=a {
-                let rows = column.iter().zip(data.column(self.set[b]));
+                let rows = column.iter().zip(self.data.column(self.set[b]));
                 let products = rows
                     .zip(&self.parabolas)
                     .map(|((a, b), [pw, ..])| pw * a * b);
@@ -109,7 +122,6 @@ impl<'d> Point<'d> {
                 self.products.k[b][a] = sum;
             }
         }
-        value + self.penalty()
     }
 
     fn penalty(&self) -> f64 {
@@ -141,10 +153,55 @@ impl<'d> Point<'d> {
             })
     }
 
-    /// The bound of the best step from the coefficients.
-    fn bound(&mut self) -> f64 {
-        let step = self.products.step();
-        step.map_or(f64::NEG_INFINITY, |d| self.bound_of(&d))
+    /// The bound of the best step from the coefficients; −∞ where it is seen to be below the target.
+    ///
+    /// Where a step leads out of the reach of some rows, their parabolas are made narrower, which makes the reach longer, and the
+    /// next step is tried.
+    pub(super) fn bound(&mut self, target: f64) -> f64 {
+        for _ in 0..MOST_YIELDS {
+            let Some(step) = self.products.step() else {
+                break;
+            };
+            let bound = self.bound_of(&step);
+            // Narrower parabolas would only make it smaller.
+            if bound > f64::NEG_INFINITY || self.products.bound(&step, self.data.omega) < target {
+                return bound;
+            }
+            self.yield_to(&step);
+        }
+        f64::NEG_INFINITY
+    }
+
+    /// Narrows the parabolas of the rows that the step of [`Point::change`] takes too far, and makes the products anew.
+    fn yield_to(&mut self, d: &[f64; MOST]) {
+        let largest = self.products.columns.iter().map(|column| column.largest);
+        let error = 1e-14 * largest.zip(d).map(|(a, d)| a * d.abs()).sum::<f64>();
+        for (t, [pw, low, high]) in self.step.iter().zip(&mut self.parabolas) {
+            let reach = if *t > 0.0 { *high } else { -*low };
+            let way = t.abs() + 2.0 * error;
+            if way > reach {
+                let share = YIELDED * reach / way;
+                *pw *= share;
+                *low /= share;
+                *high /= share;
+            }
+        }
+        self.multiply();
+    }
+
+    /// Whether a set is proved from the model of some of its columns, whose rows are known: the products of the others are given.
+    pub(super) fn proves_from(
+        &mut self,
+        base: &Point,
+        set: &[usize],
+        products: &Products,
+        target: f64,
+    ) -> bool {
+        self.set.clear();
+        self.set.extend_from_slice(set);
+        self.products = *products;
+        self.parabolas.clone_from(&base.parabolas);
+        self.bound(target) >= target
     }
 
     /// The bound of a step, −∞ where it is out of reach.
@@ -209,7 +266,7 @@ impl<'d> Point<'d> {
                 (0..MOST).for_each(|a| self.products.x[a] = before.1[a] + before.2[a]);
                 continue;
             }
-            if target.is_some_and(|target| self.bound() >= target) {
+            if target.is_some_and(|target| self.bound(target) >= target) {
                 return (Judged::Proved, value);
             }
             let Some(step) = self.newton() else {
