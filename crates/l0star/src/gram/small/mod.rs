@@ -16,9 +16,11 @@
 //! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
+//! | [`node`] | nodes of a search |
 //! | [`pairs`] | pairs of features under any other loss |
 
 mod entries;
+mod node;
 mod pairs;
 mod scan;
 mod test;
@@ -35,6 +37,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::relaxation::Watch;
 
 pub(crate) use self::entries::Entries;
+pub(crate) use self::node::enumerate_node;
 pub(crate) use self::pairs::{Data, enumerate_pairs};
 
 /// The largest budget that is enumerated.
