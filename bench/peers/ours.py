@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import formula
 from peers import ROOT
 
 
@@ -19,13 +20,28 @@ def build():
     raise SystemExit("cargo built no l0star")
 
 
-def fit(l0star, request, k=None, features=None, method="best-first"):
-    """The command's JSON object; an exact search on one thread."""
+# A list of bounds is cut into options of this many columns: the system limits the length of one.
+COLUMNS = 2000
+# More columns do not fit on a command line.
+MOST_COLUMNS = 50_000
+
+
+def fit(l0star, request, k=None, features=None, method="best-first", bound=None):
+    """The command's JSON object; an exact search on one thread. `bound`: of all coefficients, as `--bounds`."""
     arguments = [l0star, "fit", request["matrix"], "--target", "b", "--no-intercept", "--no-standardize"]
     arguments += ["--json", "--threads", "1", "--huber-delta", repr(request.get("huber_delta") or 1.0)]
     arguments += ["-k", str(request["k"] if k is None else k), "--loss", request["loss"]]
     arguments += ["--ridge", repr(request["ridge"]), "--time-limit", f"{request['time_limit']}s"]
     arguments += ["--gap", repr(request.get("gap") or 0.0), "--method", method]
+    if request.get("relative_gap"):
+        arguments += ["--relative-gap", repr(request["relative_gap"])]
+    if bound is not None:
+        columns = formula.Matrix(request["matrix"]).columns - 1
+        if columns > MOST_COLUMNS:
+            return {"status": "unsupported", "note": f"{columns} columns are too many for --bounds"}
+        for first in range(1, columns + 1, COLUMNS):
+            some = range(first, min(first + COLUMNS, columns + 1))
+            arguments += ["--bounds", ",".join(f"x{j}={-bound!r}:{bound!r}" for j in some)]
     if features is not None:
         arguments += ["--features", ",".join(f"x{j + 1}" for j in features)]
     ended = subprocess.run(arguments, stdout=subprocess.PIPE, text=True)

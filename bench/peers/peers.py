@@ -17,7 +17,7 @@ ENVIRONMENTS = ROOT / "target" / "peers"
 START = 300
 # And read and build its model for so long before every answer, beyond the limit of the solver.
 GRACE = 60
-# Nobody may take more memory, in bytes.
+# Nobody may take more memory, in bytes, unless a family says so.
 MEMORY = 8 << 30
 ALL_LOSSES = ("quadratic", "huber", "logistic")
 
@@ -36,6 +36,8 @@ class Peer:
     exact: bool = True
     # It solves another, easier problem: a price on every non-zero, instead of at most k of them.
     penalised: bool = False
+    # It is told a bound M of the coefficients, which nobody knows before the problem is solved.
+    assumes: bool = False
     losses: tuple[str, ...] = ("quadratic",)
 
 
@@ -49,8 +51,9 @@ PEERS = [
     Peer("scip-bigm", "scip.py", "mip", "bigm"),
     Peer("scip-perspective", "scip.py", "mip", "perspective"),
     Peer("okridge", "okridge_bnb.py", "okridge"),
-    Peer("l0bnb", "l0bnb_path.py", "l0bnb", penalised=True),
+    Peer("l0bnb", "l0bnb_path.py", "l0bnb", penalised=True, assumes=True),
     Peer("el0ps", "el0ps_bnb.py", "el0ps", penalised=True, losses=ALL_LOSSES),
+    Peer("el0ps-m", "el0ps_bnb.py", "el0ps", "bigm", penalised=True, assumes=True, losses=ALL_LOSSES),
     Peer("leaps", "leaps.py", None),
     Peer("abess", "abess_fit.py", "inexact", exact=False, losses=("quadratic", "logistic")),
     Peer("skscope", "skscope_fit.py", "inexact", exact=False, losses=ALL_LOSSES),
@@ -68,11 +71,17 @@ def python_of(peer):
         if shutil.which("Rscript") is None:
             raise NotThere(f"{peer.name} is not there: install R and its package leaps (Debian: r-cran-leaps)")
         return pathlib.Path(sys.executable)
-    folder = ENVIRONMENTS / peer.environment
+    return python_in(peer.environment)
+
+
+def python_in(environment):
+    """The interpreter of a virtual environment."""
+    folder = ENVIRONMENTS / environment
     stamp = folder / "stamp"
-    wanted = requirements(peer.environment).read_text(encoding="utf-8")
+    wanted = requirements(environment).read_text(encoding="utf-8")
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
-        raise NotThere(f"{peer.name} is not set up; run: python3 bench/peers/run.py setup {peer.name}")
+        names = " ".join(peer.name for peer in PEERS if peer.environment == environment)
+        raise NotThere(f"{environment} is not set up; run: python3 bench/peers/run.py setup {names}")
     return folder / "bin" / "python"
 
 
@@ -111,7 +120,12 @@ class Team:
         """A peer's answer to a request (a dict); failures are answers too."""
         path = pathlib.Path(folder) / f"{peer.name}.json"
         path.write_text(json.dumps({**request, "formulation": peer.formulation}), encoding="utf-8")
-        worker = self.workers.get(peer.name) or Worker(peer)
+        memory = request.get("memory") or MEMORY
+        worker = self.workers.get(peer.name)
+        if worker is not None and worker.memory != memory:
+            worker.end()
+            worker = None
+        worker = worker or Worker(peer, memory)
         self.workers[peer.name] = worker
         answer = worker.ask(path, request["time_limit"])
         if worker.process.poll() is not None:
@@ -123,7 +137,8 @@ class Team:
 class Worker:
     """The process of one adapter."""
 
-    def __init__(self, peer):
+    def __init__(self, peer, memory=MEMORY):
+        self.memory = memory
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [str(python_of(peer)), str(HERE / "adapters" / peer.adapter)],
@@ -131,7 +146,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-            preexec_fn=limit_memory,
+            preexec_fn=lambda: limit_memory(memory),
         )
         self.grace = START + GRACE
 
@@ -165,11 +180,11 @@ class Worker:
             stream.close()
 
 
-def limit_memory():
+def limit_memory(memory):
     """Called in the new process; where there are no such limits (not POSIX) there is none."""
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     except (ImportError, ValueError, OSError):
         pass

@@ -13,18 +13,35 @@ import time
 import formula
 import instances
 import ours
+import prices
+from instances import TOLERANCE
 from peers import BY_NAME
 from statements import SOLVED, needed
 
-# Peers may be so far from the optimum, relatively; our own searches stop at 1e-9.
-TOLERANCE = 1e-6
+# Our own entries: the default search, the same with the bound of the coefficients that some peers are told, and the
+# paper's method.
+OWN = ("l0star", "l0star-m", "paper")
+# The bound of the coefficients is this many times the largest coefficient of the best model.
+GUESS = 1.5
 # Prices are made from the objectives of so many smaller and larger sizes, with so many seconds for each: what is best
 # is found long before it is proved.
 SMALLER, LARGER = 3, 2
 PRICE_SECONDS = 2
 # What decides whether results belong together.
 SAME = ("l0star", "machine", "time_limit", "tolerance")
-KEYS = ("status", "seconds", "nodes", "checked", "refitted", "error", "lower_bound", "version", "note")
+KEYS = (
+    "status",
+    "seconds",
+    "nodes",
+    "checked",
+    "refitted",
+    "error",
+    "lower_bound",
+    "version",
+    "note",
+    "share",
+    "tried",
+)
 
 
 class Results:
@@ -96,9 +113,9 @@ def machine():
 class Instance:
     """One file, our own answer to it, and what penalised peers need to be told."""
 
-    def __init__(self, l0star, family, seed, folder, time_limit):
+    def __init__(self, l0star, family, seed, folder, time_limit, data=None):
         path = os.path.join(folder, "instance.npy")
-        instances.write(l0star, family, seed, path)
+        instances.write(l0star, family, seed, path, data)
         self.l0star = l0star
         self.request = {
             "matrix": path,
@@ -106,23 +123,25 @@ class Instance:
             "ridge": family.ridge,
             "k": family.k,
             "gap": 0,
-            "tolerance": TOLERANCE,
+            "relative_gap": family.gap or 0,
+            "tolerance": family.tolerance,
             "time_limit": time_limit,
+            "memory": family.gigabytes << 30,
         }
 
-    def solve(self, method="best-first"):
-        """Our own answer."""
-        return self.check(ours.fit(self.l0star, self.request, method=method))
+    def solve(self, name="l0star"):
+        """Our own answer, by the name of one of our entries."""
+        method = "paper" if name == "paper" else "best-first"
+        bound = self.request["bound"] if name == "l0star-m" else None
+        return self.check(ours.fit(self.l0star, self.request, method=method, bound=bound))
 
-    def prices(self, best):
-        """What penalised peers are told: a price at which k non-zeros are best; where there is none, at which the most
-        below k are.
-        """
+    def interval(self, best):
+        """The prices at which k non-zeros are best; where there are none, at which the most below k are."""
         k, request = self.request["k"], {**self.request, "time_limit": PRICE_SECONDS}
         values = {k: best["checked"]}
         for size in [*range(max(k - SMALLER, 1), k), *range(k + 1, k + LARGER + 1)]:
             values[size] = ours.fit(self.l0star, request, k=size)["objective"]
-        return price(values, k)
+        return prices.interval(values, k)
 
     def check(self, answer):
         """Its objective by our formula."""
@@ -139,7 +158,18 @@ class Instance:
         """A peer's answer, and how far above `best`, our own, its support is when it is fitted again."""
         if self.request["loss"] not in peer.losses:
             return {"status": "unsupported", "note": f"no {self.request['loss']} loss"}
-        answer = self.check(team.ask(peer, self.request, folder))
+        if not peer.penalised:
+            answer = team.ask(peer, self.request, folder)
+        elif self.request.get("interval") is None:
+            answer = {"status": "unsupported", "note": "no price is known at which k non-zeros, or fewer, are best"}
+        else:
+
+            def ask(price, time_limit):
+                request = {**self.request, "penalty": price, "time_limit": time_limit}
+                return team.ask(peer, request, folder)
+
+            answer = prices.fastest(ask, self.request["interval"], self.request["time_limit"])
+        answer = self.check(answer)
         support = sorted(answer.get("coefficients") or {})
         if peer.penalised and answer["status"] == "optimal" and len(support) != self.request["k"]:
             # An error against the best model with k features means nothing then.
@@ -154,19 +184,9 @@ class Instance:
         return answer
 
 
-def price(values, k):
-    """The middle of the prices that make k best among all sizes, or the largest size below it that has such prices."""
-    for size in range(k, min(values), -1):
-        low = max((values[size] - values[more]) / (more - size) for more in values if more > size)
-        high = min((values[less] - values[size]) / (size - less) for less in values if less < size)
-        if max(low, 0) < high:
-            return (max(low, high / 100) * high) ** 0.5
-    return None
-
-
 def stage(family, peer):
     """What statements rest on comes first, what can hardly end in time last."""
-    if peer == "l0star" or needed(family.name, peer):
+    if peer in ("l0star", "l0star-m") or needed(family.name, peer):
         return 0
     if not family.is_wide() or peer in ("abess", "skscope"):
         return 1
@@ -200,7 +220,7 @@ def is_idle(results, family, run, name):
     return any(row["status"] not in SOLVED for row in earlier)
 
 
-def run(l0star, team, families, names, results, budget):
+def run(l0star, team, families, names, results, budget, data=None):
     """Runs what is missing until it is all there or the budget, in seconds, is used up; whether it is all there."""
     started = time.monotonic()
     time_limit = results.made["time_limit"]
@@ -214,14 +234,14 @@ def run(l0star, team, families, names, results, budget):
                 spent = time.monotonic() - started
                 if spent > budget:
                     return False
-                instance = instance or Instance(l0star, family, number, folder, time_limit)
+                instance = instance or Instance(l0star, family, number, folder, time_limit, data)
                 best = own(results, family, number, instance)
                 if is_idle(results, family, number, name):
                     continue
-                if name == "paper":
-                    answer = instance.solve("paper")
+                tell(results, family, number, instance, best, BY_NAME.get(name))
+                if name in OWN:
+                    answer = instance.solve(name)
                 else:
-                    tell(results, family, number, instance, best, BY_NAME[name])
                     answer = instance.ask(team, BY_NAME[name], folder, best)
                 row = results.add(family, number, name, answer)
                 said = " ".join(str(row[key]) for key in ("status", "seconds", "error", "note") if row[key] is not None)
@@ -235,22 +255,26 @@ def own(results, family, number, instance):
     if row is None:
         answer = instance.solve()
         row = results.add(family, number, "l0star", answer)
-        row["largest"] = answer["largest"]
+        row["start"] = answer["coefficients"]
         results.save()
     return row
 
 
 def tell(results, family, number, instance, best, peer):
-    """Prices are made once an instance."""
-    if not peer.penalised:
+    """What is known once our own search has ended: a start, a bound of the coefficients, and for penalised peers the prices,
+    which are made once an instance.
+    """
+    start = {int(j): x for j, x in best["start"].items()}
+    instance.request["start"] = start
+    instance.request["bound"] = GUESS * max((abs(x) for x in start.values()), default=1.0)
+    if peer is None or not peer.penalised:
         return
-    if "penalty" not in best:
+    if "interval" not in best:
         first = results.find(family.name, 1, "l0star")
-        known = None if family.drawn else first.get("penalty")
-        best["penalty"] = known or instance.prices(best)
+        known = None if family.drawn else first.get("interval")
+        best["interval"] = known or instance.interval(best)
         results.save()
-    instance.request["penalty"] = best["penalty"]
-    instance.request["largest"] = best["largest"]
+    instance.request["interval"] = best["interval"]
 
 
 def one_core():

@@ -34,6 +34,7 @@ def main():
         command.add_argument("--peer", action="append", choices=list(BY_NAME), help="only these")
         command.add_argument("--l0star", help="the command, if it is built already")
     racing.add_argument("--family", action="append", help="only families whose name contains this")
+    racing.add_argument("--data", type=pathlib.Path, metavar="FOLDER", help="where colon.npz and leukemia.npz are")
     racing.add_argument("--time-limit", type=float, default=60, help="seconds a run (60)")
     racing.add_argument("--repeats", type=int, default=instances.SEEDS, help="instances or runs a family (5)")
     racing.add_argument("--budget", type=float, default=math.inf, metavar="MINUTES", help="begin no run after so long")
@@ -81,6 +82,20 @@ def chosen_peers(args):
     return found
 
 
+def chosen_families(args):
+    """Those that can be made here; a word about the others."""
+    found = []
+    for family in instances.FAMILIES:
+        if not any(word in family.name for word in args.family or [""]):
+            continue
+        reason = instances.missing(family, args.data)
+        if reason is None:
+            found.append(family)
+        else:
+            print(f"skipped: {family.name}: {reason}", file=sys.stderr)
+    return found
+
+
 def do_check(args):
     l0star = args.l0star or ours.build()
     peers = chosen_peers(args)
@@ -90,7 +105,11 @@ def do_check(args):
             with tempfile.TemporaryDirectory() as folder:
                 instance = race.Instance(l0star, family, 1, folder, 20)
                 best = instance.solve()
-                instance.request.update(penalty=instance.prices(best), largest=best["largest"])
+                instance.request.update(
+                    interval=instance.interval(best),
+                    start=best["coefficients"],
+                    bound=race.GUESS * max(abs(x) for x in best["coefficients"].values()),
+                )
                 for peer in peers:
                     answer = instance.ask(team, peer, folder, best)
                     right = answer["status"] in ("unsupported", "heuristic") or is_right(answer, best)
@@ -112,14 +131,13 @@ def is_right(answer, best):
 
 def do_race(args):
     l0star = args.l0star or ours.build()
-    names = ["l0star", "paper", *(peer.name for peer in chosen_peers(args))]
-    words = args.family or [""]
-    families = [family for family in instances.FAMILIES if any(word in family.name for word in words)]
+    names = [*race.OWN, *(peer.name for peer in chosen_peers(args))]
+    families = chosen_families(args)
     made = race.made(l0star, args.time_limit, args.repeats)
     results = race.Results(args.out and args.out / "peers.json", made, args.restart)
     race.one_core()
     with Team() as team:
-        whole = race.run(l0star, team, families, names, results, 60 * args.budget)
+        whole = race.run(l0star, team, families, names, results, 60 * args.budget, args.data)
     if not whole:
         print("the budget is used up; the same command goes on from here", file=sys.stderr)
     text = page({"made": results.made, "results": results.rows})

@@ -9,6 +9,7 @@ from unittest import mock
 import instances
 import page
 import peers
+import prices
 import pytest
 import race
 import statements
@@ -80,15 +81,26 @@ class TestVerdicts:
 
     def test_nobody_wins_where_nobody_ends(self):
         family = "AR n=500 p=500 rho=0.5"
-        rows = [row(family, 1, name, 60.0, "time_limit") for name in ("l0star", "okridge", "l0bnb")]
+        rows = [row(family, 1, name, 60.0, "time_limit") for name in ("l0star", "okridge", "el0ps")]
         found, holds = statements.verdict(statement(family), runs_of(rows))
-        assert holds == "nobody solves it"
+        assert holds == "neither ends"
         assert "neither does l0star" in found
         rows[0] = row(family, 1, "l0star", 2.0)
         assert statements.verdict(statement(family), runs_of(rows))[1] == "yes"
         rows[0] = row(family, 1, "l0star", 60.0, "time_limit")
         rows[1] = row(family, 1, "okridge", 50.0)
         assert statements.verdict(statement(family), runs_of(rows))[1] == "**no**"
+
+    def test_who_is_told_a_bound_races_against_us_with_the_same(self):
+        family = "AR n=500 p=500 rho=0.5"
+        told = next(s for s in statements.STATEMENTS if s.family == family and s.entry == "l0star-m")
+        rows = [row(family, 1, "l0star", 9.0), row(family, 1, "l0star-m", 1.0), row(family, 1, "l0bnb", 3.0)]
+        found, holds = statements.verdict(told, runs_of(rows))
+        assert (holds, "3 times as fast as l0bnb" in found) == ("yes", True)
+        text = page.page({"made": MADE, "results": rows})
+        for line in ("| l0star-m (M) | 1 s (×0.11) |", "| l0bnb† (M) | 3 s (×0.33) |"):
+            assert line in text.splitlines()
+        assert "- AR n=500 p=500 rho=0.5: l0bnb (M) is faster, 3 s against 9 s." in text.splitlines()
 
 
 class TestSchedule:
@@ -99,7 +111,8 @@ class TestSchedule:
         place = {(family.name, run, name): i for i, (family, run, group) in enumerate(order) for name in group}
         assert len(place) == 2 * len(self.names) * len(instances.FAMILIES)
         last = max(at for (family, _, name), at in place.items() if statements.needed(family, name))
-        needed = {cell for cell in place if cell[2] == "l0star" or statements.needed(cell[0], cell[2])}
+        own = ("l0star", "l0star-m")
+        needed = {cell for cell in place if cell[2] in own or statements.needed(cell[0], cell[2])}
         rest = min(at for cell, at in place.items() if cell not in needed)
         assert last < rest
 
@@ -111,8 +124,8 @@ class TestSchedule:
             def __init__(self, *_):
                 self.request = {}
 
-            def solve(self, method="best-first"):
-                return {"status": "optimal", "seconds": 1.0, "checked": 1.0, "largest": 1.0}
+            def solve(self, name="l0star"):
+                return {"status": "optimal", "seconds": 1.0, "checked": 1.0, "coefficients": {0: 1.0}}
 
             def ask(self, _team, peer, _folder, _best):
                 asked.append(peer.name)
@@ -140,19 +153,97 @@ class TestSchedule:
                 run(60, time_limit=7)
 
 
+def best_size(values, price):
+    return min(values, key=lambda size: values[size] + price * size)
+
+
 class TestPrices:
     def test_a_price_makes_its_size_best(self):
         values = {0: 10.0, 1: 6.0, 2: 5.0, 3: 4.8}
-        found = race.price(values, 2)
-        best = min(values, key=lambda size: values[size] + found * size)
-        assert best == 2
+        found = prices.interval(values, 2)
+        assert found[0] == 2
+        assert len(prices.SHARES) >= 5
+        for share in prices.SHARES:
+            assert best_size(values, prices.at(found, share)) == 2
 
     def test_where_no_price_does_the_next_smaller_size_is_taken(self):
         # From 1 to 2 less is gained than from 2 to 3: no price makes 2 best.
         values = {0: 10.0, 1: 6.0, 2: 5.5, 3: 4.0}
-        found = race.price(values, 2)
-        best = min(values, key=lambda size: values[size] + found * size)
-        assert best == 1
+        found = prices.interval(values, 2)
+        assert found[0] == 1
+        for share in prices.SHARES:
+            assert best_size(values, prices.at(found, share)) == 1
+
+    def test_the_fastest_price_counts(self):
+        limits = []
+
+        def ask(price, time_limit):
+            limits.append(time_limit)
+            seconds = 1 + abs(price - 3.0)
+            cut = seconds > time_limit
+            return {
+                "status": "time_limit" if cut else "optimal",
+                "seconds": min(seconds, time_limit),
+                "coefficients": {0: 1.0, 1: 2.0},
+            }
+
+        answer = prices.fastest(ask, (2, 1.0, 6.0), 60)
+        assert (answer["status"], answer["seconds"], answer["share"]) == ("optimal", 1.0, 0.4)
+        # A run that takes longer than the best one so far is cut off there.
+        assert limits == sorted(limits, reverse=True)
+        assert limits[0] == 60
+        assert [tried["share"] for tried in answer["tried"]] == list(prices.SHARES)
+
+    def test_a_price_that_gives_another_size_does_not_count(self):
+        def ask(price, _limit):
+            size = 2 if price > 5 else 3
+            return {"status": "optimal", "seconds": price, "coefficients": dict.fromkeys(range(size), 1.0)}
+
+        answer = prices.fastest(ask, (2, 1.0, 6.0), 60)
+        assert len(answer["coefficients"]) == 2
+        assert answer["share"] == 0.95
+
+    def test_whoever_is_cut_off_everywhere_is_cut_off(self):
+        answer = prices.fastest(lambda *_: {"status": "time_limit", "seconds": 60.0}, (2, 1.0, 6.0), 60)
+        assert answer["status"] == "time_limit"
+        assert len(answer["tried"]) == len(prices.SHARES)
+        failed = prices.fastest(lambda *_: {"status": "failed", "note": "why"}, (2, 1.0, 6.0), 60)
+        assert (failed["note"], len(failed["tried"])) == ("why", 1)
+
+
+class TestInstances:
+    def test_what_cannot_be_made_is_left_out_with_a_reason(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(peers, "ENVIRONMENTS", tmp_path)
+        told = next(family for family in instances.FAMILIES if family.environment == "l0bnb")
+        assert "setup l0bnb" in instances.missing(told, None)
+        monkeypatch.setattr(instances, "python_in", lambda _: sys.executable)
+        assert instances.missing(told, None) is None
+        data = next(family for family in instances.FAMILIES if family.name.startswith("colon"))
+        assert "--data" in instances.missing(data, None)
+        (tmp_path / "colon.npz").touch()
+        assert instances.missing(data, tmp_path) is None
+
+    def test_names_are_different(self):
+        names = [family.name for family in instances.FAMILIES]
+        assert len(set(names)) == len(names)
+        grouped = [name for _, starts in page.GROUPS for name in names if name.startswith(starts)]
+        assert sorted(grouped) == sorted(names)
+
+
+class TestOwnEntries:
+    def test_the_bound_that_peers_are_told_is_ours_too(self, monkeypatch, tmp_path):
+        asked = []
+        monkeypatch.setattr(race.instances, "write", lambda *_: None)
+        monkeypatch.setattr(race.ours, "fit", lambda *_, **how: asked.append(how) or {"status": "optimal"})
+        instance = race.Instance("l0star", instances.FAMILIES[0], 1, tmp_path, 60)
+        best = {"start": {"3": -2.0, "5": 1.0}}
+        race.tell(None, instances.FAMILIES[0], 1, instance, best, None)
+        assert instance.request["bound"] == 3.0
+        assert instance.request["start"] == {3: -2.0, 5: 1.0}
+        for name in race.OWN:
+            instance.solve(name)
+        assert [how["bound"] for how in asked] == [None, 3.0, None]
+        assert [how["method"] for how in asked] == ["best-first", "best-first", "paper"]
 
 
 class TestWorkers:

@@ -8,7 +8,8 @@ A request is a JSON file:
   time_limit   in seconds
   penalty      for penalised solvers: a price of a non-zero at which k of them are best, or the next fewer for which
                there is one
-  largest      the largest coefficient of the best model, for solvers that need a big M
+  bound        a bound of the coefficients, for solvers that need a big M
+  start        a good model (index -> number), for solvers that take one
   formulation  for mixed-integer solvers: bigm, sos1 or perspective
 
 An adapter reads the paths of requests from standard input, one a line, and answers each before it reads the next.
@@ -62,6 +63,15 @@ class Request:
         if self.raw.get("penalty") is None:
             raise Unsupported("no penalty is known at which k non-zeros, or fewer, are best")
         return self.raw["penalty"]
+
+    def start(self):
+        """A good model as a vector; None where there is none."""
+        if not self.raw.get("start"):
+            return None
+        x = np.zeros(self.d)
+        for j, value in self.raw["start"].items():
+            x[int(j)] = value
+        return x
 
     def ridge_fit(self, support):
         """The coefficients of least squares with the ridge on a support; P(x) of them."""

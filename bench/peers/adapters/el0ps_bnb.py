@@ -6,7 +6,7 @@ import common
 import numpy as np
 from el0ps.compilation import CompilableClass
 from el0ps.datafit import BaseDatafit, Leastsquares, Logistic
-from el0ps.penalty import L2norm
+from el0ps.penalty import BigmL2norm, L2norm
 from el0ps.solver import BnbSolver
 from numba import float64
 
@@ -53,7 +53,8 @@ def solve(request):
         "huber": lambda b: Huber(b, request.delta),
         "logistic": lambda b: Logistic(b),
     }[request.loss]
-    penalty = L2norm(n * request.ridge / 2)
+    weight = n * request.ridge / 2
+    penalty = BigmL2norm(request.raw["bound"], weight) if request.formulation == "bigm" else L2norm(weight)
     # Its nodes are solved to 1e-4 by default. What it prunes by bounds that are off by as much, or by 1e-7, is now and
     # then the best model: it then takes longer, and ends at another one.
     nodes = 1e-4 * request.tolerance
@@ -62,7 +63,7 @@ def solve(request):
     # Its loops are compiled on first use; that is not its time to solve.
     solver.solve(fit(request.b[:rows].copy()), penalty, np.asfortranarray(request.A[:rows, :3]), 0.1)
     with common.Timer() as timer:
-        found = solver.solve(fit(request.b), penalty, request.A, n * price)
+        found = solver.solve(fit(request.b), penalty, request.A, n * price, x_init=request.start())
     status = found.status.value
     support = [int(j) for j in np.nonzero(found.x)[0]]
     return {

@@ -11,12 +11,17 @@ def solve(request):
     request.only("quadratic")
     # It minimises |b - Ax|^2/2 + l0 |x|_0 + l2 |x|^2: n times our P and the price.
     n, price = request.n, request.penalty()
-    M = 1.5 * request.raw["largest"]
+    M, start = request.raw["bound"], request.start()
     warm_up(request)
     with common.Timer() as timer:
         tree = BNBTree(request.A, request.b)
         found = tree.solve(
-            n * price, n * request.ridge / 2, M, gap_tol=request.tolerance, time_limit=request.time_limit
+            n * price,
+            n * request.ridge / 2,
+            M,
+            gap_tol=request.tolerance,
+            warm_start=start,
+            time_limit=request.time_limit,
         )
     support = [int(j) for j in np.nonzero(found.beta)[0]]
     ended = timer.seconds < request.time_limit

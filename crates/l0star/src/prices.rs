@@ -2,6 +2,7 @@
 
 mod book;
 mod together;
+mod twins;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,8 +17,10 @@ use crate::search::checkpoint::Stamp;
 use crate::search::ledger::Ledger;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
-use book::Book;
 pub use book::PriceSink;
+use book::{Book, Keeping};
+use together::Asked;
+use twins::Leaders;
 
 /// P of a model is at most this many times its `objective` (`docs/numerics.md`, section 11).
 const ABOVE: f64 = 1.0 + 32.0 * U;
@@ -177,8 +180,12 @@ impl<'p> PriceRun<'p> {
         }
         let is_kept = self.sink.is_some() || self.resume.is_some();
         let stamp = is_kept.then(|| Stamp::new(problem, settings)).transpose()?;
+        let leading = match settings.method {
+            Method::BestFirst => problem.leading()?,
+            _ => None,
+        };
         if let (Some(checkpoint), Some(stamp)) = (&self.resume, &stamp) {
-            checkpoint.check(stamp, problem)?;
+            checkpoint.check(stamp, leading.as_ref().unwrap_or(problem))?;
         }
         let mut chosen = problem.selectable.clone();
         chosen.retain(|leader| solution.support.contains(leader));
@@ -194,13 +201,25 @@ impl<'p> PriceRun<'p> {
         };
         let found = match settings.method {
             Method::BestFirst => {
-                let ledger = Arc::new(Ledger::new(decisions.iter().copied()));
-                let book = stamp.map(|stamp| {
-                    let ledger = Arc::clone(&ledger);
-                    let (resume, sink) = (self.resume, self.sink);
-                    Arc::new(Book::new(stamp, resume, sink, &chosen, ledger, &decisions))
+                let (resume, sink) = (self.resume, self.sink);
+                let keeping = stamp.map(|stamp| Keeping {
+                    stamp,
+                    resume,
+                    sink,
                 });
-                together::solve(problem, &settings, &chosen, &decisions, ledger, book)?
+                match &leading {
+                    Some(leading) => {
+                        let leaders = Leaders {
+                            whole: problem,
+                            leading,
+                            settings: &settings,
+                            solution,
+                            chosen: &chosen,
+                        };
+                        leaders.solve(&decisions, keeping)?
+                    }
+                    None => together(problem, &settings, &chosen, &decisions, keeping)?,
+                }
             }
             _ => apart(problem, &settings, &chosen, &decisions)?,
         };
@@ -212,6 +231,30 @@ impl<'p> PriceRun<'p> {
         });
         Ok(prices.collect())
     }
+}
+
+/// All decisions with what one search knows.
+fn together<'p>(
+    problem: &'p Problem,
+    settings: &'p Settings,
+    chosen: &'p [usize],
+    decisions: &'p [Decision],
+    keeping: Option<Keeping<'p>>,
+) -> Result<Vec<Option<Solution>>> {
+    let ledger = Arc::new(Ledger::new(decisions.iter().copied()));
+    let book = keeping.map(|keeping| {
+        let ledger = Arc::clone(&ledger);
+        Arc::new(Book::new(keeping, chosen, ledger, decisions))
+    });
+    together::solve(Asked {
+        problem,
+        settings,
+        chosen,
+        decisions,
+        ledger,
+        book,
+        enough: None,
+    })
 }
 
 /// A run for each decision, on a problem in which it is made.

@@ -1,6 +1,6 @@
 //! One call from a problem to a solution.
 
-mod twins;
+pub(crate) mod twins;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

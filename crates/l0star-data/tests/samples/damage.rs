@@ -3,7 +3,7 @@
 use l0star_data::generate::rng::Stream;
 
 /// Words that mean something to one reader or another.
-const TOKENS: [&[u8]; 30] = [
+const TOKENS: [&[u8]; 34] = [
     b"\"",
     b"\n",
     b"\r\n",
@@ -34,6 +34,10 @@ const TOKENS: [&[u8]; 30] = [
     b"\x28\xb5\x2f\xfd",
     b"50000000:1",
     b"\xe2\x80\xae",
+    b"null",
+    b"-0",
+    b"[]",
+    b"\"support\":",
 ];
 
 /// One to six changes: bits, bytes, words, numbers, pieces cut, doubled, or taken from another file.

@@ -16,6 +16,13 @@ use crate::settings::Solution;
 /// Takes the checkpoints of prices, from whichever thread has made one.
 pub type PriceSink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 
+/// Where the checkpoints of prices come from, and who takes them.
+pub(super) struct Keeping<'p> {
+    pub stamp: Stamp,
+    pub resume: Option<Checkpoint>,
+    pub sink: Option<(Duration, PriceSink<'p>)>,
+}
+
 /// What there is to write, and who takes it.
 pub(super) struct Book<'p> {
     stamp: Stamp,
@@ -49,13 +56,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'p> Book<'p> {
     pub(super) fn new(
-        stamp: Stamp,
-        resume: Option<Checkpoint>,
-        sink: Option<(Duration, PriceSink<'p>)>,
+        keeping: Keeping<'p>,
         chosen: &[usize],
         ledger: Arc<Ledger>,
         decisions: &[Decision],
     ) -> Self {
+        let Keeping {
+            stamp,
+            resume,
+            sink,
+        } = keeping;
         let (search, old) = match resume {
             Some(checkpoint) => (checkpoint.state, checkpoint.prices),
             None => (State::default(), None),

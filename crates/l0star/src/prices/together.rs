@@ -21,24 +21,25 @@ use crate::search::checkpoint::{State, wide};
 use crate::search::ledger::Ledger;
 use crate::search::{Context, Purpose, Restrict, Search};
 use crate::settings::{Settings, Solution, Status};
-use crate::solve::{Driver, best_first, run};
+use crate::solve::{Driver, best_first, run, twins};
 
 /// The best model of each decision, and what is proved of it; `None` for a feature that no model can have.
-pub(super) fn solve<'p>(
-    problem: &'p Problem,
-    settings: &'p Settings,
-    chosen: &'p [usize],
-    decisions: &'p [Decision],
-    ledger: Arc<Ledger>,
-    book: Option<Arc<Book<'p>>>,
-) -> Result<Vec<Option<Solution>>> {
+pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
+    let Asked {
+        problem,
+        settings,
+        chosen,
+        decisions,
+        ..
+    } = asked;
     let pricing = Pricing {
         problem,
         settings,
         chosen,
         decisions,
-        ledger,
-        book,
+        ledger: asked.ledger,
+        book: asked.book,
+        enough: asked.enough,
         start: Instant::now(),
         left: AtomicUsize::new(decisions.len()),
     };
@@ -63,8 +64,9 @@ pub(super) fn solve<'p>(
     for (at, solution) in rest.iter().zip(more) {
         found[*at] = Some(solution);
     }
+    // A model with another feature has no room for all of these.
     let mut base = Certified::TRIVIAL;
-    if without.len() == chosen.len() && chosen.len() == problem.support_size() {
+    if without.len() >= problem.support_size() {
         let bounds = without.iter().filter_map(|at| found[*at].as_ref());
         let bounds = bounds.map(Certified::of);
         base = bounds.reduce(Certified::and).unwrap_or(base);
@@ -90,6 +92,20 @@ pub(super) fn solve<'p>(
     Ok(found)
 }
 
+/// Decisions about one problem.
+pub(super) struct Asked<'p> {
+    pub problem: &'p Problem,
+    pub settings: &'p Settings,
+    /// The features of the best model, no more than the problem allows.
+    pub chosen: &'p [usize],
+    pub decisions: &'p [Decision],
+    /// With the same decisions, and the models that are known.
+    pub ledger: Arc<Ledger>,
+    pub book: Option<Arc<Book<'p>>>,
+    /// For each decision a bound that is enough to know; a search that has a model below it is of no use either.
+    pub enough: Option<&'p [f64]>,
+}
+
 /// What the searches share.
 pub(super) struct Pricing<'p> {
     pub(super) problem: &'p Problem,
@@ -99,6 +115,7 @@ pub(super) struct Pricing<'p> {
     pub(super) ledger: Arc<Ledger>,
     /// Set where checkpoints are wanted, or there is one to go on from.
     pub(super) book: Option<Arc<Book<'p>>>,
+    enough: Option<&'p [f64]>,
     start: Instant,
     /// How many searches have not begun.
     left: AtomicUsize,
@@ -282,7 +299,8 @@ impl<'p> Pricing<'p> {
                 continue;
             }
             let wanted = [decision.feature].into_iter();
-            let wanted = wanted.chain(dear.iter().map(|(_, j)| *j));
+            let others = dear.iter().map(|(_, j)| *j);
+            let wanted = wanted.chain(others.filter(|j| *j != decision.feature));
             let mut support = match structure {
                 Some(structure) => structure.close(&[], wanted, |_| true, room),
                 None => wanted.take(room).collect(),
@@ -295,8 +313,16 @@ impl<'p> Pricing<'p> {
 
     /// A search by itself.
     fn alone(&self, at: usize, common: &mut Common, threads: Option<NonZeroUsize>) -> Solution {
-        let settings = self.next_settings(threads);
+        let mut settings = self.next_settings(threads);
+        let mut observer = None;
+        if let Some(enough) = self.enough {
+            let (own, watch) = twins::ending(&settings, enough[at]);
+            (settings, observer) = (own, Some(watch));
+        }
         let mut context = self.decided(at, &settings);
+        if let Some(observer) = observer {
+            context.observe(observer);
+        }
         let decision = self.decisions[at];
         let begun = self.begun(at);
         if let Some(begun) = &begun {
@@ -314,7 +340,8 @@ impl<'p> Pricing<'p> {
     fn is_settled(&self, at: usize, bound: Certified) -> Option<Solution> {
         let settings = self.unlimited();
         let mut context = self.decided(at, &settings);
-        if bound.value() < context.cut() {
+        let needed = self.enough.map_or_else(|| context.cut(), |own| own[at]);
+        if bound.value() < needed {
             return None;
         }
         context.discard(bound);

@@ -263,16 +263,16 @@ impl Builder {
             (0..design.columns()).map(|j| design.norm_above(j)).unzip();
         let square = range::mean_square(&p, &b, &offset)?;
         range::check_columns(&design, &sizes, &ridge, square, &names, &keep)?;
-        let twins = Twins::find(&Columns {
+        let compared = Columns {
             design: &design,
             p: &p,
             ridge: &ridge,
-            selectable: &selectable,
-            structure: &structure,
+            bounds: &structure.bounds,
             norms: &norms,
             loss: &*self.loss,
             centred: self.intercept,
-        });
+        };
+        let twins = Twins::find(&compared, &selectable, &structure);
         let origin = if offset.is_empty() {
             vec![0.0; b.len()]
         } else {

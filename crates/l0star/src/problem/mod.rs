@@ -218,7 +218,7 @@ impl Problem {
             *j == leader || needs.is_some_and(|s| s.ancestors[*j].contains(&leader))
         };
         problem.selectable.retain(|j| !out(j));
-        problem.twins = Arc::default();
+        problem.twins = Arc::new(self.twins_without(leader));
         problem.checked()
     }
 

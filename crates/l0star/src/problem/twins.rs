@@ -55,13 +55,8 @@ struct Follower {
     ratio: f64,
     /// `2θ + θ²`.
     loss: f64,
-}
-
-impl Follower {
-    /// Whether it could stand for the leader: a column of the same size.
-    fn is_equal(&self) -> bool {
-        self.ratio.abs() == 1.0
-    }
+    /// Whether it could stand for the leader in every model: a column of the same size with the same bounds.
+    is_equal: bool,
 }
 
 /// What is known of a problem when its twins are looked for.
@@ -69,8 +64,7 @@ pub(super) struct Columns<'a> {
     pub design: &'a Design,
     pub p: &'a [f64],
     pub ridge: &'a [f64],
-    pub selectable: &'a [usize],
-    pub structure: &'a Structure,
+    pub bounds: &'a [(f64, f64)],
     pub norms: &'a [f64],
     pub loss: &'a dyn Loss,
     pub centred: bool,
@@ -78,14 +72,9 @@ pub(super) struct Columns<'a> {
 
 impl Twins {
     /// The classes among the selectable columns. Columns of groups, and those that need others or are needed, have none.
-    pub(super) fn find(columns: &Columns) -> Self {
+    pub(super) fn find(columns: &Columns, selectable: &[usize], structure: &Structure) -> Self {
         let Columns {
-            design,
-            p,
-            selectable,
-            structure,
-            centred,
-            ..
+            design, p, centred, ..
         } = *columns;
         let needed = structure.ancestors.iter().flatten();
         let mut is_needed = vec![false; design.columns()];
@@ -118,40 +107,35 @@ impl Twins {
         let mut twins = Self::default();
         for near in probes.chunk_by(|a, b| b.0 - a.0 <= SAME_PROBE) {
             if near.len() > 1 {
-                let mut members: Vec<usize> = near.iter().map(|(_, j)| *j).collect();
-                members.sort_unstable();
-                twins.classify(members, columns, &moments);
+                let sized = |j: usize| (j, moments[j].frame(centred).1);
+                twins.classify(near.iter().map(|(_, j)| sized(*j)).collect(), columns);
             }
         }
         twins.classes.sort_unstable_by_key(|class| class.leader);
         twins
     }
 
-    /// Splits columns with the same probe into classes.
-    fn classify(&mut self, mut members: Vec<usize>, columns: &Columns, moments: &[Moments]) {
-        let Columns {
-            design, p, centred, ..
-        } = *columns;
-        let size = |j: usize| moments[j].frame(centred).1;
+    /// Splits columns, each with its size, into classes.
+    fn classify(&mut self, mut members: Vec<(usize, f64)>, columns: &Columns) {
+        members.sort_unstable_by_key(|(j, _)| *j);
         let column = |j: usize| {
-            let mut values = vec![0.0; p.len()];
-            design.column_into(j, &mut values);
+            let mut values = vec![0.0; columns.p.len()];
+            columns.design.column_into(j, &mut values);
             values
         };
         while members.len() > 1 {
-            let longest = members.iter().map(|j| size(*j)).fold(0.0, f64::max);
+            let longest = members.iter().map(|(_, size)| *size).fold(0.0, f64::max);
             let Some(at) = members
                 .iter()
-                .position(|j| size(*j) >= longest * (1.0 - SAME_SIZE))
+                .position(|(_, size)| *size >= longest * (1.0 - SAME_SIZE))
             else {
                 return;
             };
-            let leader = members.remove(at);
+            let (leader, length) = members.remove(at);
             let own = column(leader);
             let mut followers = Vec::new();
-            members.retain(|j| {
-                let found =
-                    columns.follower((leader, &own), (*j, &column(*j)), size(*j) / size(leader));
+            members.retain(|(j, size)| {
+                let found = columns.follower((leader, &own), (*j, &column(*j)), size / length);
                 followers.extend(found);
                 found.is_none()
             });
@@ -192,10 +176,11 @@ impl Columns<'_> {
             ratio
         };
         let ratio = size.copysign(sign);
-        let (lower, upper) = self.structure.bounds[column];
-        let (least, most) = self.structure.bounds[leader];
+        let (lower, upper) = self.bounds[column];
+        let (least, most) = self.bounds[leader];
         let ends = [ratio * lower, ratio * upper];
-        if ends[0].min(ends[1]) < least || ends[0].max(ends[1]) > most {
+        let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        if low < least || high > most {
             return None;
         }
         let errors: Vec<f64> = own.iter().zip(other).map(|(a, b)| b - ratio * a).collect();
@@ -216,13 +201,14 @@ impl Columns<'_> {
             column,
             ratio,
             loss,
+            is_equal: size == 1.0 && (low, high) == (least, most),
         })
     }
 }
 
 impl Problem {
     /// The columns that could stand for a column in every model, with the same objective: those that equal it up to their
-    /// sign, once scaled and, with an intercept, centred.
+    /// sign, once scaled and, with an intercept, centred, and have the same bounds.
     ///
     /// ```
     /// use l0star::{Design, Problem};
@@ -238,7 +224,7 @@ impl Problem {
     /// ```
     pub fn twins(&self, column: usize) -> Vec<usize> {
         let equal = |class: &Class| {
-            let followers = class.followers.iter().filter(|twin| twin.is_equal());
+            let followers = class.followers.iter().filter(|twin| twin.is_equal);
             let mut members: Vec<usize> = followers.map(|twin| twin.column).collect();
             members.push(class.leader);
             members.sort_unstable();
@@ -250,6 +236,39 @@ impl Problem {
             .unwrap_or_default();
         members.retain(|j| *j != column);
         members
+    }
+
+    /// The classes of the problem without a column. Where it led one, the longest of the others leads.
+    pub(super) fn twins_without(&self, column: usize) -> Twins {
+        let mut left = Twins::default();
+        for class in &self.twins.classes {
+            if class.leader == column {
+                let members: Vec<usize> = class.followers.iter().map(|twin| twin.column).collect();
+                let bounds: Vec<(f64, f64)> =
+                    (0..self.design.columns()).map(|j| self.range(j)).collect();
+                let columns = Columns {
+                    design: &self.design,
+                    p: &self.p,
+                    ridge: &self.ridge,
+                    bounds: &bounds,
+                    norms: &self.norms,
+                    loss: &*self.loss,
+                    centred: self.has_intercept,
+                };
+                let moments =
+                    Moments::of_columns(&self.design, members.iter().copied(), Some(&self.p));
+                let sizes = moments.iter().map(|own| own.frame(self.has_intercept).1);
+                left.classify(members.iter().copied().zip(sizes).collect(), &columns);
+                continue;
+            }
+            let mut class = class.clone();
+            class.followers.retain(|twin| twin.column != column);
+            if !class.followers.is_empty() {
+                left.classes.push(class);
+            }
+        }
+        left.classes.sort_unstable_by_key(|class| class.leader);
+        left
     }
 
     /// The share of the objective that a bound of [`Problem::leading`] and [`Problem::doubling`] loses for the whole problem.
@@ -303,6 +322,15 @@ impl Problem {
             }
             .checked()?,
         ))
+    }
+
+    /// A problem of leaders with another member of a class in the place of its leader.
+    pub(crate) fn led_by(&self, leader: usize, member: usize) -> Result<Self> {
+        let mut problem = self.clone();
+        problem.selectable.retain(|j| *j != leader);
+        problem.selectable.push(member);
+        problem.selectable.sort_unstable();
+        problem.checked()
     }
 
     /// A problem whose optimum is a lower bound of every model that uses a class of twins twice. `None` where no model can.

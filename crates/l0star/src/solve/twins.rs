@@ -4,7 +4,7 @@
 //! a class are interchangeable, so the search is about their leaders. What is left are models that use a class twice;
 //! another problem bounds all of them ([`Problem::doubling`]). It has one feature less, and its root is mostly enough. Where
 //! its optimum is below the best model found, the problem is searched as it is. A list of the leaders stands for one of all
-//! columns in the same way ([`lists`]).
+//! columns in the same way ([`lists`]); prices use the parts of this module.
 //!
 //! Checkpoints are those of the search of the leaders; the bound of the others is made anew by a resumed run.
 
@@ -96,16 +96,7 @@ pub(super) fn solve<'p>(
     let doubling = whole.doubling(leading)?;
     let mut doubled = None;
     if let Some(problem) = &doubling {
-        let root = Settings {
-            node_limit: Some(1),
-            // Only its bound is of use.
-            ideas: Ideas {
-                primal: false,
-                ..settings.ideas
-            },
-            ..exact(&settings)
-        };
-        let found = Run::new(problem, &root).solve_whole(others, None)?;
+        let found = Run::new(problem, &root(&settings)).solve_whole(others, None)?;
         spent.count(&found);
         doubled = Some(found);
     }
@@ -145,15 +136,12 @@ pub(super) fn solve<'p>(
         return Ok(conclude(&spent, found, bound));
     }
 
-    // All models that use a class twice have to be above this.
     let highest = list
         .as_ref()
         .map_or(found.objective, |list| list.promise(&settings));
-    let scale = scale_of(highest, found.empty_objective);
-    let allowed = narrow.gap.max(narrow.relative_gap * scale);
-    let enough = highest - allowed.max(WORKING * scale);
+    let enough = sufficient(&narrow, highest, found.empty_objective);
     let mut bound = bound;
-    let mut stopped = None;
+    let mut limit = None;
     if let (Some(problem), Some(root)) = (&doubling, &doubled)
         && bound < enough
         && root.objective >= enough
@@ -161,17 +149,11 @@ pub(super) fn solve<'p>(
         let more = until(problem, &spent.left_aside(&settings), enough, others)?;
         spent.count(&more);
         bound = bound.max(proved(&more));
-        let is_interrupted = settings.interrupt.as_ref();
-        let is_interrupted = is_interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
-        stopped = match more.status {
-            _ if bound >= enough || more.objective < enough => None,
-            Status::Interrupted if !is_interrupted => None,
-            status => status.stopped_early().then_some(status),
-        };
+        limit = stopped(&settings, &more, enough);
         doubled = Some(more);
     }
-    if bound >= enough || stopped.is_some() {
-        let status = stopped.unwrap_or(found.status);
+    if bound >= enough || limit.is_some() {
+        let status = limit.unwrap_or(found.status);
         let leaders = Solution {
             status,
             ..found.clone()
@@ -179,7 +161,7 @@ pub(super) fn solve<'p>(
         let all = conclude(&spent, leaders, bound);
         // A list of very many substitutes leaves some of them out.
         let is_enough = !all.status.falls_short() || found.status.falls_short();
-        if list.is_none() || stopped.is_some() || is_enough {
+        if list.is_none() || limit.is_some() || is_enough {
             return Ok(all);
         }
     }
@@ -197,8 +179,27 @@ pub(super) fn solve<'p>(
     Ok(spent.total(found))
 }
 
+/// The settings of a search whose root alone is wanted, for its bound.
+pub(crate) fn root(settings: &Settings) -> Settings {
+    Settings {
+        node_limit: Some(1),
+        ideas: Ideas {
+            primal: false,
+            ..settings.ideas
+        },
+        ..exact(settings)
+    }
+}
+
+/// The bound that all models that use a class twice need, where `highest` is to be proved. `narrow`: see [`narrowed`].
+pub(crate) fn sufficient(narrow: &Settings, highest: f64, empty_objective: f64) -> f64 {
+    let scale = scale_of(highest, empty_objective);
+    let allowed = narrow.gap.max(narrow.relative_gap * scale);
+    highest - allowed.max(WORKING * scale)
+}
+
 /// With gaps that leave room for what a bound of the leaders loses as one of the whole problem.
-fn narrowed(whole: &Problem, settings: &Settings) -> Settings {
+pub(crate) fn narrowed(whole: &Problem, settings: &Settings) -> Settings {
     let share = 2.0 * whole.twin_loss();
     let left = |gap: f64, lost: f64| (gap - lost).max(0.0);
     Settings {
@@ -209,7 +210,7 @@ fn narrowed(whole: &Problem, settings: &Settings) -> Settings {
 }
 
 /// Settings for the best model alone, without an allowed gap.
-fn exact(settings: &Settings) -> Settings {
+pub(crate) fn exact(settings: &Settings) -> Settings {
     Settings {
         gap: 0.0,
         relative_gap: 0.0,
@@ -226,10 +227,17 @@ fn until(
     enough: f64,
     common: &mut Common,
 ) -> Result<Solution> {
+    let (own, watch) = ending(&exact(settings), enough);
+    let run = Run::new(problem, &own).observe(watch);
+    run.solve_whole(common, None)
+}
+
+/// Settings and an observer that interrupt a search as soon as its bound, or its best model, says enough.
+pub(crate) fn ending<'o>(settings: &Settings, enough: f64) -> (Settings, Observer<'o>) {
     let flag = Arc::new(AtomicBool::new(false));
     let own = Settings {
         interrupt: Some(Arc::clone(&flag)),
-        ..exact(settings)
+        ..settings.clone()
     };
     let user = settings.interrupt.clone();
     let watch = move |event: &Event| {
@@ -240,8 +248,18 @@ fn until(
             flag.store(true, Ordering::Relaxed);
         }
     };
-    let run = Run::new(problem, &own).observe(Box::new(watch));
-    run.solve_whole(common, None)
+    (own, Box::new(watch))
+}
+
+/// The limit that ended a search for this bound before it had an answer; the observer of [`ending`] is none.
+pub(crate) fn stopped(settings: &Settings, more: &Solution, enough: f64) -> Option<Status> {
+    let is_interrupted = settings.interrupt.as_ref();
+    let is_interrupted = is_interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed));
+    match more.status {
+        _ if proved(more) >= enough || more.objective < enough => None,
+        Status::Interrupted if !is_interrupted => None,
+        status => status.stopped_early().then_some(status),
+    }
 }
 
 /// An observer that is told of bounds of the whole problem: those of a search are at most `bound`, and lose a share of the
@@ -270,12 +288,17 @@ fn lowered(bound: f64, share: f64, objective: f64) -> f64 {
 }
 
 /// What a search has proved.
-fn proved(found: &Solution) -> f64 {
+pub(crate) fn proved(found: &Solution) -> f64 {
     found.lower_bound.unwrap_or(0.0)
 }
 
 /// The solution of the leaders as one of the whole problem; `bound`: of the models that use a class twice.
-fn concluded(whole: &Problem, settings: &Settings, mut found: Solution, bound: f64) -> Solution {
+pub(crate) fn concluded(
+    whole: &Problem,
+    settings: &Settings,
+    mut found: Solution,
+    bound: f64,
+) -> Solution {
     let least = lowered(
         proved(&found).min(bound),
         whole.twin_loss(),

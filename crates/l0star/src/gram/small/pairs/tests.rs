@@ -2,31 +2,11 @@
 
 use l0star_oracle::{Dyadic, Row};
 
+use super::super::tests::Random;
 use super::bound::MOST;
 use super::*;
 use crate::loss::by_name;
 use crate::{Design, Problem};
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.uniform() * n as f64) as usize
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-}
 
 const LOSSES: [(&str, l0star_oracle::Loss); 3] = [
     ("logistic", l0star_oracle::Loss::Logistic),
