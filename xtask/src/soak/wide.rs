@@ -50,11 +50,11 @@ impl Case {
         }
         let strong: Vec<usize> = (0..1 + random.below(4)).map(|_| random.below(d)).collect();
         let noise = [0.0, 0.1, 1.0][random.below(3)];
-        let mut response: Vec<f64> = Vec::new();
-        for i in 0..n {
+        let one = |i: usize| {
             let signal: f64 = strong.iter().map(|j| columns[*j][i]).sum();
-            response.push(signal + noise * random.normal());
-        }
+            signal + noise * random.normal()
+        };
+        let mut response: Vec<f64> = (0..n).map(one).collect();
         let unit = f64::powi(2.0, [0, 0, 0, -3, 5][random.below(5)]);
         response.iter_mut().for_each(|b| *b *= unit);
         Self {
