@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|prices|threads|read|python`, `cargo xtask docs`,
+//! paper|engine|ablation|path|prices|flat|threads|read|python`, `cargo xtask docs`,
 //! `cargo xtask soak`, `cargo xtask attack`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod attack;
@@ -57,10 +57,18 @@ enum Command {
         /// The seed of the first; the others follow
         #[arg(long, default_value_t = 1)]
         seed: u64,
+        /// Only problems with fewer rows than columns, through proved boxes
+        #[arg(long)]
+        wide: bool,
     },
     /// What `soak` runs in the release profile
     #[command(hide = true)]
-    SoakInner { cases: u64, seed: u64 },
+    SoakInner {
+        cases: u64,
+        seed: u64,
+        #[arg(long)]
+        wide: bool,
+    },
     /// Measure, in the release profile
     Bench(Bench),
     /// The pages of docs/results: the paper's experiments and the race against the peers; hours on a quiet machine
@@ -98,7 +106,7 @@ struct Attack {
     /// The seed of the first case; the others follow
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this kind: exact, files, names or bombs
+    /// Only this kind: exact, boxes, files, names or bombs
     #[arg(long)]
     only: Option<String>,
     /// The binary of the dev profile, which is built sooner and checks more
@@ -122,7 +130,7 @@ struct Bench {
     /// Only the families whose name contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// `paper`: other seeds than the family's, as FIRST-LAST
+    /// `paper`, `flat`: other seeds than the family's, as FIRST-LAST
     #[arg(long)]
     seeds: Option<String>,
 }
@@ -142,6 +150,8 @@ enum Suite {
     Prices,
     /// 500 resamples of the diabetes data with interactions
     Stability,
+    /// No more rows than features, small ridges, proved optimal
+    Flat,
     /// Nodes a second with one thread and with two
     Threads,
     /// The reader of CSV files on one gigabyte
@@ -160,6 +170,7 @@ impl Bench {
             Suite::Path => "path",
             Suite::Prices => "prices",
             Suite::Stability => "stability",
+            Suite::Flat => "flat",
             Suite::Threads => "threads",
             Suite::Read => "read",
             Suite::Python => "python",
@@ -179,6 +190,7 @@ impl Bench {
             Suite::Path => bench::path(&self.only),
             Suite::Prices => bench::prices(&self.only),
             Suite::Stability => bench::stability::stability(),
+            Suite::Flat => bench::flat::flat(&self.only, self.seeds.as_deref()),
             Suite::Threads => bench::threads(&self.only),
             Suite::Read => bench::read::read(),
             Suite::Python => bench::python::overhead(),
@@ -197,8 +209,8 @@ fn main() -> ExitCode {
         Command::Attack(with) => {
             attack::run(with.until(), with.seed, with.only.as_deref(), with.dev)
         }
-        Command::Soak { cases, seed } => soak::run(cases, seed),
-        Command::SoakInner { cases, seed } => soak::inner(cases, seed),
+        Command::Soak { cases, seed, wide } => soak::run(cases, seed, wide),
+        Command::SoakInner { cases, seed, wide } => soak::inner(cases, seed, wide),
         Command::Results {
             instances,
             only,

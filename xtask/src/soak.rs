@@ -20,18 +20,30 @@ pub mod common;
 
 use common::priced;
 
+mod wide;
+
 /// Re-runs itself optimised.
-pub fn run(cases: u64, seed: u64) -> Result<(), String> {
-    in_release(
-        "soak",
-        &["soak-inner", &cases.to_string(), &seed.to_string()],
-    )
+pub fn run(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
+    let (cases, seed) = (cases.to_string(), seed.to_string());
+    let mut arguments = vec!["soak-inner", &cases, &seed];
+    arguments.extend(only_wide.then_some("--wide"));
+    in_release("soak", &arguments)
 }
 
-/// Checks `cases` problems (losses and methods in turn) from `seed` on.
-pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
+/// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone.
+pub fn inner(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
     let mut wrong = 0;
     for case in 0..cases {
+        if let Err(message) = check_wide(seed.wrapping_add(case)) {
+            wrong += 1;
+            println!("WRONG boxes, seed {}: {message}", seed.wrapping_add(case));
+        }
+        if (case + 1) % 1000 == 0 {
+            println!("{} problems, {wrong} wrong", case + 1);
+        }
+        if only_wide {
+            continue;
+        }
         let loss = loss::NAMES[case as usize % loss::NAMES.len()];
         let drawn = common::random_case(seed.wrapping_add(case), loss);
         let mut look = |problem: &Problem, settings: &Settings, words: &str| {
@@ -90,9 +102,6 @@ pub fn inner(cases: u64, seed: u64) -> Result<(), String> {
                 wrong += 1;
                 println!("WRONG {words}: {message}");
             }
-        }
-        if (case + 1) % 1000 == 0 {
-            println!("{} problems, {wrong} wrong", case + 1);
         }
     }
     println!("{cases} problems, {wrong} wrong");
@@ -366,6 +375,20 @@ fn check_prices(problem: &Problem, case: u64) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A problem with fewer rows than columns, searched with proved boxes; the boxes of some of its nodes.
+fn check_wide(seed: u64) -> Result<(), String> {
+    let case = wide::Case::draw(seed);
+    let Some(problem) = case.problem() else {
+        return Ok(());
+    };
+    for settings in wide::Case::configurations(seed) {
+        let outcome = check(&problem, &settings);
+        let (threads, pieces) = (settings.thread_count(), settings.node_limit);
+        outcome.map_err(|message| format!("threads {threads}, pieces {pieces:?}: {message}"))?;
+    }
+    case.check_boxes(&problem, seed)
 }
 
 fn check(problem: &Problem, settings: &Settings) -> Result<(), String> {

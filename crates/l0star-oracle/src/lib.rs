@@ -17,6 +17,7 @@
 //! | `piecewise` | quadratic, Huber and squared hinge: which piece each row is on, and the exact minimum there |
 //! | `smooth` | logistic: an enclosure of the minimum |
 //! | `least` | the least objective of a set of columns; the objective of a model |
+//! | `extent` | how far the coefficients of good models reach |
 //!
 //! **Piecewise quadratic losses.** Once it is known on which piece of the loss each row is and which coefficients are at a
 //! bound, the minimum is the solution of linear equations: a fraction. It is accepted only if it satisfies the conditions of
@@ -27,6 +28,7 @@
 //! enclosure). Newton's method in fixed point of 512 bits makes it narrow: the width is about 1e-150 of P.
 
 mod dyadic;
+mod extent;
 mod fraction;
 mod least;
 mod linear;
@@ -37,5 +39,6 @@ mod series;
 mod smooth;
 
 pub use dyadic::Dyadic;
+pub use extent::Extent;
 pub use fraction::Exact;
 pub use problem::{Column, Least, Loss, Problem, Row};

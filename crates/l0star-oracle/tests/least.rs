@@ -217,3 +217,19 @@ fn small_weights_and_many_pieces() {
         assert!(problem.least(&[0, 1]).is_some(), "{ridge}");
     }
 }
+
+/// Every model up to a ceiling is within its extents, and the ends are reached.
+#[test]
+fn extents_by_hand() {
+    // ½(1 - x)² + ½x² ≤ ½ from 0 to 1, whatever the unit.
+    for unit in [1.0, 0.125] {
+        let one = vec![column(&[1.0 / unit], (1.0 / unit) / unit, NONE)];
+        let problem = problem(Loss::Quadratic, &[1.0], one);
+        let extents = problem.extents(&[0], 0.5).expect("models");
+        assert!(extents[0].is_within(0.0, unit));
+        assert!(!extents[0].is_within(0.0, unit.next_down()));
+        assert!(!extents[0].is_within(f64::MIN_POSITIVE, unit));
+        assert!(problem.extents(&[0], 0.25).unwrap()[0].is_within(unit / 2.0, unit / 2.0));
+        assert!(problem.extents(&[0], 0.25f64.next_down()).is_none());
+    }
+}

@@ -73,6 +73,7 @@ pub use solve::{Run, solve, solve_observed};
 /// Parts of the engine for its own tests and benchmarks. They are not part of the interface and may change at any time.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::gram::boxed::{Probed, probe};
     pub use crate::gram::working::Working;
     pub use crate::relaxation::pdal::{self, Pdal};
     pub use crate::relaxation::rows::NewtonRows;

@@ -15,9 +15,12 @@
 //! columns that are equal or nearly so, means far from 0, ridges from 1e-14 to 1e6, weights from 1e-12 to 1e12, groups, bounds,
 //! heredity, prices of features. The oracle is the crate `l0star-oracle`: fractions, for the logistic loss an enclosure of 60 digits. It runs in this
 //! process, in the profile of `xtask` itself.
+//!
+//! [`wide`] asks the same of problems with fewer rows than columns that are searched with proved boxes, and looks at the boxes.
 
 mod claims;
 mod draw;
+mod wide;
 
 use std::cell::Cell;
 use std::num::NonZeroUsize;
@@ -41,9 +44,24 @@ use draw::Case;
 
 /// The problem of a seed, and one or two questions about it.
 pub fn hard(ground: &Ground, seed: u64) -> Result<(), Finding> {
+    watched(ground, seed, Case::draw, examine)
+}
+
+/// A problem for proved boxes, and two questions about it.
+pub fn boxes(ground: &Ground, seed: u64) -> Result<(), Finding> {
+    watched(ground, seed, Case::wide, wide::examine)
+}
+
+/// Examines a case in a thread of its own, so that a panic or an endless loop is a finding.
+fn watched(
+    ground: &Ground,
+    seed: u64,
+    draw: fn(u64) -> Case,
+    examine: fn(&Case, u64) -> Result<(), Finding>,
+) -> Result<(), Finding> {
     let (done, outcome) = mpsc::channel();
     thread::spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| examine(seed)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| examine(&draw(seed), seed)));
         let panicked = |_| Err("a panic, whose message is above".to_owned());
         // Nobody listens any more after the time is up.
         let _ = done.send(outcome.unwrap_or_else(panicked));
@@ -54,7 +72,7 @@ pub fn hard(ground: &Ground, seed: u64) -> Result<(), Finding> {
     };
     let outcome = outcome.unwrap_or_else(|_| Err("it does not end".to_owned()));
     if outcome.is_err() {
-        ground.put("case.txt", format!("{:#?}\n", Case::draw(seed)).as_bytes())?;
+        ground.put("case.txt", format!("{:#?}\n", draw(seed)).as_bytes())?;
     }
     outcome
 }
@@ -63,30 +81,25 @@ fn say(error: l0star::Error) -> String {
     format!("refused after the problem was accepted: {error}")
 }
 
-fn examine(seed: u64) -> Result<(), Finding> {
-    let case = Case::draw(seed);
+fn examine(case: &Case, seed: u64) -> Result<(), Finding> {
     let Ok(problem) = case.builder().and_then(|builder| builder.build()) else {
         return Ok(());
     };
-    let truth = Truth::new(&case, &problem)?;
+    let truth = Truth::new(case, &problem)?;
     let random = &mut Random::new(seed ^ 0xBB67_AE85_84CA_A73B);
-    let found = search(&truth, &case, &problem, random)?;
+    let found = search(&truth, case, &problem, drawn(case, random), random)?;
+    let base = &Settings::default();
     match random.below(5) {
         0 => list(&truth, &problem, random),
         1 => costs(&truth, &problem, &found, random),
-        2 => sizes(&truth, &case, &problem, random),
-        3 => in_pieces(&truth, &case, &problem, random),
-        _ => interrupted(&truth, &case, &problem, random),
+        2 => sizes(&truth, case, &problem, base, random),
+        3 => in_pieces(&truth, case, &problem, base, random),
+        _ => interrupted(&truth, case, &problem, base, random),
     }
 }
 
-/// One search to its end; every bound that it announces counts.
-fn search(
-    truth: &Truth,
-    case: &Case,
-    problem: &Problem,
-    random: &mut Random,
-) -> Result<Solution, Finding> {
+/// A method and its mechanisms.
+fn drawn(case: &Case, random: &mut Random) -> Settings {
     let plain = case.rules.groups.is_empty()
         && case.rules.bounds.is_empty()
         && case.rules.requires.is_empty()
@@ -112,6 +125,17 @@ fn search(
     if random.chance(0.3) {
         settings.ideas.boxes = Use::Always;
     }
+    settings
+}
+
+/// One search to its end; every bound that it announces counts.
+fn search(
+    truth: &Truth,
+    case: &Case,
+    problem: &Problem,
+    mut settings: Settings,
+    random: &mut Random,
+) -> Result<Solution, Finding> {
     match random.below(6) {
         0 => settings.relative_gap = [1e-12, 1e-6, 0.1][random.below(3)],
         1 => settings.gap = problem.empty_objective() * [1e-14, 1e-6, 0.1][random.below(3)],
@@ -190,11 +214,12 @@ fn sizes(
     truth: &Truth,
     case: &Case,
     problem: &Problem,
+    base: &Settings,
     random: &mut Random,
 ) -> Result<(), Finding> {
     let first = (0..=case.rules.k).find(|k| problem.with_k(*k).is_ok());
     let sizes = first.unwrap_or(case.rules.k)..=case.rules.k;
-    let settings = Settings::default();
+    let settings = base.clone();
     let mut saved: Vec<Vec<u8>> = Vec::new();
     let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.encode()));
     let run = PathRun::new(problem, &settings, sizes.clone()).save(Duration::ZERO, sink);
@@ -219,18 +244,19 @@ fn in_pieces(
     truth: &Truth,
     case: &Case,
     problem: &Problem,
+    base: &Settings,
     random: &mut Random,
 ) -> Result<(), Finding> {
     let settings = Settings {
         node_limit: Some(random.below(3) as u64),
-        ..Settings::default()
+        ..base.clone()
     };
     let mut saved: Option<Vec<u8>> = None;
     // A limit of no node stays where it is: one more try with all.
     for stops in 0.. {
         let settings = match stops {
             0..20 => settings.clone(),
-            _ => Settings::default(),
+            _ => base.clone(),
         };
         let mut left = Vec::new();
         let sink = Box::new(|checkpoint: &Checkpoint| left = checkpoint.encode());
@@ -254,12 +280,13 @@ fn interrupted(
     truth: &Truth,
     case: &Case,
     problem: &Problem,
+    base: &Settings,
     random: &mut Random,
 ) -> Result<(), Finding> {
     let flag = Arc::new(AtomicBool::new(false));
     let settings = Settings {
         interrupt: Some(Arc::clone(&flag)),
-        ..Settings::default()
+        ..base.clone()
     };
     let (mut left, mut rest) = (Vec::new(), random.below(8));
     let sink = Box::new(|checkpoint: &Checkpoint| {
@@ -276,11 +303,11 @@ fn interrupted(
     if left.is_empty() {
         return Ok(());
     }
-    let run = Run::new(problem, &Settings::default());
+    let run = Run::new(problem, base);
     let run = run.resume(Checkpoint::decode(&left).map_err(say)?);
     let found = run.solve().map_err(say)?;
     truth
-        .solution(problem, &Settings::default(), &found, case.rules.k)
+        .solution(problem, base, &found, case.rules.k)
         .map_err(named("resumed"))
 }
 

@@ -5,7 +5,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`exact`] | problems that floating point finds hard, compared with exact arithmetic |
+//! | [`exact`] | problems that floating point finds hard, and proved boxes, compared with exact arithmetic |
 //! | [`files`] | damaged files of every format, models and checkpoints; files that unpack to far more than their size |
 //! | [`names`] | hostile names, labels and file names through every output |
 //! | [`program`] | the binary under a limit of memory and, where one is wanted, a watchdog |
@@ -37,13 +37,20 @@ struct Attack {
     run: fn(&Ground, u64) -> Result<(), Finding>,
 }
 
-const ATTACKS: [Attack; 4] = [
+const ATTACKS: [Attack; 5] = [
     Attack {
         name: "exact",
         share: 100,
         slow: false,
         needs_command: false,
         run: exact::hard,
+    },
+    Attack {
+        name: "boxes",
+        share: 60,
+        slow: false,
+        needs_command: false,
+        run: exact::boxes,
     },
     Attack {
         name: "files",

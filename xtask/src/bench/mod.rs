@@ -1,6 +1,7 @@
-//! `cargo xtask bench paper`, `engine`, `ablation`, `path` and `threads`: Markdown tables. All but the last are of a single
+//! `cargo xtask bench paper`, `engine`, `ablation`, `path`, `flat` and `threads`: Markdown tables. All but the last are of a single
 //! thread.
 
+pub mod flat;
 mod instances;
 pub mod python;
 pub mod read;

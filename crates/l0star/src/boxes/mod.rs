@@ -20,6 +20,7 @@
 //! itself with atoms that know the boxes. `docs/numerics.md`, section 16, derives the margins.
 
 pub(crate) mod ascent;
+mod certificate;
 pub(crate) mod few;
 mod first;
 mod point;

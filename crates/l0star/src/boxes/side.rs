@@ -1,10 +1,9 @@
 //! One side of one feature: how far out a model that is good enough can have it.
 
+use super::certificate::{Certificate, Ends};
 use super::point::Point;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::kernels;
-use crate::linalg::rounding::U;
-use crate::linalg::select::top_sum;
 
 /// How much work goes into one side.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +21,7 @@ pub(super) struct Effort {
 /// What is kept of a side between visits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Start {
-    /// The weight of the budget.
+    /// The weight of the budget; zero before the first visit.
     pub weight: f64,
     /// The non-zeros of the point, the feature itself left out.
     pub x: Vec<(u32, f64)>,
@@ -41,6 +40,7 @@ pub(super) struct Shrunk {
 pub(super) struct Sides<'a> {
     pub quadratic: &'a Quadratic<'a>,
     pub boxes: &'a [ProvedBox],
+    pub ends: &'a [Ends],
     pub budget: usize,
     /// `√(2 ceiling)`, rounded up.
     pub radius: f64,
@@ -53,8 +53,8 @@ const SETTLED: f64 = 5e-3;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Room {
     pub(super) point: Point,
-    support: Vec<f64>,
-    scratch: Vec<f64>,
+    certificate: Certificate,
+    pub(super) scratch: Vec<f64>,
     /// The coordinates that move, in the order in which they were found.
     active: Vec<u32>,
     is_active: Vec<bool>,
@@ -116,12 +116,14 @@ impl Sides<'_> {
     /// ½ xᵀHx - cᵀx + μ Σ_{i≠j} x_i / (the end of the box that x_i points to)   within the boxes
     /// ```
     ///
-    /// over the others by coordinate descent, certifies, and follows the end inwards. μ is steered to where the sum is m - 1.
+    /// over the others by coordinate descent, certifies, and follows the end inwards. μ is steered to where the sum is m - 1. The
+    /// certificate that proved the end is kept.
     pub(super) fn shrink(
         &self,
         j: usize,
         side: Side,
         start: &mut Start,
+        kept: &mut Certificate,
         effort: &Effort,
         room: &mut Room,
     ) -> Shrunk {
@@ -147,6 +149,7 @@ impl Sides<'_> {
                     stalls = if proved < 0.995 * end { 0 } else { stalls + 1 };
                     end = proved;
                     is_needed |= needed;
+                    std::mem::swap(kept, &mut room.certificate);
                 }
                 _ => stalls += 1,
             }
@@ -268,52 +271,15 @@ impl Sides<'_> {
         x.iter().enumerate().map(share).sum()
     }
 
-    /// The end that the point proves, and whether the feature is needed; `None` where it proves nothing. All of it is
-    /// rounded outwards.
+    /// The end that the point proves, and whether the feature is needed.
     fn certify(&self, j: usize, side: Side, room: &mut Room) -> Option<(f64, bool)> {
-        let quadratic = self.quadratic;
         let Room {
             point,
-            support,
+            certificate,
             scratch,
             ..
         } = room;
-        let (error, omega) = point.error(quadratic);
-        let own = -side.sign() * point.v[j];
-        let own_error = error * quadratic.sizes[j];
-        let least = (own - own_error) * (1.0 - 4.0 * U);
-        if least.is_nan() || least <= 0.0 {
-            return None;
-        }
-        let (mut linear, mut product) = (0.0, 0.0);
-        for ((x, c), v) in point.x.iter().zip(&quadratic.c).zip(&point.v) {
-            linear += c * x;
-            product += v * x;
-        }
-        let against_b = 2.0 * quadratic.c0 - linear;
-        let square = (against_b - product).max(0.0) + 4.0 * error * omega;
-        let length = square.sqrt() * (1.0 + 4.0 * U);
-        support.clear();
-        let each = point.v.iter().zip(self.boxes).zip(&quadratic.sizes);
-        support.extend(each.map(|((v, known), size)| {
-            let slack = error * size * known.reach();
-            (v * if *v > 0.0 { known.high } else { known.low }) + slack
-        }));
-        support[j] = 0.0;
-        let others = top_sum(support.iter().copied(), self.budget - 1, scratch);
-        let reached = self.radius * length;
-        let margin = 4.0 * error * omega
-            + 4.0 * (self.budget + 8) as f64 * U * (against_b.abs() + reached + others);
-        let most = reached + others - against_b + margin;
-        if most.is_nan() {
-            return None;
-        }
-        if most > 0.0 {
-            return Some((most / least * (1.0 + 8.0 * U), false));
-        }
-        // With j at zero, one more of the others may be there.
-        let without = top_sum(support.iter().copied(), self.budget, scratch);
-        let needed = reached + without - against_b + 2.0 * margin;
-        Some((0.0, needed < 0.0))
+        let is_proof = certificate.set(self.quadratic, (j, side), point, self.radius);
+        is_proof.then(|| certificate.end(j, self.ends, self.budget, scratch))?
     }
 }

@@ -1,5 +1,6 @@
 //! Round after round over the features of a node, as long as boxes shrink.
 
+use super::certificate::{Certificate, Ends};
 use super::first::Direction;
 pub(crate) use super::side::Room;
 use super::side::{Effort, Sides, Start};
@@ -10,7 +11,7 @@ use crate::linalg::rounding::U;
 const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
 const USUAL: Effort = Effort {
-    rounds: 4,
+    rounds: 2,
     passes: 4,
     hold: 0.95,
     stalls: 2,
@@ -28,15 +29,23 @@ const LITTLE: f64 = 0.97;
 const STALLED: f64 = 0.99;
 /// The weight of the budget to begin with, as a share of `H_jj` times the square of the end.
 const WEIGHT: f64 = 0.05;
+/// After a round certificates are put to use again as long as they leave less than this share of the boxes, but at most so often.
+const AGAIN: (f64, usize) = (0.99, 10);
+/// Certificates of more columns than this are not kept: they take `8 d²` bytes.
+const MOST_KEPT: usize = 4000;
 
 /// The boxes of a node, and where the work on them stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Boxes {
     boxes: Vec<ProvedBox>,
+    /// Their ends in units of the columns.
+    ends: Vec<Ends>,
     /// They hold for models with P up to this.
     ceiling: f64,
     needed: Vec<bool>,
     sides: Vec<[Visits; 2]>,
+    /// What proved the ends, in this node; empty where that is not known.
+    certificates: Vec<[Certificate; 2]>,
     /// Rounds made in this node.
     rounds: usize,
     is_raised: bool,
@@ -65,9 +74,11 @@ impl Boxes {
         let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, ceiling);
         Self {
             boxes: quadratic.ridge.iter().map(by_ridge).collect(),
+            ends: Vec::new(),
             ceiling,
             needed: vec![false; quadratic.size()],
             sides: vec![Default::default(); quadratic.size()],
+            certificates: Vec::new(),
             rounds: 0,
             is_raised: false,
         }
@@ -93,9 +104,49 @@ impl Boxes {
         }
         Self {
             boxes: kept.iter().map(|i| self.boxes[*i]).collect(),
+            ends: Vec::new(),
             ceiling: self.ceiling,
             needed: kept.iter().map(|i| self.needed[*i]).collect(),
             sides,
+            certificates: Vec::new(),
+            rounds: 0,
+            is_raised: false,
+        }
+    }
+
+    /// Keeps some of the columns of the node: the others are zero. What was proved with these stays true.
+    pub(crate) fn keep(&mut self, kept: &[usize]) {
+        let mut places = vec![None; self.boxes.len()];
+        for (at, i) in kept.iter().enumerate() {
+            places[*i] = Some(at as u32);
+        }
+        let mut smaller = self.restricted(kept, |i| places[i as usize]);
+        if !self.certificates.is_empty() {
+            let certificates = kept.iter().map(|i| {
+                let [up, down] = &self.certificates[*i];
+                [up.restricted(kept), down.restricted(kept)]
+            });
+            smaller.certificates = certificates.collect();
+        }
+        for (own, i) in smaller.sides.iter_mut().zip(kept) {
+            for (visits, before) in own.iter_mut().zip(&self.sides[*i]) {
+                visits.rest = before.rest;
+            }
+        }
+        smaller.rounds = self.rounds;
+        smaller.is_raised = self.is_raised;
+        *self = smaller;
+    }
+
+    /// A copy for the nodes below, without what concerns this node alone.
+    pub(crate) fn for_children(&self) -> Self {
+        Self {
+            boxes: self.boxes.clone(),
+            ends: Vec::new(),
+            ceiling: self.ceiling,
+            needed: self.needed.clone(),
+            sides: self.sides.clone(),
+            certificates: Vec::new(),
             rounds: 0,
             is_raised: false,
         }
@@ -143,6 +194,7 @@ impl Boxes {
         limits: &Limits,
     ) -> bool {
         let radius = self.radius();
+        self.measure(quadratic);
         let mut directions = Vec::with_capacity(quadratic.size());
         for j in 0..quadratic.size() {
             if limits.stop() {
@@ -151,6 +203,7 @@ impl Boxes {
             let sides = Sides {
                 quadratic,
                 boxes: &self.boxes,
+                ends: &self.ends,
                 budget,
                 radius,
             };
@@ -208,6 +261,19 @@ impl Boxes {
         (2.0 * self.ceiling).sqrt() * (1.0 + 4.0 * U)
     }
 
+    /// Brings the ends in units of the columns up to date.
+    fn measure(&mut self, quadratic: &Quadratic) {
+        let ends = self.boxes.iter().zip(&quadratic.sizes);
+        self.ends.clear();
+        self.ends
+            .extend(ends.map(|(known, size)| Ends::new(*known, *size)));
+    }
+
+    fn shrink(&mut self, quadratic: &Quadratic, (j, side): (usize, Side), end: f64) {
+        self.boxes[j].shrink(side, end);
+        self.ends[j] = Ends::new(self.boxes[j], quadratic.sizes[j]);
+    }
+
     /// Visits every side that is worth it, each with what the ones before it proved.
     pub(crate) fn round(
         &mut self,
@@ -216,53 +282,22 @@ impl Boxes {
         room: &mut Room,
         limits: &Limits,
     ) -> Round {
-        let effort = if self.is_raised { &RAISED } else { &USUAL };
-        let radius = self.radius();
-        let (mut shares, mut count) = (0.0, 0_usize);
-        for j in 0..quadratic.size() {
-            let before = self.boxes[j];
-            if before.is_zero() {
-                continue;
-            }
+        let d = quadratic.size();
+        self.measure(quadratic);
+        if d <= MOST_KEPT {
+            self.certificates.resize(d, Default::default());
+        }
+        let before: Vec<f64> = self.boxes.iter().map(|known| known.reach()).collect();
+        for j in 0..d {
             for (at, side) in SIDES.into_iter().enumerate() {
-                let end = self.boxes[j].end(side);
-                if end == 0.0 {
-                    continue;
-                }
                 if limits.stop() {
                     return Round::Stopped;
                 }
-                let mut visits = std::mem::take(&mut self.sides[j][at]);
-                if visits.rest.0 > 0 {
-                    visits.rest.0 -= 1;
-                    self.sides[j][at] = visits;
-                    continue;
-                }
-                if visits.start.weight == 0.0 {
-                    visits.start.weight = WEIGHT * quadratic.row(j)[j] * end * end;
-                }
-                let sides = Sides {
-                    quadratic,
-                    boxes: &self.boxes,
-                    budget,
-                    radius,
-                };
-                let shrunk = sides.shrink(j, side, &mut visits.start, effort, room);
-                let is_stalled = shrunk.end > STALLED * end;
-                let rest = if is_stalled { visits.rest.1 + 1 } else { 0 };
-                visits.rest = (rest, rest);
-                self.sides[j][at] = visits;
-                self.boxes[j].shrink(side, shrunk.end);
-                self.needed[j] |= shrunk.is_needed;
+                self.visit(quadratic, budget, (j, at, side), room);
             }
-            shares += self.boxes[j].reach() / before.reach();
-            count += 1;
         }
-        let share = if count == 0 {
-            1.0
-        } else {
-            shares / count as f64
-        };
+        self.apply_again(quadratic, budget, room, limits);
+        let share = self.share_of(&before);
         self.rounds += 1;
         if share > LITTLE && self.rounds == 1 {
             self.is_raised = true;
@@ -270,5 +305,92 @@ impl Boxes {
             visits.for_each(|visits| visits.rest = (0, 0));
         }
         Round::Done(share)
+    }
+
+    /// The mean share that is left of boxes that reached so far, of those that were not zero.
+    fn share_of(&self, before: &[f64]) -> f64 {
+        let pairs = before.iter().zip(&self.boxes);
+        let shares = pairs.filter(|(before, _)| **before > 0.0);
+        let shares = shares.map(|(before, known)| known.reach() / before);
+        let (sum, count) = shares.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
+        if count == 0 {
+            1.0
+        } else {
+            sum / f64::from(count)
+        }
+    }
+
+    /// Shrinks one side by a point of its own, unless it is to be left alone.
+    fn visit(
+        &mut self,
+        quadratic: &Quadratic,
+        budget: usize,
+        (j, at, side): (usize, usize, Side),
+        room: &mut Room,
+    ) {
+        let end = self.boxes[j].end(side);
+        if end == 0.0 {
+            return;
+        }
+        let mut visits = std::mem::take(&mut self.sides[j][at]);
+        if visits.rest.0 > 0 {
+            visits.rest.0 -= 1;
+            self.sides[j][at] = visits;
+            return;
+        }
+        if visits.start.weight == 0.0 {
+            visits.start.weight = WEIGHT * quadratic.row(j)[j] * end * end;
+        }
+        let effort = if self.is_raised { &RAISED } else { &USUAL };
+        let sides = Sides {
+            quadratic,
+            boxes: &self.boxes,
+            ends: &self.ends,
+            budget,
+            radius: self.radius(),
+        };
+        let mut unkept = Certificate::default();
+        let certificate = match self.certificates.get_mut(j) {
+            Some(sides) => &mut sides[at],
+            None => &mut unkept,
+        };
+        let shrunk = sides.shrink(j, side, &mut visits.start, certificate, effort, room);
+        let is_stalled = shrunk.end > STALLED * end;
+        let rest = if is_stalled { visits.rest.1 + 1 } else { 0 };
+        visits.rest = (rest, rest);
+        self.sides[j][at] = visits;
+        self.shrink(quadratic, (j, side), shrunk.end);
+        self.needed[j] |= shrunk.is_needed;
+    }
+
+    /// Puts the boxes as they are into the certificates that are known, as long as that shrinks them.
+    fn apply_again(
+        &mut self,
+        quadratic: &Quadratic,
+        budget: usize,
+        room: &mut Room,
+        limits: &Limits,
+    ) {
+        let mut certificates = std::mem::take(&mut self.certificates);
+        for _ in 0..AGAIN.1 {
+            let before: Vec<f64> = self.boxes.iter().map(|known| known.reach()).collect();
+            for (j, own) in certificates.iter_mut().enumerate() {
+                for (certificate, side) in own.iter_mut().zip(SIDES) {
+                    let end = self.boxes[j].end(side);
+                    if end == 0.0 || !certificate.is_known() {
+                        continue;
+                    }
+                    let proved = certificate.end(j, &self.ends, budget, &mut room.scratch);
+                    if let Some((proved, needed)) = proved.filter(|proved| proved.0 < end) {
+                        self.shrink(quadratic, (j, side), proved);
+                        self.needed[j] |= needed;
+                    }
+                }
+            }
+            if self.share_of(&before) > AGAIN.0 || limits.stop() {
+                break;
+            }
+        }
+        self.certificates = certificates;
     }
 }

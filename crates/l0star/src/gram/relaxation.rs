@@ -13,7 +13,7 @@ use super::local::Pinned;
 use super::mixed::MixedModel;
 use super::root::Root;
 use super::slot::{FrameSlot, GramStart};
-use super::small::{self, Entries, FEW, LARGEST, Space, square_bytes};
+use super::small::{self, LARGEST, square_bytes};
 use super::swaps;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
@@ -449,28 +449,8 @@ impl Relaxation for GramRelaxation<'_> {
         {
             return None;
         }
-        let root = &*self.root;
-        let index = |j: &usize| root.index(*j);
-        let chosen: Vec<usize> = task.node.included.iter().filter_map(index).collect();
-        let free: Vec<usize> = free.iter().filter_map(index).collect();
-        let inside: Vec<usize> = chosen
-            .iter()
-            .copied()
-            .chain(root.selectable..root.size())
-            .collect();
-        let space = Space {
-            entries: &Entries::of_root(root),
-            inside: &inside,
-            free: &free,
-            m: budget,
-        };
-        let mut named = Named {
-            root,
-            chosen: &chosen,
-            watch,
-        };
-        let verdict = small::enumerate(space, task.cut, FEW, task.limits, 1, &mut named);
-        verdict.proof().map(|bound| bound.at_most(self.ceiling))
+        let bound = small::enumerate_node(&self.root, task, watch)?;
+        Some(bound.at_most(self.ceiling))
     }
 
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
@@ -573,26 +553,6 @@ impl Relaxation for GramRelaxation<'_> {
 
     fn shared_bytes(&self) -> u64 {
         self.frames.load(Ordering::Relaxed)
-    }
-}
-
-/// Hands sets of root indices out by their features, with those that are in.
-struct Named<'a> {
-    root: &'a Root,
-    chosen: &'a [usize],
-    watch: &'a mut dyn Watch,
-}
-
-impl Watch for Named<'_> {
-    fn hit(&mut self, set: &[usize]) -> f64 {
-        let indices = self.chosen.iter().chain(set);
-        let mut support: Vec<usize> = indices.map(|i| self.root.columns[*i]).collect();
-        support.sort_unstable();
-        self.watch.hit(&support)
-    }
-
-    fn progress(&mut self, share: f64) {
-        self.watch.progress(share);
     }
 }
 

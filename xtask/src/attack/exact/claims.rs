@@ -2,11 +2,13 @@
 
 use std::ops::Not;
 
+use l0star::internals::Probed;
 use l0star::path::Point;
 use l0star::{Price, Problem, Settings, Solution, Status};
 use l0star_oracle::{Exact, Least};
 
 use super::draw::Case;
+use crate::soak::common::Random;
 
 /// `objective` is within this share of P of its model (`docs/numerics.md`, section 11).
 const ROUNDING: f64 = 32.0 / (1u64 << 53) as f64;
@@ -355,6 +357,60 @@ impl<'c> Truth<'c> {
                 let gap = Exact::of(price.objective).minus(&other.high);
                 let room = Exact::of(PROMISE * scale(price.objective, found) * ROOM);
                 claim(gap <= room, || say("the proof"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An objective to beat: the least of all, or one above it; `None` where there is no such float.
+    pub fn reference(&self, random: &mut Random) -> Option<f64> {
+        let k = self.case.rules.k;
+        let least = self.optimum(k).ok()?.high.value();
+        let null = self.exact.objective(&[]).high.value();
+        let above = [0.0, 1e-9, 1e-3, 0.05, 0.5, 3.0][random.below(6)];
+        let reference = least * (1.0 + above) + [0.0, 1e-12][random.below(2)] * null;
+        (reference.is_finite() && reference > 1e-280).then_some(reference)
+    }
+
+    /// The boxes of a node, the features that it is said to need, its bound and those of its children.
+    pub fn probed(&self, inside: &[usize], free: &[usize], found: &Probed) -> Result<(), String> {
+        let rules = &self.case.rules;
+        let is_here = |model: &&Model| {
+            let allowed =
+                |j: &usize| inside.contains(j) || free.contains(j) || rules.include.contains(j);
+            model.support.iter().all(allowed) && inside.iter().all(|j| model.support.contains(j))
+        };
+        let ceiling = number("the ceiling", found.ceiling)?;
+        for model in self.sized(rules.k).filter(is_here) {
+            let (set, least) = (&model.support, &model.least.high);
+            let is_below = |bound: f64| bound == f64::NEG_INFINITY || Exact::of(bound) <= *least;
+            claim(is_below(found.bound), || {
+                format!("{set:?} has {:e}, below {:e}", least.value(), found.bound)
+            })?;
+            for (j, out, bound) in &found.others {
+                claim(set.contains(j) == *out || is_below(*bound), || {
+                    format!("{set:?} has {:e}, a child of {j} {bound:e}", least.value())
+                })?;
+            }
+            if *least > ceiling {
+                continue;
+            }
+            let lacking = found.needed.iter().find(|j| !set.contains(j));
+            claim(lacking.is_none(), || format!("{set:?} lacks {lacking:?}"))?;
+            let extents = self.exact.extents(&model.columns, found.ceiling);
+            let extents = extents.ok_or("the oracle has no extents")?;
+            for (j, extent) in model.columns.iter().zip(&extents) {
+                let known = found.boxes.iter().find(|(feature, ..)| feature == j);
+                let Some((_, low, high)) = known else {
+                    continue;
+                };
+                claim(extent.is_within(*low, *high), || {
+                    let (center, square) = (extent.center.value(), extent.square.value());
+                    let reach = square.sqrt();
+                    format!(
+                        "{set:?} has x_{j} = {center:e} ± {reach:e}, not in [{low:e}, {high:e}]"
+                    )
+                })?;
             }
         }
         Ok(())

@@ -103,6 +103,68 @@ impl Case {
         case
     }
 
+    /// A problem for proved boxes: quadratic, with fewer rows than columns, often a small ridge; losses do not come in turn.
+    pub fn wide(seed: u64) -> Self {
+        let random = &mut Random::new(seed ^ 0x510E_527F_ADE6_82D1);
+        let is_mild = random.chance(0.3);
+        let d = 5 + random.below(4);
+        let n = 2 + random.below(d - 2);
+        let mut columns: Vec<Vec<f64>> = Vec::new();
+        for _ in 0..d {
+            let column = one_column(random, &columns, n);
+            columns.push(column);
+        }
+        let mut response = response(random, &columns);
+        let (mut unit, mut sizes) = (1.0, vec![1.0; d]);
+        if !is_mild && random.chance(0.4) {
+            let most = [20.0, 100.0][random.below(2)];
+            unit = power(random, -most, most);
+            response.iter_mut().for_each(|b| *b *= unit);
+        }
+        if !is_mild && random.chance(0.5) {
+            let most = [3.0, 30.0][random.below(2)];
+            stretch(random, &mut columns, &mut sizes, most);
+        }
+        if !is_mild && random.chance(0.2) {
+            shift(random, &mut columns);
+        }
+        let offset = random.chance(0.1);
+        let offset = offset.then(|| (0..n).map(|_| unit * random.normal()).collect());
+        let mut rules = Rules {
+            d,
+            k: 2 + random.below(4),
+            ..Rules::default()
+        };
+        let [forced, factors] = [0.2, 0.2].map(|p| random.chance(p));
+        for j in 0..d {
+            if factors && random.chance(0.5) {
+                rules.factors.push((j, power(random, -2.0, 2.0)));
+            }
+            if forced && random.chance(0.2) {
+                let list = [&mut rules.include, &mut rules.exclude];
+                list[random.below(2)].push(j);
+            }
+        }
+        Self {
+            loss: "quadratic",
+            delta: 1.0,
+            weights: weights(random, n, is_mild),
+            offset,
+            ridge: match random.below(4) {
+                0 => power(random, -12.0, -6.0),
+                1 => power(random, -1.0, 1.0),
+                _ => power(random, -6.0, -1.0),
+            },
+            intercept: random.chance(0.3),
+            standardize: random.chance(0.3),
+            is_sparse: random.chance(0.2),
+            is_mild,
+            rules,
+            columns,
+            response,
+        }
+    }
+
     /// The problem as a user states it.
     pub fn builder(&self) -> Result<Builder, l0star::Error> {
         let (n, d) = (self.response.len(), self.columns.len());

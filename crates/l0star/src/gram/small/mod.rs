@@ -16,10 +16,12 @@
 //! | [`entries`] | H, c, c0 from a matrix in memory or from columns |
 //! | [`test`] | M for one target, with its margins |
 //! | [`scan`] | the passes over pairs and triples |
+//! | [`node`] | nodes of a search |
 //! | [`curved`] | up to three features under any other loss |
 
 mod curved;
 mod entries;
+mod node;
 mod scan;
 mod test;
 #[cfg(test)]
@@ -36,6 +38,7 @@ use crate::relaxation::Watch;
 
 pub(crate) use self::curved::{Data, enumerate_curved};
 pub(crate) use self::entries::Entries;
+pub(crate) use self::node::enumerate_node;
 
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;

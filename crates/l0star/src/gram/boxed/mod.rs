@@ -2,22 +2,29 @@
 //!
 //! For Gram matrices that are singular, or nearly so, beside a small ridge.
 
+mod node;
+mod probe;
+
+pub use self::probe::{Probed, probe};
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use self::node::{Current, Held};
 use super::condensed::Condensed;
 use super::frame::Frame;
 use super::relaxation::GramRelaxation;
 use super::root::Root;
+use super::small::{self, LARGEST, square_bytes};
 use crate::bound::{Certified, Children, OtherSide, Subproblem};
-use crate::boxes::ascent::{Ascent, Bounded};
+use crate::boxes::ascent::Ascent;
 use crate::boxes::sweep::{Room, Round};
 use crate::boxes::{Boxes, Quadratic, few};
 use crate::limits::Limits;
 use crate::linalg::rounding::{U, gamma};
 use crate::problem::Problem;
 use crate::relaxation::{
-    Exit, Relaxation, ShortModel, Start, Task, largest, largest_one, lengthen, shorten,
+    Exit, Relaxation, ShortModel, Start, Task, Watch, largest, largest_one, lengthen, shorten,
 };
 use crate::settings::Use;
 
@@ -25,21 +32,12 @@ use crate::settings::Use;
 const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
 /// Likewise in other nodes.
 const NODE_ROUNDS: (usize, f64) = (8, 0.9);
-/// A node is made smaller when at most this share of its columns is left.
-const SMALLER: f64 = 0.9;
 /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
 const AGAIN: f64 = 0.7;
 
 /// A ridge, lifted, below this share of the curvature is small: where the two relaxations took about the same time (AR data,
 /// 200 × 500). With more rows than features frames did better throughout.
 const HARDLY: f64 = 0.008;
-
-/// The boxes of a node, for those below it.
-#[derive(Debug)]
-pub(crate) struct Held {
-    columns: Vec<usize>,
-    boxes: Boxes,
-}
 
 /// Where the ascent of a node ended, and the boxes that were proved there.
 #[derive(Debug)]
@@ -60,64 +58,14 @@ impl Start for BoxedStart {
     }
 }
 
-/// The node at hand.
-#[derive(Debug, Clone)]
-struct Current {
-    included: Vec<usize>,
-    /// The columns of the quadratic.
-    columns: Vec<usize>,
-    budget: usize,
-    quadratic: Quadratic<'static>,
-    boxes: Boxes,
-    /// Columns whose box was found to be zero.
-    gone: Vec<usize>,
-    /// With a small budget: the best choice, by column.
-    best: Option<(Vec<usize>, Certified)>,
-}
-
-impl Current {
-    fn bounded(&self) -> Bounded<'_> {
-        Bounded {
-            quadratic: &self.quadratic,
-            boxes: self.boxes.boxes(),
-            budget: self.budget,
-            ceiling: self.boxes.ceiling(),
-        }
-    }
-
-    /// What is proved of models outside the boxes.
-    fn outside(&self) -> Certified {
-        let ceiling = self.boxes.ceiling();
-        Certified::from_frame(ceiling, ceiling, 0.0)
-    }
-
-    /// Keeps these columns alone.
-    fn keep(&mut self, kept: &[usize]) {
-        let mut places = vec![None; self.columns.len()];
-        for (at, i) in kept.iter().enumerate() {
-            places[*i] = Some(at as u32);
-        }
-        self.quadratic = self.quadratic.restricted(kept);
-        self.boxes = self.boxes.restricted(kept, |i| places[i as usize]);
-        self.columns = kept.iter().map(|i| self.columns[*i]).collect();
-    }
-
-    /// Drops columns whose box is zero, if that makes a difference.
-    fn drop_zeros(&mut self) {
-        let boxes = self.boxes.boxes();
-        let (kept, zeros): (Vec<usize>, Vec<usize>) =
-            (0..boxes.len()).partition(|i| !boxes[*i].is_zero());
-        if kept.len() as f64 <= SMALLER * boxes.len() as f64 {
-            self.gone.extend(zeros.iter().map(|i| self.columns[*i]));
-            self.keep(&kept);
-        }
-    }
-}
-
 /// The relaxation of nodes with proved boxes.
 #[derive(Debug, Clone)]
 pub(crate) struct Boxed {
     root: Arc<Root>,
+    /// Bounds are claimed up to this only: that of the relaxation that it takes the place of.
+    ceiling: f64,
+    /// Whether nodes with three features left are enumerated.
+    enumerates: bool,
     /// The index of each column of the problem in the root.
     indices: Arc<Vec<Option<u32>>>,
     held: Option<Arc<Held>>,
@@ -137,6 +85,8 @@ impl Boxed {
         }
         Self {
             root: Arc::clone(root),
+            ceiling: f64::INFINITY,
+            enumerates: false,
             indices: Arc::new(indices),
             held: None,
             x: Vec::new(),
@@ -185,7 +135,7 @@ impl Boxed {
             budget,
         } = task.node;
         let spare = (0.01 * (task.reference - task.cut)).max(16.0 * U * task.cut.abs());
-        let ceiling = task.cut + spare;
+        let ceiling = (task.cut + spare).min(self.ceiling);
         let is_below = |current: &Current| current.included == included;
         if let Some(current) = self.current.as_mut().filter(|node| is_below(node)) {
             let place = |j: &usize| current.columns.binary_search(j).ok();
@@ -359,6 +309,19 @@ impl Relaxation for Boxed {
         task.node.included.len() > current.included.len() || left as f64 <= AGAIN * before as f64
     }
 
+    /// Three features left; one or two are enumerated in the boxes.
+    fn enumerate(&mut self, _: &Problem, task: &Task, watch: &mut dyn Watch) -> Option<Certified> {
+        let Subproblem { free, budget, .. } = task.node;
+        if !self.enumerates
+            || budget != LARGEST
+            || task.limits.is_too_much(square_bytes(free.len()))
+        {
+            return None;
+        }
+        let bound = small::enumerate_node(&self.root, task, watch)?;
+        Some(bound.at_most(self.ceiling))
+    }
+
     fn candidate(&self, problem: &Problem, node: &Subproblem) -> Vec<usize> {
         let k = node.included.len() - problem.penalised.len() + node.budget;
         let Some(current) = &self.current else {
@@ -441,7 +404,7 @@ impl Relaxation for Boxed {
         let held = self.current.as_ref().map(|current| {
             Arc::new(Held {
                 columns: current.columns.clone(),
-                boxes: current.boxes.clone(),
+                boxes: current.boxes.for_children(),
             })
         });
         BoxedStart {
@@ -467,7 +430,11 @@ impl GramRelaxation<'_> {
             Use::Auto => is_hardly_lifted(self.frame()?, self.problem.rows()),
             Use::Always => true,
         };
-        is_wanted.then(|| Boxed::new(self.problem, &self.root))
+        is_wanted.then(|| Boxed {
+            ceiling: self.ceiling,
+            enumerates: self.ideas.enumeration,
+            ..Boxed::new(self.problem, &self.root)
+        })
     }
 }
 
