@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::problem::Decision;
-use crate::search::Purpose;
 use crate::{Design, Method, Settings};
 
 /// More features than rows, and hardly a ridge.
@@ -175,23 +174,21 @@ fn decisions_are_followed() {
                 false => best.support[0],
             };
             let decision = Decision { feature, inside };
-            let purpose = || Purpose {
-                decision: Some(decision),
-                ..Purpose::default()
-            };
-            let mut brute = Context::for_purpose(&problem, &Settings::default(), purpose());
+            let settings = Settings::default();
+            let asked = || Context::for_decision(&problem, &settings, Some(decision), None);
+            let mut brute = asked();
             for i in 0..24 {
                 for j in 0..i {
                     brute.try_support(&[j, i]);
                 }
                 brute.try_support(&[i]);
             }
-            let mut context = Context::for_purpose(&problem, &Settings::default(), purpose());
+            let mut context = asked();
             let mut search = for_problem(&mut context).unwrap();
             search.suggest(&best.support);
             search.suggest(&[3, 4, 5, 6, 7]);
             search.work(u64::MAX, 200, &mut context);
-            let (least, found) = (brute.best(), context.incumbents.first().unwrap());
+            let (least, found) = (brute.incumbents.best(), context.incumbents.first().unwrap());
             let share = found.fit.objective / least - 1.0;
             assert!(share <= 1e-9, "{loss} {seed}: {share}");
             assert!(decision.allows(&found.support), "{:?}", found.support);
