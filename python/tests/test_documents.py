@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 GUIDE = sorted((ROOT / "python" / "guide").glob("*.py"))
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
 TWINS = ROOT / "crates" / "l0star" / "examples"
-DOCUMENTS = [ROOT / "README.md", ROOT / "python" / "README.md", ROOT / "docs" / "guide" / "constraints.md"]
+PAGES = [ROOT / "README.md", ROOT / "python" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [page for page in PAGES if "```python\n>>>" in page.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

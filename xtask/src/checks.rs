@@ -14,6 +14,7 @@ pub fn test() -> Result<(), String> {
         &mut cargo(&[
             "clippy",
             "--workspace",
+            "--all-features",
             "--all-targets",
             "--",
             "-D",
@@ -22,9 +23,13 @@ pub fn test() -> Result<(), String> {
     )?;
     run(
         "documentation",
-        cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
+        cargo(&["doc", "--workspace", "--all-features", "--no-deps"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
-    run("tests", &mut cargo(&["test", "--workspace"]))?;
+    run(
+        "tests",
+        &mut cargo(&["test", "--workspace", "--all-features"]),
+    )?;
     attack::short()?;
     report::check()?;
     deny()?;

@@ -1,11 +1,15 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|prices|threads|read|python`, `cargo xtask soak`, `cargo xtask attack`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
+//! paper|engine|ablation|path|prices|threads|read|python`, `cargo xtask docs`,
+//! `cargo xtask soak`, `cargo xtask attack`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod attack;
 mod bench;
 mod checks;
 #[cfg(test)]
 mod clocks;
+mod docs;
+#[cfg(test)]
+mod links;
 #[cfg(test)]
 mod modules;
 mod python;
@@ -37,6 +41,8 @@ enum Command {
     TestPython,
     /// The wheel of the Python package, in target/wheels
     Wheel,
+    /// The documentation site, in target/site
+    Docs,
     /// The pages of `--report` in a browser, and their pictures in docs
     Report,
     /// Licences, duplicate versions, sources and known vulnerabilities of the dependencies
@@ -181,6 +187,7 @@ fn main() -> ExitCode {
         Command::Test => checks::test(),
         Command::TestPython => python::test(),
         Command::Wheel => python::wheel(),
+        Command::Docs => docs::build(),
         Command::Report => report::pictures(),
         Command::Deny => checks::deny(),
         Command::Attack(with) => {

@@ -65,45 +65,73 @@ pub fn wheel() -> Result<(), String> {
     Ok(())
 }
 
-/// The interpreter of the virtual environment, with the package as it is now.
+/// The interpreter of the environment for tests, with the package as it is now.
 pub fn installed() -> Result<PathBuf, String> {
     let python = environment()?;
-    install(&python, &build(&python)?)?;
+    install_in(&python)?;
     Ok(python)
 }
 
-/// The interpreter of a virtual environment with the pinned requirements in it, made when it is not there yet.
+/// Installs the package as it is now in another environment.
+pub fn install_in(python: &Path) -> Result<(), String> {
+    install(python, &build(&environment()?)?)
+}
+
+/// The interpreter of the environment for tests.
 fn environment() -> Result<PathBuf, String> {
+    environment_for("python", "python/requirements-dev.txt", &[])
+}
+
+/// The interpreter of the virtual environment `target/NAME` with pinned requirements in it, and packages whose own requirements
+/// are not wanted; made when it is not there yet.
+pub fn environment_for(name: &str, requirements: &str, alone: &[&str]) -> Result<PathBuf, String> {
     let (program, version) = interpreter()?;
-    let requirements = root().join("python").join("requirements-dev.txt");
+    let requirements = root().join(requirements);
     let wanted = fs::read_to_string(&requirements)
         .map_err(|error| format!("cannot read {}: {error}", requirements.display()))?;
     // What is in the environment: another interpreter or other requirements make another environment.
-    let wanted = format!("{program} {version}\n{wanted}");
+    let wanted = format!("{program} {version}\n{wanted}\n{}", alone.join("\n"));
 
-    let folder = root().join("target").join("python");
+    let folder = root().join("target").join(name);
     let stamp = folder.join("stamp");
-    let python = if cfg!(windows) {
-        folder.join("Scripts").join("python.exe")
-    } else {
-        folder.join("bin").join("python")
-    };
+    let python = python_of(&folder);
     if fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) && python.is_file() {
         return Ok(python);
     }
+    create(&folder)?;
     run(
-        "python: virtual environment (once)",
-        Command::new(&program)
-            .args(["-m", "venv", "--clear"])
-            .arg(&folder),
-    )?;
-    run(
-        "python: requirements (once)",
+        &format!("{name}: requirements (once)"),
         pip(&python).arg("--requirement").arg(&requirements),
     )?;
+    if !alone.is_empty() {
+        run(
+            &format!("{name}: {} (once)", alone.join(", ")),
+            pip(&python).arg("--no-deps").args(alone),
+        )?;
+    }
     fs::write(&stamp, wanted)
         .map_err(|error| format!("cannot write {}: {error}", stamp.display()))?;
     Ok(python)
+}
+
+/// An empty virtual environment, and its interpreter.
+fn create(folder: &Path) -> Result<PathBuf, String> {
+    let (program, _) = interpreter()?;
+    run(
+        "python: virtual environment",
+        Command::new(&program)
+            .args(["-m", "venv", "--clear"])
+            .arg(folder),
+    )?;
+    Ok(python_of(folder))
+}
+
+fn python_of(environment: &Path) -> PathBuf {
+    if cfg!(windows) {
+        environment.join("Scripts").join("python.exe")
+    } else {
+        environment.join("bin").join("python")
+    }
 }
 
 /// The first interpreter that is new enough.

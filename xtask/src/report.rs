@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::step::{cargo, root, run};
+use crate::step::{self, root, run};
 use crate::tools;
 
 /// Where the pages go, from the root: they show the names of their files.
@@ -193,6 +193,8 @@ fn with_browser(check: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), S
 /// Makes every page and looks at it.
 fn pages(browser: &Path) -> Result<PathBuf, String> {
     let folder = folder()?;
+    let program = step::command("report", false)?;
+    let l0star = |words: &str, option, file: &Path| l0star(&program, words, option, file);
     for page in PAGES {
         let own = Path::new(FOLDER).join(format!("{}.csv", page.name));
         let data = match page.data {
@@ -243,10 +245,10 @@ fn names() -> String {
 }
 
 /// Runs the command; that a search was stopped is a result like others.
-fn l0star(words: &str, option: &str, file: &Path) -> Result<(), String> {
+fn l0star(program: &Path, words: &str, option: &str, file: &Path) -> Result<(), String> {
     const STOPPED: i32 = 4;
     eprintln!("==> {words}");
-    let mut command = cargo(&["run", "--quiet", "--package", "l0star-cli", "--"]);
+    let mut command = Command::new(program);
     command.args(words.split(' ')).arg(option).arg(file);
     let status = command
         .current_dir(root())

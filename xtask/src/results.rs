@@ -37,7 +37,16 @@ pub fn run(
     if wanted(Part::Reproduce) {
         let count = instances.to_string();
         let mut command = cargo(&["run", "--quiet", "--release", "--package", "l0star-cli"]);
-        command.args(["--", "reproduce", "all", "--instances", &count, "--out"]);
+        command.args([
+            "--features",
+            "full",
+            "--",
+            "reproduce",
+            "all",
+            "--instances",
+            &count,
+            "--out",
+        ]);
         step::run(
             "the paper's experiments",
             command.arg(&work).env("PYTHON", &program),

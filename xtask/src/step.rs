@@ -43,3 +43,18 @@ pub fn in_release(name: &str, arguments: &[&str]) -> Result<(), String> {
     let mut command = cargo(&["run", "--quiet", "--release", "--package", "xtask", "--"]);
     run(&format!("{name}, release profile"), command.args(arguments))
 }
+
+/// Builds the command with everything in it and gives its path. In the dev profile it is the one of the tests, which `cargo
+/// xtask test` has built by then: asked for otherwise, Cargo would choose other features of its dependencies and build it again.
+pub fn command(name: &str, is_release: bool) -> Result<PathBuf, String> {
+    let (arguments, profile) = if is_release {
+        (&["build", "--release", "--bin", "l0star"][..], "release")
+    } else {
+        (&["test", "--no-run", "--test", "cli"][..], "debug")
+    };
+    let mut build = cargo(arguments);
+    build.args(["--quiet", "--workspace", "--all-features"]);
+    run(&format!("{name}: build the command"), &mut build)?;
+    let binary = format!("l0star{}", std::env::consts::EXE_SUFFIX);
+    Ok(root().join("target").join(profile).join(binary))
+}

@@ -15,7 +15,14 @@ pub fn cargo_deny() -> Result<PathBuf, String> {
         .join("bin")
         .join(format!("cargo-deny{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
-        let arguments = ["install", "cargo-deny", "--version", DENY_VERSION];
+        // Unoptimised: it takes a moment longer to look, and a fraction of the time to build.
+        let arguments = [
+            "install",
+            "cargo-deny",
+            "--debug",
+            "--version",
+            DENY_VERSION,
+        ];
         run(
             &format!("install cargo-deny {DENY_VERSION} (once)"),
             cargo(&arguments).args(["--locked", "--root"]).arg(&tools),

@@ -2,15 +2,19 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(not(all(feature = "figures", feature = "manual")))]
+use crate::absent::AbsentArgs;
 use crate::cv::CvArgs;
 use crate::explain::ExplainArgs;
 use crate::generate::GenerateArgs;
 use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
+#[cfg(feature = "manual")]
 use crate::manual::{CompletionsArgs, ManArgs};
 use crate::path::PathArgs;
 use crate::predict::PredictArgs;
 use crate::ready::FitArgs;
+#[cfg(feature = "figures")]
 use crate::reproduce::ReproduceArgs;
 
 const EXAMPLES: &str = "\
@@ -58,14 +62,26 @@ pub enum Command {
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::inspect::EXAMPLES))]
     Inspect(InspectArgs),
     /// Print completions for a shell
+    #[cfg(feature = "manual")]
     #[command(after_help = crate::manual::COMPLETIONS_EXAMPLES)]
     Completions(CompletionsArgs),
+    /// Print completions for a shell (not in this build: see --features full)
+    #[cfg(not(feature = "manual"))]
+    Completions(AbsentArgs),
     /// Print a manual page
+    #[cfg(feature = "manual")]
     #[command(after_help = crate::manual::MAN_EXAMPLES)]
     Man(ManArgs),
+    /// Print a manual page (not in this build: see --features full)
+    #[cfg(not(feature = "manual"))]
+    Man(AbsentArgs),
     /// Run the paper's experiments again: results, figures, and a page of what holds
+    #[cfg(feature = "figures")]
     #[command(after_help = crate::reproduce::EXAMPLES)]
     Reproduce(ReproduceArgs),
+    /// Run the paper's experiments again (not in this build: see --features full)
+    #[cfg(not(feature = "figures"))]
+    Reproduce(AbsentArgs),
 }
 
 #[cfg(test)]

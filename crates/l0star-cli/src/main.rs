@@ -22,8 +22,11 @@
 //! | `table` | a result for a reader |
 //! | `fit`, `path`, `cv`, `predict`, `explain`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
+//! | `absent` | what a lean build says of the commands that it leaves out |
 //! | `args` | the commands with their arguments, as typed |
 
+#[cfg(not(all(feature = "figures", feature = "manual")))]
+mod absent;
 mod args;
 mod checkpoint;
 mod columns;
@@ -37,6 +40,7 @@ mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+#[cfg(feature = "manual")]
 mod manual;
 mod numbers;
 mod output;
@@ -45,6 +49,7 @@ mod predict;
 mod prices;
 mod progress;
 mod ready;
+#[cfg(feature = "figures")]
 mod reproduce;
 mod rules;
 mod saved;
@@ -56,7 +61,7 @@ mod units;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use args::{Args, Command};
 use l0star_report::text::printable;
@@ -70,9 +75,20 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
-        Command::Completions(args) => manual::completions(&args, Args::command()),
-        Command::Man(args) => manual::man(&args, Args::command()),
+        #[cfg(feature = "manual")]
+        Command::Completions(args) => {
+            manual::completions(&args, <Args as clap::CommandFactory>::command())
+        }
+        #[cfg(feature = "manual")]
+        Command::Man(args) => manual::man(&args, <Args as clap::CommandFactory>::command()),
+        #[cfg(not(feature = "manual"))]
+        Command::Completions(_) => absent::refuse("completions", "manual"),
+        #[cfg(not(feature = "manual"))]
+        Command::Man(_) => absent::refuse("man", "manual"),
+        #[cfg(feature = "figures")]
         Command::Reproduce(args) => reproduce::run(&args),
+        #[cfg(not(feature = "figures"))]
+        Command::Reproduce(_) => absent::refuse("reproduce", "figures"),
     };
     outcome.unwrap_or_else(|failure| {
         output::tell("error", &failure.to_string());

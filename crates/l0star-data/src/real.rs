@@ -22,14 +22,10 @@ impl RealData {
         match self {
             RealData::Diabetes => (
                 "diabetes.csv",
-                include_str!("../../../data/diabetes.csv"),
+                include_str!("../data/diabetes.csv"),
                 "target",
             ),
-            RealData::Boston => (
-                "boston.csv",
-                include_str!("../../../data/boston.csv"),
-                "MEDV",
-            ),
+            RealData::Boston => ("boston.csv", include_str!("../data/boston.csv"), "MEDV"),
         }
     }
 

@@ -80,3 +80,8 @@ pub mod internals {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/constraints.md")]
 mod guide {}
+
+/// The example of the reference is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/reference/rust.md")]
+mod reference {}

@@ -19,7 +19,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::step::{cargo, root, run as step};
+use crate::step::{self, root};
 use program::Program;
 
 /// What an attack found: a sentence that says what went wrong.
@@ -163,23 +163,13 @@ fn attack(ground: &Ground, attacks: &[&Attack], until: Until, seed: u64) -> Resu
 impl Ground {
     fn new(attacks: &[&Attack], dev: bool, watchdog: Option<Duration>) -> Result<Ground, String> {
         let needs_command = attacks.iter().any(|attack| attack.needs_command);
-        // As the tests build it, which is done by then.
-        let mut build = cargo(&["build", "--workspace", "--bin", "l0star"]);
-        let profile = if dev {
-            "debug"
-        } else {
-            build.arg("--release");
-            "release"
-        };
-        if needs_command {
-            step("attack: build the command", &mut build)?;
-        }
         let target = root().join("target");
-        let binary = format!("l0star{}", std::env::consts::EXE_SUFFIX);
-        let program = Program {
-            path: target.join(profile).join(binary),
-            watchdog,
+        let path = if needs_command {
+            step::command("attack", !dev)?
+        } else {
+            PathBuf::new()
         };
+        let program = Program { path, watchdog };
         let folder = target
             .join("attack")
             .join(format!("case-{}", std::process::id()));

@@ -1,5 +1,7 @@
 //! The real binary from outside: one test a promise.
 
+#[cfg(not(feature = "full"))]
+mod absent;
 mod bad_data;
 mod checkpoints;
 mod common;
@@ -24,6 +26,7 @@ mod predict;
 mod prices;
 mod readme;
 mod report;
+#[cfg(feature = "figures")]
 mod reproduce;
 mod results;
 mod rules;

@@ -9,7 +9,7 @@ use crate::raw::RawTable;
 use crate::source::Source;
 
 const ABSENT: &str = "this program was built without the feature 'parquet'; \
-                      build it with that feature, or use CSV or NPZ";
+                      build it with --features full, or use CSV or NPZ";
 
 fn refuse(source: &Source<'_>, format: Format) -> Result<RawTable, DataError> {
     Err(DataError::Unreadable {

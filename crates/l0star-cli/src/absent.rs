@@ -1,0 +1,21 @@
+//! Commands that a lean build leaves out: they say how to get them.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::failure::Failure;
+
+/// Whatever the command would take.
+#[derive(Debug, clap::Args)]
+pub struct AbsentArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<OsString>,
+}
+
+/// Refuses `command`, which needs a `feature` of the build.
+pub fn refuse(command: &str, feature: &str) -> Result<ExitCode, Failure> {
+    Err(Failure::Usage(format!(
+        "this l0star was built without the feature '{feature}', which '{command}' needs; build it with all features: \
+         cargo run --release --features full -- {command}"
+    )))
+}
