@@ -51,11 +51,8 @@ fn page(model: &Model, path: Option<PathChart>) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     let page = Page {
-        face: Face::Command,
-        model,
-        rows: None,
-        trace: None,
         path,
+        ..Page::new(Face::Command, model)
     };
     page::save(&file, &page).unwrap();
     let html = std::fs::read_to_string(file).unwrap();
@@ -314,7 +311,9 @@ fn a_path_says_how_many_sizes_are_proved() {
         objective: 1.0,
         status,
         lower_bound: Some(0.9),
-        criterion: Some(2.0),
+        aic: Some(1.0),
+        bic: Some(1.5),
+        ebic: Some(2.0),
         support: &support,
     };
     let chart = PathChart {

@@ -281,7 +281,7 @@ impl<'p> Local<'p> {
             self.problem.design.column_into(*j, &mut column);
             column.iter_mut().zip(w).for_each(|(a, w)| *a *= w);
             let row = &mut gram[c * count..(c + 1) * count];
-            self.problem.design.dots_scattered(&columns, &column, row);
+            self.problem.design.dots(&columns, &column, row);
         }
         gram
     }
@@ -293,9 +293,7 @@ impl<'p> Local<'p> {
         let beta: Vec<f64> = rows.map(|((z, b), p)| p * loss.slope(*z, *b)).collect();
         let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
         let mut gradient = vec![0.0; columns.len()];
-        self.problem
-            .design
-            .dots_scattered(&columns, &beta, &mut gradient);
+        self.problem.design.dots(&columns, &beta, &mut gradient);
         let hessian = self.gram(&self.curvatures(z));
         factor(hessian, columns.len())?.solve(&mut gradient);
         Some(gradient)
