@@ -263,7 +263,7 @@ impl RawTable {
         let (kept, rows) = counted.fold((0, 0), |(kept, rows), (_, count)| {
             (kept + usize::from(*count >= rare), rows + count)
         });
-        let problem = if kept == 0 && distinct > 0 && 2 * distinct > rows {
+        let problem = if kept == 0 && distinct > 0 && 10 * distinct > 9 * rows {
             Problem::Identifier { distinct }
         } else if kept == 0 && distinct > 0 {
             Problem::Rare { rare }

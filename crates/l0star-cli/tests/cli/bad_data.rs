@@ -33,7 +33,7 @@ fn an_infinite_cell() {
 fn text_among_numbers() {
     refuses(
         "a,b,y\n1,2,3\n2,high,5\n3,7,5\n",
-        &["'b'", "line 3", "'high'", "--exclude b"],
+        &["'b'", "line 3", "'high'", "--as-number b"],
     );
 }
 

@@ -46,7 +46,7 @@ fn the_object_tells_types_gaps_scales_and_copies() {
     for word in [
         "'gap' has missing values",
         "'gap' has infinite values",
-        "'city' holds text",
+        "'city' has no category of 5 rows",
         "'one' is constant",
         "'copy' repeats",
     ] {

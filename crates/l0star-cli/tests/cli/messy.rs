@@ -385,7 +385,7 @@ fn inspect_flags_them_and_prints_the_command_to_copy() {
         "'visit' holds dates",
         "'id' looks like an identifier",
         "identifier?; 40 levels",
-        "'clinic' holds text",
+        "('site', 'clinic') hold text",
     ] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(words), "{words}: {text}");
