@@ -54,7 +54,7 @@ pub struct Asked<'a> {
 
 /// From the file to the path; the exit code says what is proved of all its pieces.
 pub fn run(args: &Asked, settings: &Settings) -> Result<ExitCode, Failure> {
-    let task = Task::read(args.task)?;
+    let task = Task::read(args.task, args.quiet)?;
     let k = args.k.unwrap_or_else(|| task.features());
     let warnings = task.warnings(k);
     if !args.quiet && !args.json {

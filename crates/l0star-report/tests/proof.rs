@@ -401,7 +401,9 @@ fn nothing_is_proved_without_the_words_of_an_assumption() {
             objective: 1.0,
             status,
             lower_bound: bound,
-            criterion: Some(1.0),
+            aic: None,
+            bic: None,
+            ebic: Some(1.0),
             support: &[],
         };
         let chart = PathChart {

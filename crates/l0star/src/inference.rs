@@ -412,7 +412,7 @@ mod tests {
             [0, 1, 2].map(|c| {
                 let mut other = m;
                 (0..3).for_each(|r| other[r][c] = v[r]);
-                det(&other).0 / whole
+                det(&other) / whole
             })
         };
         let x = solve(v);
