@@ -405,14 +405,14 @@ mod tests {
                 let (c1, c2) = ((c + 1) % 3, (c + 2) % 3);
                 m[r1][c1] * m[r2][c2] - m[r1][c2] * m[r2][c1]
             };
-            ((0..3).map(|c| m[0][c] * minor(0, c)).sum::<f64>(), minor)
+            (0..3).map(|c| m[0][c] * minor(0, c)).sum::<f64>()
         };
-        let (whole, _) = det(&m);
+        let whole = det(&m);
         let solve = |v: [f64; 3]| {
             [0, 1, 2].map(|c| {
                 let mut other = m;
                 (0..3).for_each(|r| other[r][c] = v[r]);
-                det(&other).0 / whole
+                det(&other) / whole
             })
         };
         let x = solve(v);
