@@ -403,3 +403,25 @@ fn the_empty_model_of_nearly_collinear_columns_is_at_its_minimum() {
         );
     }
 }
+
+/// The intercept alone: rows of weight 1 leave it an interval, and within that rows of weight 1e-17 decide.
+#[test]
+fn the_empty_model_of_very_different_weights_is_at_its_minimum() {
+    let design = Design::dense(4, 1, vec![-4.0, 1.0, 3.0, 2.0]).unwrap();
+    let problem = Problem::builder(design, vec![1.0, -1.0, -1.0, -1.0])
+        .loss(loss::by_name("squared-hinge", 1.0).unwrap())
+        .weights(vec![1.0, 1e-3, 1e-21, 1e-17])
+        .offset(vec![2.5, -1.5, 0.75, 1.0])
+        .intercept(true)
+        .k(1)
+        .build()
+        .unwrap();
+    // The first row wants x ≥ -1.5, the last one x ≤ -2: near -1.5 its loss is 0.5²/2.
+    let total = 1.0 + 1e-3;
+    let least = (0.125 * 1e-17 + 0.5 * 0.25f64.powi(2) * 1e-21) / total;
+    let found = problem.empty_objective();
+    assert!(
+        (0.999..1.001).contains(&(found / least)),
+        "{found:e} is not {least:e}"
+    );
+}

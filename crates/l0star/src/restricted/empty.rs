@@ -1,7 +1,7 @@
 //! P(0), the objective of the best model without selectable features.
 //!
-//! Tolerances are relative to it, so it has to be close to the minimum. Always-in columns can be so nearly collinear that
-//! doubles do not find that: Newton's method goes on in double-double arithmetic then.
+//! Tolerances are relative to it, so it has to be close to the minimum. Always-in columns can be so nearly collinear, or the
+//! weights of rows so different, that doubles do not find that: Newton's method goes on in double-double arithmetic then.
 
 use std::ops::Add;
 
@@ -38,8 +38,7 @@ impl Problem {
             let plain = restricted.fit(&[]).objective;
             let precise = restricted.precise_objective();
             let value = if precise.is_finite() { precise } else { plain };
-            // A single column is not collinear.
-            if restricted.columns.len() < 2 {
+            if restricted.columns.is_empty() {
                 return value;
             }
             let x: Vec<f64> = restricted.x.clone();
