@@ -42,7 +42,7 @@ pub fn sections(model: &Model, face: Face) -> Vec<Section> {
     let proved = proof.paragraphs(model.fitted.list.as_ref(), face);
     let good = quality::paragraphs(&model.fitted, face);
     let mut effects = effects::sentences(model);
-    effects.extend(effects::notes(model, face));
+    effects.extend(effects::refit(&model.fitted));
     let stable = model.fitted.stability.as_ref();
     let stable = stable.map(stability::paragraphs).unwrap_or_default();
     let sections = [
