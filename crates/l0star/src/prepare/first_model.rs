@@ -1,7 +1,7 @@
 //! The first model of a problem in Gram form: greedy steps, then swaps.
 
-use crate::gram::root::Root;
 use crate::gram::local::Pinned;
+use crate::gram::root::Root;
 use crate::gram::swaps::{self, Climb};
 use crate::linalg::cholesky::Cholesky;
 use crate::search::checkpoint::{Heuristic, narrow, wide};

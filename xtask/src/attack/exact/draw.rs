@@ -162,6 +162,7 @@ impl Case {
             rules,
             columns,
             response,
+            prices: Prices::default(),
         }
     }
 
