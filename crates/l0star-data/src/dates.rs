@@ -86,7 +86,7 @@ pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Date
 /// The date and the time of day after a `T` or a blank.
 fn split_time(text: &str) -> (&str, Option<&str>) {
     let starts_time = |at: usize| {
-        let rest = text[at + 1..].as_bytes();
+        let rest = &text.as_bytes()[at + 1..];
         rest.len() >= 4 && rest[0].is_ascii_digit() && rest[..3].contains(&b':')
     };
     let at = text
@@ -151,7 +151,7 @@ fn named_month(word: &str) -> Option<i64> {
     let is = |name: &&str| word.len() >= 3 && (**name == word || name[..3] == word);
     MONTHS
         .iter()
-        .position(|name| is(&name))
+        .position(is)
         .map(|at| at as i64 + 1)
 }
 
