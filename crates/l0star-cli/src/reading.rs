@@ -88,11 +88,7 @@ impl ReadingArgs {
             }
         })?;
         let mut notes = raw.notes().to_vec();
-        notes.extend(
-            words
-                .iter()
-                .map(|words| troubles::counted_as_missing(words)),
-        );
+        notes.extend(words.iter().map(troubles::counted_as_missing));
         Ok(Settled { reading, notes })
     }
 

@@ -149,10 +149,7 @@ fn civil(date: &str, order: DateOrder) -> Option<i64> {
 fn named_month(word: &str) -> Option<i64> {
     let word = word.to_ascii_lowercase();
     let is = |name: &&str| word.len() >= 3 && (**name == word || name[..3] == word);
-    MONTHS
-        .iter()
-        .position(is)
-        .map(|at| at as i64 + 1)
+    MONTHS.iter().position(is).map(|at| at as i64 + 1)
 }
 
 /// So many digits and nothing else.

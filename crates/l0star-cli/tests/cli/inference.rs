@@ -21,11 +21,11 @@ fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
     // [M | v | I]: elimination leaves the solution and the inverse.
     let mut m = vec![vec![0.0; 2 * size + 1]; size];
     for row in &rows {
-        for r in 0..size {
-            for c in 0..size {
-                m[r][c] += entry(row, r) * entry(row, c);
+        for (r, sums) in m.iter_mut().enumerate() {
+            for (c, sum) in sums[..size].iter_mut().enumerate() {
+                *sum += entry(row, r) * entry(row, c);
             }
-            m[r][size] += entry(row, r) * row[place("target")];
+            sums[size] += entry(row, r) * row[place("target")];
         }
     }
     (0..size).for_each(|r| m[r][size + 1 + r] = 1.0);
@@ -33,10 +33,9 @@ fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
         let scale = m[pivot][pivot];
         m[pivot].iter_mut().for_each(|x| *x /= scale);
         for r in (0..size).filter(|r| *r != pivot) {
-            let factor = m[r][pivot];
-            for c in 0..2 * size + 1 {
-                m[r][c] -= factor * m[pivot][c];
-            }
+            let (factor, other) = (m[r][pivot], m[pivot].clone());
+            let pairs = m[r].iter_mut().zip(other);
+            pairs.for_each(|(own, other)| *own -= factor * other);
         }
     }
     let x: Vec<f64> = m.iter().map(|row| row[size]).collect();

@@ -144,10 +144,7 @@ fn predict(model: &Model) -> String {
     let mut text = String::from(
         "\n\ndef predict(row):\n    \"\"\"The label of a row, the score, and with the logistic loss the probability of the positive label.\"\"\"\n    total = score(row)\n",
     );
-    let _ = write!(
-        text,
-        "    label = {positive} if total > 0 else {negative}\n"
-    );
+    let _ = writeln!(text, "    label = {positive} if total > 0 else {negative}");
     if model.has_log_odds() {
         text += "    odds = math.exp(-abs(total))\n    share = 1.0 / (1.0 + odds) if total >= 0 else odds / (1.0 + odds)\n";
         text += "    return {\"prediction\": label, \"probability\": share, \"score\": total}\n";
