@@ -129,7 +129,9 @@ impl Dense {
 
     /// The ridge of a column in the units of the data.
     fn ridge_of(&self, j: usize) -> f64 {
-        if !self.standardize {
+        // A constant column has no deviation to be divided by.
+        let own = &self.columns[j];
+        if !self.standardize || own.iter().all(|a| *a == own[0]) {
             return self.ridge;
         }
         let total: f64 = self.weights.iter().sum();
