@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::common::{Sandbox, assert_close, number, support, without_seconds};
 
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 23] = [
     "status",
     "objective",
     "lower_bound",
