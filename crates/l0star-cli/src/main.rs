@@ -20,6 +20,7 @@
 //! | `ready` | arguments of `fit` and file together: a valid problem, or what is wrong |
 //! | `prices` | what each choice costs |
 //! | `table` | a result for a reader |
+//! | `penalty_path` | the best model at every price of a feature |
 //! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `export`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `absent` | what a lean build says of the commands that it leaves out |

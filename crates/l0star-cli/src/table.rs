@@ -75,7 +75,7 @@ pub fn measures(fitted: &Fitted, screen: &Screen) -> String {
 
 /// How the search went.
 pub fn small_print(fitted: &Fitted, screen: &Screen) -> String {
-    format!("  {}\n", screen.dim(&quality::search(fitted)))
+    screen.wrapped("  ", "  ", &quality::search(fitted))
 }
 
 /// The models of `--top` and `--within`: how far above the best, and their features.

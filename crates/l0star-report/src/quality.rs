@@ -101,7 +101,7 @@ pub fn notes(fitted: &Fitted, face: Face) -> Vec<String> {
 /// How the search went, in a line of small print.
 pub fn small_print(nodes: u64, peak: u64, calls: u64, seconds: f64, method: &str) -> String {
     format!(
-        "{} ({peak} open at most), {}, {} seconds, method {method}",
+        "{} ({peak} open at most), {}, method {method}, {} seconds",
         counted(nodes, "node"),
         counted(calls, "solver call"),
         significant(seconds, 3),

@@ -73,8 +73,8 @@ fn aborted_while_wide_data_are_screened_it_goes_on_there() {
     // The first steps of the ascent prove nothing: one that began anew every time would stay there.
     for run in 0.. {
         assert!(run < 50, "no progress");
-        // The first may have a model alone.
-        assert!(aborted(&sandbox, WIDE, "after 2").is_none());
+        // One is due before the first step of each stage: of the first model, and of the screening.
+        assert!(aborted(&sandbox, WIDE, "after 4").is_none());
         let kept = format!("{WIDE} --resume c --checkpoint d --time-limit 0");
         let kept = sandbox.run(&kept);
         assert_eq!(kept.code, Some(4), "{kept:?}");

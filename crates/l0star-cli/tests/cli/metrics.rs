@@ -27,7 +27,7 @@ fn clinic() -> Sandbox {
             0 => String::new(),
             _ => format!("{}", (i * 13) % 29),
         };
-        let city = ["Paris", "Rome", "Oslo"][(i * i) % 3];
+        let city = ["Paris", "Rome", "Oslo"][(i * i / 2) % 3];
         let risk = age + (i * 29) % 23;
         let died = if risk > 71 { "yes" } else { "no" };
         text += &format!("{age},{dose},{city},{died},{}\n", 1 + i % 3);
@@ -84,7 +84,6 @@ fn held_out_rows_do_not_matter_to_the_model() {
     assert_eq!(again["metrics"], fit["metrics"]);
     assert_eq!(again["coefficients"], fit["coefficients"]);
 
-    // Whatever stands in a row: it changes the model, or the measure of the held-out rows.
     let lines: Vec<&str> = data.lines().collect();
     let (mut held_out, mut fitted) = (0, 0);
     for at in 1..9 {
@@ -94,11 +93,16 @@ fn held_out_rows_do_not_matter_to_the_model() {
         changed[at] = format!("{features},{}", target + 50.0);
         sandbox.write("changed.csv", changed.join("\n") + "\n");
         let other = sandbox.json(&format!("fit changed.csv {options}"));
-        let same_model = other["coefficients"] == fit["coefficients"];
-        let same_measure = other["metrics"]["holdout"]["rmse"] == fit["metrics"]["holdout"]["rmse"];
-        assert!(same_model != same_measure, "row {at}");
-        held_out += usize::from(same_model);
-        fitted += usize::from(same_measure);
+        let is_same = |field: &str| other["metrics"][field] == fit["metrics"][field];
+        // A row that is held out changes nothing but the measures of these rows.
+        if is_same("training") {
+            assert_eq!(other["coefficients"], fit["coefficients"], "row {at}");
+            assert!(!is_same("holdout"), "row {at}");
+            held_out += 1;
+        } else {
+            assert_ne!(other["coefficients"], fit["coefficients"], "row {at}");
+            fitted += 1;
+        }
     }
     assert!(held_out > 0 && fitted > 0);
 }
@@ -145,11 +149,9 @@ fn the_table_says_which_rows_and_ends_with_the_small_print() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let last = text.lines().last().unwrap();
-    assert!(
-        last.contains(" nodes (") && last.ends_with("method best-first"),
-        "{last}"
-    );
+    let (_, last) = text.rsplit_once("\n\n").unwrap();
+    assert!(last.contains(" nodes ("), "{last}");
+    assert!(last.ends_with(" seconds\n"), "{last}");
     let plain = sandbox
         .run(&format!("fit {DATA} --target target -k 4"))
         .stdout;
@@ -177,7 +179,7 @@ fn holdouts_that_cannot_be_are_refused() {
             })
             .collect::<String>();
     sandbox.write("gaps.csv", gaps);
-    let codes: Vec<Option<i32>> = (1..12)
+    let codes: Vec<Option<i32>> = (1..16)
         .map(|seed| {
             let options = format!(
                 "fit gaps.csv --target y -k 1 --impute mean --holdout 20% --rare 1 --seed {seed}"

@@ -115,7 +115,7 @@ fn labels_texts_and_the_files() {
     let mut text = String::from("age,city,dose,died\n");
     for i in 0..90 {
         let age = 30 + (i * 37) % 47;
-        let city = ["Paris", "Rome", "Oslo"][(i * i) % 3];
+        let city = ["Paris", "Rome", "Oslo"][(i * i / 2) % 3];
         let died = if age + (i * 29) % 23 > 63 {
             "yes"
         } else {
