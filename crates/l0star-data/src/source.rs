@@ -120,6 +120,7 @@ impl<'a> Source<'a> {
     }
 
     /// Says that a share of a file that is not read as a stream is done.
+    #[cfg(feature = "parquet")]
     pub(crate) fn tell(&self, done: usize, of: usize) {
         if let Some(watch) = self.watch {
             let stored = self.stored();
