@@ -173,15 +173,15 @@ def tally(*means):
 
 
 def test_of_what_is_there_only_what_has_stopped_rising_is_chosen():
-    assert tally(0.2, 0.75, 0.85, 0.9, 0.89).choose(True) == 2
-    assert tally(0.2, 0.75, 0.85, 0.9, 0.89).choose(False) == 3
-    assert tally(0.2, 0.9).choose(True) == 1
+    assert tally(0.2, 0.75, 0.85, 0.9, 0.89).choose("one-se") == 2
+    assert tally(0.2, 0.75, 0.85, 0.9, 0.89).choose("best") == 3
+    assert tally(0.2, 0.9).choose("one-se") == 1
     for rising in (tally(0.1, 0.5, 0.9, None), tally(0.1, None, 0.9)):
         with pytest.raises(RuntimeError, match="still rising"):
-            rising.choose(True)
+            rising.choose("one-se")
     with pytest.raises(RuntimeError, match="no size is complete"):
-        tally(None, 0.9).choose(True)
+        tally(None, 0.9).choose("one-se")
     with pytest.warns(ConvergenceWarning, match="among the complete sizes k=0, 1, 2 only"):
-        assert tally(0.1, 0.85, 0.9, None).choose(True) == 1
+        assert tally(0.1, 0.85, 0.9, None).choose("one-se") == 1
     with pytest.raises(RuntimeError, match="still rising"):
-        tally(0.1, 0.85, 0.9, None).choose(False)
+        tally(0.1, 0.85, 0.9, None).choose("best")

@@ -129,10 +129,14 @@ impl Dense {
 
     /// The ridge of a column in the units of the data.
     fn ridge_of(&self, j: usize) -> f64 {
-        // A constant column has no deviation to be divided by.
-        let own = &self.columns[j];
-        if !self.standardize || own.iter().all(|a| *a == own[0]) {
+        if !self.standardize {
             return self.ridge;
+        }
+        // A constant is divided by its size.
+        let own = &self.columns[j];
+        if own.iter().all(|a| *a == own[0]) {
+            let size = if own[0] == 0.0 { 1.0 } else { own[0] };
+            return self.ridge * size * size;
         }
         let total: f64 = self.weights.iter().sum();
         let rows = || self.columns[j].iter().zip(&self.weights);
