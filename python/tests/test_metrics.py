@@ -96,7 +96,7 @@ def test_held_out_rows_teach_nothing_and_are_measured(kind: Any, weights: NDArra
     held = _held(0.3, 4, False, weights)
     result = solve(kind(X), Y, k=2, holdout=0.3, random_state=4, sample_weight=weights, offset=OFFSET)
     rest = None if weights is None else weights[~held]
-    alone = solve(X[~held], Y[~held], k=2, sample_weight=rest, offset=OFFSET[~held])
+    alone = solve(kind(X[~held]), Y[~held], k=2, sample_weight=rest, offset=OFFSET[~held])
     np.testing.assert_array_equal(result.coef, alone.coef)
     assert result.metrics["training"] == alone.metrics["training"]
     scores = X @ result.coef + result.intercept + OFFSET

@@ -42,6 +42,8 @@ def test_fields_are_those_of_the_command():
         "support",
         "coefficients",
         "per_sd",
+        "inference",
+        "metrics",
         "solver_calls",
         "nodes",
         "peak_open_nodes",
