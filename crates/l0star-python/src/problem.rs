@@ -265,7 +265,6 @@ impl Problem {
     ///
     /// `holdout` has the share of rows that were held out, the seed, and their scores, targets, weights and offset.
     #[pyo3(signature = (solution, *, lists, positive_label=None, warnings, prices=None, holdout=None))]
-    #[expect(clippy::too_many_arguments)]
     fn record(
         &self,
         solution: &Solution,
