@@ -6,8 +6,8 @@ use crate::common::Sandbox;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/diabetes.csv");
 
-/// Least squares of the diabetes data on bmi, bp and s5, from R: `summary(lm(target ~ bmi + bp + s5))`-like normal equations,
-/// solved here by elimination.
+/// Least squares of the diabetes data on some columns and a constant: coefficients and standard errors, by elimination in the
+/// normal equations.
 fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
     let text = std::fs::read_to_string(DATA).unwrap();
     let mut lines = text.lines();
@@ -21,11 +21,11 @@ fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
     // [M | v | I]: elimination leaves the solution and the inverse.
     let mut m = vec![vec![0.0; 2 * size + 1]; size];
     for row in &rows {
-        for r in 0..size {
-            for c in 0..size {
-                m[r][c] += entry(row, r) * entry(row, c);
+        for (r, own) in m.iter_mut().enumerate() {
+            for (c, sum) in own[..size].iter_mut().enumerate() {
+                *sum += entry(row, r) * entry(row, c);
             }
-            m[r][size] += entry(row, r) * row[place("target")];
+            own[size] += entry(row, r) * row[place("target")];
         }
     }
     (0..size).for_each(|r| m[r][size + 1 + r] = 1.0);
@@ -34,9 +34,10 @@ fn least_squares(columns: &[&str]) -> (Vec<f64>, Vec<f64>) {
         m[pivot].iter_mut().for_each(|x| *x /= scale);
         for r in (0..size).filter(|r| *r != pivot) {
             let factor = m[r][pivot];
-            for c in 0..2 * size + 1 {
-                m[r][c] -= factor * m[pivot][c];
-            }
+            let above = m[pivot].clone();
+            m[r].iter_mut()
+                .zip(above)
+                .for_each(|(x, a)| *x -= factor * a);
         }
     }
     let x: Vec<f64> = m.iter().map(|row| row[size]).collect();
