@@ -392,10 +392,10 @@ mod tests {
         let mut m = [[0.0; 3]; 3];
         let mut v = [0.0; 3];
         for i in 0..ROWS {
-            for r in 0..3 {
+            for (r, own) in m.iter_mut().enumerate() {
                 v[r] += weights[i] * a(i)[r] * b[i];
-                for c in 0..3 {
-                    m[r][c] += weights[i] * a(i)[r] * a(i)[c];
+                for (c, sum) in own.iter_mut().enumerate() {
+                    *sum += weights[i] * a(i)[r] * a(i)[c];
                 }
             }
         }
