@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|prices|flat|threads|read|python`, `cargo xtask docs`,
+//! paper|engine|ablation|path|prices|flat|threads|read|python`, `cargo xtask docs`, `cargo xtask release`,
 //! `cargo xtask soak`, `cargo xtask attack`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
 
 mod attack;
@@ -13,6 +13,7 @@ mod links;
 #[cfg(test)]
 mod modules;
 mod python;
+mod release;
 mod report;
 mod results;
 mod soak;
@@ -43,6 +44,15 @@ enum Command {
     Wheel,
     /// The documentation site, in target/site
     Docs,
+    /// Everything that would be published, built and checked in target/dist
+    Release {
+        /// Publish nothing; there is no other way here, the workflow of the forge publishes
+        #[arg(long, required = true)]
+        dry_run: bool,
+        /// Only this part
+        #[arg(long)]
+        only: Option<release::Part>,
+    },
     /// The pages of `--report` in a browser, and their pictures in docs
     Report,
     /// Licences, duplicate versions, sources and known vulnerabilities of the dependencies
@@ -204,6 +214,7 @@ fn main() -> ExitCode {
         Command::TestPython => python::test(),
         Command::Wheel => python::wheel(),
         Command::Docs => docs::build(),
+        Command::Release { dry_run: _, only } => release::run_parts(only),
         Command::Report => report::pictures(),
         Command::Deny => checks::deny(),
         Command::Attack(with) => {

@@ -115,7 +115,7 @@ pub fn environment_for(name: &str, requirements: &str, alone: &[&str]) -> Result
 }
 
 /// An empty virtual environment, and its interpreter.
-fn create(folder: &Path) -> Result<PathBuf, String> {
+pub fn create(folder: &Path) -> Result<PathBuf, String> {
     let (program, _) = interpreter()?;
     run(
         "python: virtual environment",
@@ -156,7 +156,7 @@ pub fn interpreter() -> Result<(String, String), String> {
     Err("no Python 3.10 or later found: install one, or name it in the variable PYTHON".to_owned())
 }
 
-fn pip(python: &Path) -> Command {
+pub fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args([
         "-m",

@@ -77,7 +77,8 @@ pub fn is_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+/// Where a program is found, if it is.
+pub fn on_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .map(|folder| folder.join(name))
         .find(|program| program.is_file())
