@@ -246,7 +246,7 @@ impl<'p> Restricted<'p> {
             self.refine_slopes();
             problem.unpenalised.repair(problem, &mut self.alpha);
             let refined = leaf_bound(problem, &self.alpha, &self.columns[..penalised]);
-            bound = bound.or(refined);
+            bound = bound.tighter(refined);
         }
         let (cost, terms) = self.cost;
         bound.plus(cost, terms)

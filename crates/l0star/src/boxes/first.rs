@@ -9,7 +9,7 @@
 //! where a lasso of column j on the others makes `h_i` small beside `h_j`. Unlike the points of [`side`](super::side), a direction
 //! serves both sides, and it does so again whenever other boxes have shrunk: one sum each.
 
-use super::point::Point;
+use super::point::DescentPoint;
 use super::side::{Room, Sides};
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
@@ -43,7 +43,7 @@ impl Direction {
         let others = sides.budget.saturating_sub(1).max(1) as f64;
         let share = (SHARE / others).clamp(WEIGHTS.0, WEIGHTS.1);
         let weight = share * quadratic.row(j)[j] * end * end;
-        room.begin(quadratic, Point::reset_to_direction);
+        room.begin(quadratic, DescentPoint::reset_to_direction);
         room.point.go(quadratic, j, end);
         for _ in 0..ROUNDS {
             sides.descend(j, weight, PASSES, room);

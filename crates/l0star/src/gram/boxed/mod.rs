@@ -260,15 +260,15 @@ impl Relaxation for Boxed {
                     few::enumerate(&current.quadratic, boxes, current.budget, ceiling);
                 let chosen = chosen.iter().map(|i| current.columns[*i]).collect();
                 current.best = Some((chosen, bound));
-                best = best.or(bound);
+                best = best.tighter(bound);
                 break;
             }
             let needed = (0..current.columns.len()).filter(|i| current.boxes.is_needed(*i));
             if needed.count() > current.budget {
-                best = best.or(current.outside());
+                best = best.tighter(current.outside());
                 break;
             }
-            best = best.or(self.bound(task));
+            best = best.tighter(self.bound(task));
             if best.value() >= task.cut || round == most {
                 break;
             }
@@ -285,7 +285,7 @@ impl Relaxation for Boxed {
                 Round::Stopped => return stopped(best),
                 Round::Done(share) if share > enough && !boxes.is_trying_harder() => {
                     current.drop_zeros();
-                    best = best.or(self.bound(task));
+                    best = best.tighter(self.bound(task));
                     break;
                 }
                 Round::Done(_) => {}
@@ -422,17 +422,17 @@ impl Relaxation for Boxed {
 impl GramRelaxation<'_> {
     /// The relaxation with boxes, where a search for the best model should rather have it.
     pub(crate) fn boxed(&self) -> Option<Boxed> {
-        if self.explicit.is_some() || !self.ideas.fixing {
+        if self.explicit.is_some() || !self.mechanisms.fixing {
             return None;
         }
-        let is_wanted = match self.ideas.boxes {
+        let is_wanted = match self.mechanisms.boxes {
             Use::Never => false,
             Use::Auto => is_hardly_lifted(self.frame()?, self.problem.rows()),
             Use::Always => true,
         };
         is_wanted.then(|| Boxed {
             ceiling: self.ceiling,
-            enumerates: self.ideas.enumeration,
+            enumerates: self.mechanisms.enumeration,
             ..Boxed::new(self.problem, &self.root)
         })
     }
