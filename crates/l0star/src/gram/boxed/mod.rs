@@ -28,10 +28,21 @@ use crate::relaxation::{
 };
 use crate::settings::Use;
 
-/// Rounds over the features of the root, at most; one that leaves this share of the boxes is the last.
-const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
-/// Likewise in other nodes.
-const NODE_ROUNDS: (usize, f64) = (8, 0.9);
+/// Rounds over the features of a node.
+struct Rounds {
+    most: usize,
+    /// A round that leaves this share of the boxes is the last.
+    enough: f64,
+}
+
+const ROOT_ROUNDS: Rounds = Rounds {
+    most: 30,
+    enough: 0.95,
+};
+const NODE_ROUNDS: Rounds = Rounds {
+    most: 8,
+    enough: 0.9,
+};
 /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
 const AGAIN: f64 = 0.7;
 
@@ -247,7 +258,7 @@ impl Relaxation for Boxed {
             }
         }
         let mut best = Certified::TRIVIAL;
-        let (most, enough) = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
+        let Rounds { most, enough } = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
         for round in 0..=most {
             let Some(current) = &mut self.current else {
                 break;
