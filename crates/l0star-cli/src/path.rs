@@ -204,8 +204,9 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
         if let Some(file) = &args.report {
             let (shown, ..) = task.reported(&problem, &points[chosen].solution);
             let scores = task.scores(&shown.coefficients, shown.intercept);
+            let has_rows = task.moments.is_none();
             let page = Page {
-                rows: Some(task.scored(&scores)),
+                rows: has_rows.then(|| task.scored(&scores)),
                 path: Some(chart(&rows, args.criterion, points[chosen].k)),
                 ..Page::new(Face::Command, &model)
             };

@@ -98,6 +98,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task, args.quiet)?;
+    task.needs_rows("stability")?;
     let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
     let mut warnings = task.warnings(args.k);
     if !args.quiet && !args.json {

@@ -48,7 +48,7 @@ pub(super) fn is_text(raw: &RawTable, name: &str) -> bool {
 }
 
 /// The columns that are neither numbers nor truths.
-fn text_columns(raw: &RawTable) -> HashSet<String> {
+pub(super) fn text_columns(raw: &RawTable) -> HashSet<String> {
     let columns = raw.names().iter().zip(raw.columns());
     columns
         .filter(|(_, column)| matches!(column, RawColumn::Text { .. }) && !column.is_boolean())
@@ -166,20 +166,24 @@ pub(super) fn encode_texts(
     Ok((all, texts))
 }
 
+/// The columns in which no value may be missing. What is filled in is settled later, and a gap in a text can be a level.
+pub(super) fn gapless(args: &TaskArgs, features: &[String]) -> Vec<String> {
+    let is_refused = |_: &&str| args.impute.is_none();
+    let features = features.iter().map(String::as_str);
+    features
+        .filter(is_refused)
+        .chain(args.roles().map(|(_, name)| name))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Drops the rows with missing values that nothing can stand in for, or refuses them: how many were dropped.
 pub(super) fn settle_missing(
     args: &TaskArgs,
     raw: &mut RawTable,
     features: &[String],
 ) -> Result<usize, Failure> {
-    // What is filled in is settled later, and a gap in a text can be a level.
-    let is_refused = |_: &&str| args.impute.is_none();
-    let features = features.iter().map(String::as_str);
-    let used: Vec<String> = features
-        .filter(is_refused)
-        .chain(args.roles().map(|(_, name)| name))
-        .map(str::to_owned)
-        .collect();
+    let used = gapless(args, features);
     if args.drop_missing {
         return Ok(raw.drop_missing(&used)?);
     }
@@ -265,7 +269,7 @@ pub(super) fn features(
     design::of_table(Table::new(names, rows, values)?)
 }
 
-fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
+pub(super) fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
     if features.is_empty() {
         return Err(Failure::Usage(
             "--exclude leaves no features; exclude fewer columns".into(),

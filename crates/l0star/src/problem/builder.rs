@@ -5,6 +5,8 @@ mod roles;
 
 use std::sync::Arc;
 
+use super::moments::{Moments, Summary, Surrogate};
+use super::shapes::check_length;
 use super::twins::{Columns, Twins};
 use super::{Design, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
@@ -34,6 +36,8 @@ use roles::Roles;
 pub struct Builder {
     design: Design,
     response: Vec<f64>,
+    /// In the place of both.
+    moments: Option<Moments>,
     names: Option<Vec<String>>,
     loss: Arc<dyn Loss>,
     ridge: f64,
@@ -60,6 +64,7 @@ impl Builder {
         Self {
             design,
             response,
+            moments: None,
             names: None,
             loss: Arc::new(Quadratic),
             ridge: 1e-3,
@@ -79,6 +84,16 @@ impl Builder {
             l0_factors: Vec::new(),
             assumed: None,
         }
+    }
+
+    /// The design is replaced as soon as it is known whether there is an intercept.
+    pub(super) fn from_moments(moments: Moments) -> Self {
+        let columns = moments.names().len();
+        let nothing = Design::dense(1, columns, vec![0.0; columns]);
+        let mut builder = Self::new(nothing.expect("one row"), vec![0.0]);
+        builder.names = Some(moments.names().to_vec());
+        builder.moments = Some(moments);
+        builder
     }
 
     /// Names of the columns, for messages.
@@ -248,7 +263,8 @@ impl Builder {
     }
 
     /// Checks everything.
-    pub fn build(self) -> Result<Problem> {
+    pub fn build(mut self) -> Result<Problem> {
+        let summary = self.take_moments()?;
         let (rows, columns) = (self.design.rows(), self.design.columns());
         if columns == 0 {
             return Err(Error::Empty { what: "columns" });
@@ -302,7 +318,14 @@ impl Builder {
             l0_factors.push(0.0);
         }
         let (bounds, standardize) = (&mut structure.bounds, self.standardize);
-        let standard = Standard::new(&design, &p, self.intercept, standardize, bounds)?;
+        let standard = Standard::new(
+            &design,
+            &p,
+            self.intercept,
+            standardize,
+            bounds,
+            summary.as_ref(),
+        )?;
         let standard = standard.map(|(standard, own)| {
             design = own;
             Arc::new(standard)
@@ -373,10 +396,44 @@ impl Builder {
             has_intercept: self.intercept,
             null_value,
             empty_value: Arc::default(),
+            summary: None,
         };
         problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, free)?;
+        if let Some(mut summary) = summary {
+            summary.share = problem.curvature_share(&summary);
+            problem.summary = Some(Arc::new(summary));
+        }
         Ok(problem)
+    }
+
+    /// Puts rows in the place of moments, where there are any.
+    fn take_moments(&mut self) -> Result<Option<Summary>> {
+        let Some(moments) = self.moments.take() else {
+            return Ok(None);
+        };
+        let needs_rows = [
+            (
+                !self.loss.is_quadratic(),
+                "a loss other than the quadratic one",
+            ),
+            (
+                self.weights.is_some(),
+                "weights (they are part of the moments)",
+            ),
+            (
+                self.offset.is_some(),
+                "an offset (take it off the response before)",
+            ),
+        ];
+        if let Some((_, what)) = needs_rows.iter().find(|(is, _)| *is) {
+            return Err(Error::Moments {
+                reason: format!("{what} cannot be had from moments: fit the rows instead"),
+            });
+        }
+        let surrogate = Surrogate::new(&moments, self.intercept)?;
+        (self.design, self.response) = (surrogate.design, surrogate.response);
+        Ok(Some(surrogate.summary))
     }
 
     /// `p_i = w_i / Σw`.
@@ -412,28 +469,5 @@ impl Builder {
             return Err(Error::OneClass { label: first, loss });
         }
         Ok(())
-    }
-}
-
-fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::Shape {
-        what: what.to_owned(),
-        expected,
-        found,
-    })
-}
-
-fn check_vector(what: &str, values: &[f64], rows: usize) -> Result<()> {
-    check_length(&format!("the {what}"), values.len(), rows)?;
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(row) => Err(Error::NotFinite {
-            row: row + 1,
-            column: what.to_owned(),
-            value: values[row],
-        }),
     }
 }
