@@ -110,9 +110,10 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
     for file in &args.data {
         output::check_files(&Some(args.out.clone()), &None, file)?;
     }
-    let made = match args.merge {
-        true => merged(&args.data)?,
-        false => summed(args)?,
+    let made = if args.merge {
+        merged(&args.data)?
+    } else {
+        summed(args)?
     };
     made.save(&args.out)?;
     let MomentFile { moments, about } = &made;

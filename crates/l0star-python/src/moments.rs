@@ -133,13 +133,15 @@ impl Moments {
                 factors: factors.map(String::clone),
             })
         };
-        let products: Vec<Product> = match about.factors.is_empty() {
-            true => Vec::new(),
-            false => names.iter().filter_map(product).collect(),
+        let products: Vec<Product> = if about.factors.is_empty() {
+            Vec::new()
+        } else {
+            names.iter().filter_map(product).collect()
         };
-        let reading = match about.reading.is_empty() {
-            true => json!({}),
-            false => json!(about.reading),
+        let reading = if about.reading.is_empty() {
+            json!({})
+        } else {
+            json!(about.reading)
         };
         json!({
             "products": products,

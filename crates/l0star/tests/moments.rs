@@ -65,9 +65,12 @@ impl Rows {
         });
         let b = b.collect();
         let is_weighted = random.chance(0.4);
-        let weights = (0..n).map(|i| match is_weighted {
-            true if i > 1 => 0.25 * random.below(9) as f64,
-            _ => 1.0,
+        let weights = (0..n).map(|i| {
+            if is_weighted && i > 1 {
+                0.25 * random.below(9) as f64
+            } else {
+                1.0
+            }
         });
         Self {
             b,

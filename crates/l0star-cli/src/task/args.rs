@@ -181,12 +181,13 @@ impl TaskArgs {
 
     /// Only a file of moments knows its target.
     pub(super) fn check_target(&self) -> Result<(), Failure> {
-        match self.target.is_empty() {
-            false => Ok(()),
-            true => Err(Failure::Usage(
-                "--target is missing: name the column to predict (l0star inspect lists the columns)".into(),
-            )),
+        if !self.target.is_empty() {
+            return Ok(());
         }
+        Err(Failure::Usage(
+            "--target is missing: name the column to predict (l0star inspect lists the columns)"
+                .into(),
+        ))
     }
 
     pub(super) fn check_roles(&self) -> Result<(), Failure> {

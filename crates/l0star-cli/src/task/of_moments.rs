@@ -27,9 +27,10 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
         )));
     }
     let kept = kept(args, moments.names())?;
-    let moments = match kept.len() == moments.names().len() {
-        true => moments,
-        false => moments.select(&kept)?,
+    let moments = if kept.len() == moments.names().len() {
+        moments
+    } else {
+        moments.select(&kept)?
     };
     let names = moments.names().to_vec();
     let texts = about.texts.iter().filter_map(|group| {

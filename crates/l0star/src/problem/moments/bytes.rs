@@ -75,9 +75,10 @@ impl Moments {
             error: saved.error,
             depth: saved.depth,
         };
-        match moments.is_sound() {
-            true => Ok((moments, saved.note)),
-            false => refuse("its numbers do not fit together".to_owned()),
+        if moments.is_sound() {
+            Ok((moments, saved.note))
+        } else {
+            refuse("its numbers do not fit together".to_owned())
         }
     }
 

@@ -247,20 +247,14 @@ impl Moments {
                 }
             }
             room.dense(&response[rows.clone()]);
-            let block = room
-                .sums()
-                .map_err(|(column, row, value)| match value.is_finite() {
-                    true => Error::TooLarge {
-                        row: rows.start + row + 1,
-                        column: self.name(column).to_owned(),
-                        value,
-                    },
-                    false => Error::NotFinite {
-                        row: rows.start + row + 1,
-                        column: self.name(column).to_owned(),
-                        value,
-                    },
-                })?;
+            let block = room.sums().map_err(|(column, row, value)| {
+                let (row, column) = (rows.start + row + 1, self.name(column).to_owned());
+                if value.is_finite() {
+                    Error::TooLarge { row, column, value }
+                } else {
+                    Error::NotFinite { row, column, value }
+                }
+            })?;
             if let Some(block) = block {
                 sum.take(Self {
                     names: Vec::new(),

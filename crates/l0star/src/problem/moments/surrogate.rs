@@ -136,9 +136,12 @@ impl Scaled {
     fn new(moments: &Moments, centred: bool) -> Self {
         let columns = moments.means.len();
         let weight = moments.weight;
-        let mean = |j: usize| match centred {
-            true => Double::default(),
-            false => moments.means[j],
+        let mean = |j: usize| {
+            if centred {
+                Double::default()
+            } else {
+                moments.means[j]
+            }
         };
         let unit = |j: usize| {
             let deviation = (moments.sizes[j] / weight.high).sqrt();

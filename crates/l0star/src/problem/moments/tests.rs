@@ -43,9 +43,12 @@ fn products_are_within_their_error() {
                 (0..n).map(value).collect()
             };
             let columns: Vec<Vec<f64>> = (0..5).map(column).collect();
-            let weight = |i: usize| match is_weighted {
-                true => (i % 5) as f64 * 0.37,
-                false => 1.0,
+            let weight = |i: usize| {
+                if is_weighted {
+                    (i % 5) as f64 * 0.37
+                } else {
+                    1.0
+                }
             };
             let weights: Vec<f64> = (0..n).map(weight).collect();
             let names = (0..4).map(|j| format!("x{j}")).collect();
