@@ -29,9 +29,9 @@ _OF_ROWS = {
 class Moments:
     """The sums over rows that the quadratic loss needs: weights, means, and products of all pairs of columns.
 
-    Rows are added in batches of any size, on as many machines as there are; moments add up in any order. Means far from
-    zero cost no digits, and fits of moments prove what fits of the rows would: the bound is lowered by what rounding can
-    have done to the sums.
+    Rows are added in batches of any size, on as many machines as there are; moments add up in any order. Means far
+    from zero cost no digits, and fits of moments prove what fits of the rows would: the bound is lowered by what
+    rounding can have done to the sums.
 
     Parameters
     ----------
@@ -83,9 +83,7 @@ class Moments:
             Itself.
         """
         names, target = feature_names(X), target_name(y)
-        X = check_array(
-            _numbers(X), accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="Moments"
-        )
+        X = check_array(_numbers(X), accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="Moments")
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="Moments")
         y = np.ravel(y)
         check_consistent_length(X, y)
@@ -192,9 +190,9 @@ class Moments:
         Parameters
         ----------
         batches : iterable or source of Arrow batches
-            Pairs ``(X, y)`` or triples ``(X, y, sample_weight)``; or tables (pandas, polars, Arrow) that hold the target;
-            or a source of such tables: ``pyarrow.dataset``, ``pyarrow.RecordBatchReader``, a relation of DuckDB, whatever
-            streams Arrow batches.
+            Pairs ``(X, y)`` or triples ``(X, y, sample_weight)``; or tables (pandas, polars, Arrow) that hold the
+            target; or a source of such tables: ``pyarrow.dataset``, ``pyarrow.RecordBatchReader``, a relation of
+            DuckDB, whatever streams Arrow batches.
         target : str, default=None
             The column to predict, where batches are tables.
         sample_weight : str, default=None
@@ -205,7 +203,7 @@ class Moments:
         Moments
             The moments of all rows.
         """
-        moments = cls()
+        moments = cls(target=target)
         for batch in _batches(batches):
             moments.partial_fit(*_parts(batch, target, sample_weight))
         return moments
@@ -363,7 +361,8 @@ def _parts(batch: Any, target: str | None, sample_weight: str | None) -> tuple[A
     if isinstance(batch, tuple):
         if len(batch) not in (2, 3):
             raise ValueError(f"A batch is (X, y) or (X, y, sample_weight); got {len(batch)} parts.")
-        return (*batch, None)[:3]  # type: ignore[return-value]
+        X, y, *weights = batch
+        return X, y, weights[0] if weights else None
     if target is None:
         raise ValueError("target is missing: name the column of the tables to predict.")
     names = getattr(getattr(batch, "schema", None), "names", None)
@@ -375,7 +374,7 @@ def _parts(batch: Any, target: str | None, sample_weight: str | None) -> tuple[A
         features = [name for name in names if name not in (target, sample_weight)]
         y = _vector(batch, place[target])
         weights = None if sample_weight is None else _vector(batch, place[sample_weight])
-        return batch.select(features), _named(y, target), weights
+        return batch.select(features), y, weights
     own = feature_names(batch)
     if own is None:
         raise TypeError(f"A batch is a pair (X, y) or a table with names; got {type(batch).__name__}.")
@@ -400,28 +399,18 @@ def _vector(batch: Any, place: int) -> npt.NDArray[np.float64]:
         ) from None
 
 
-class _Named(np.ndarray):  # type: ignore[type-arg]
-    """A target with its name."""
-
-    name: str
-
-
-def _named(values: npt.NDArray[np.float64], name: str) -> Any:
-    named = values.view(_Named)
-    named.name = name
-    return named
-
-
 def _of_table(table: Any, target: str, sample_weight: str | None) -> Moments:
     """Give the moments of a partition; one without rows has none."""
     if len(table) == 0:
         return Moments()
-    return Moments().partial_fit(*_parts(table, target, sample_weight))
+    return Moments(target=target).partial_fit(*_parts(table, target, sample_weight))
 
 
 def _of_arrays(X: Any, y: Any, sample_weight: Any) -> Moments:
+    """Give the moments of a chunk."""
     return Moments().partial_fit(X, y, sample_weight)
 
 
 def _plus(*moments: Moments) -> Moments:
+    """Add moments."""
     return reduce(lambda one, other: one + other, moments)

@@ -216,7 +216,7 @@ class Result(Model):
 
     @property
     def moments(self) -> dict[str, Any] | None:
-        """Of a fit to :class:`Moments`: their ``rows``, and what the bound was lowered by so that it holds for these."""
+        """Of a fit to :class:`Moments`: their ``rows``, and what the bound was lowered by to hold for these."""
         return copy.deepcopy(self.record.get("moments"))
 
     @property

@@ -1,8 +1,12 @@
 """Fits of moments are the fits of the rows that they are of."""
 
 import copy
+import itertools
 import pickle
 
+import dask.array as da
+import dask.dataframe as dd
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -48,9 +52,9 @@ def test_batches_add_up_to_the_rows(rows):
     X, y, w = rows
     whole = solve(X, y, k=2, sample_weight=w)
     cuts = [0, 1, 700, 701, 2500, 3000]
-    parts = [Moments().partial_fit(X[a:b], y[a:b], w[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [Moments().partial_fit(X[a:b], y[a:b], w[a:b]) for a, b in itertools.pairwise(cuts)]
     one_by_one = Moments()
-    for a, b in zip(cuts, cuts[1:], strict=False):
+    for a, b in itertools.pairwise(cuts):
         assert one_by_one.partial_fit(X[a:b], y[a:b], sample_weight=w[a:b]) is one_by_one
     for moments in (one_by_one, sum(parts), sum(reversed(parts)), Moments().merge(*parts), Moments() + sum(parts)):
         assert moments.n_rows == np.count_nonzero(w)
@@ -71,7 +75,8 @@ def test_a_result_says_what_it_is_about(rows, tmp_path):
     result.report(tmp_path / "page.html")
     assert "for these moments" in (tmp_path / "page.html").read_text()
     path = sparse_path(moments, k_max=3)
-    assert [one.features for one in path] == [one.features for one in sparse_path(pd.DataFrame(X, columns=NAMES), y, k_max=3)]
+    plain = sparse_path(pd.DataFrame(X, columns=NAMES), y, k_max=3)
+    assert [one.features for one in path] == [one.features for one in plain]
 
 
 def test_constraints_go_by_name(rows):
@@ -98,14 +103,19 @@ def test_copies_pickles_and_files(rows, tmp_path):
     X, y, _ = rows
     moments = Moments(NAMES).partial_fit(X, y)
     moments.save(tmp_path / "m.l0m")
-    again = [pickle.loads(pickle.dumps(moments)), copy.deepcopy(moments), moments.copy(), Moments.load(tmp_path / "m.l0m")]
+    again = [
+        pickle.loads(pickle.dumps(moments)),
+        copy.deepcopy(moments),
+        moments.copy(),
+        Moments.load(tmp_path / "m.l0m"),
+    ]
     for other in again:
         assert solve(other, k=2).objective == solve(moments, k=2).objective
         assert other.feature_names == NAMES
     assert pickle.loads(pickle.dumps(Moments())).n_rows == 0
     damaged = (tmp_path / "m.l0m").read_bytes()[:-1]
     (tmp_path / "m.l0m").write_bytes(damaged)
-    with pytest.raises(ValueError, match="m.l0m.*cut off"):
+    with pytest.raises(ValueError, match=r"m\.l0m.*cut off"):
         Moments.load(tmp_path / "m.l0m")
 
 
@@ -115,8 +125,6 @@ def test_sources_of_batches(rows):
     table = pa.Table.from_pandas(frame)
     whole = solve(frame[NAMES], y, k=2, sample_weight=w)
     named = {"target": "y", "sample_weight": "w"}
-    import duckdb
-
     sources = [
         table,
         table.to_batches(max_chunksize=512),
@@ -139,7 +147,6 @@ def test_sources_of_batches(rows):
 
 
 def test_dask_frames_and_arrays(rows):
-    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
     X, y, w = rows
     frame = pd.DataFrame(X, columns=NAMES).assign(y=y, w=w)
     whole = solve(frame[NAMES], y, k=2, sample_weight=w)

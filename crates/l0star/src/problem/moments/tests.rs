@@ -87,6 +87,34 @@ fn products_are_within_their_error() {
     }
 }
 
+/// Ten million rows whose means are a million times their spread, batch by batch: what is lost is within the stated error, and the
+/// sizes that it is relative to are still the squares themselves.
+#[test]
+fn ten_million_rows_far_from_zero_lose_no_digits() {
+    let (n, repeats) = (100_000, 100);
+    let columns: Vec<Vec<f64>> = (0..3)
+        .map(|j| (0..n).map(|i| 1e6 + noise(i, j) + noise(i, 0)).collect())
+        .collect();
+    let design = Design::dense(n, 2, columns[..2].concat()).unwrap();
+    let mut moments = Moments::new(vec!["a".into(), "b".into()]).unwrap();
+    for _ in 0..repeats {
+        moments.add(&design, &columns[2], None).unwrap();
+    }
+    assert_eq!(moments.rows(), (n * repeats) as u64);
+    let weights = vec![1.0; n];
+    let whole = Exact::of(n as f64);
+    for (i, j) in [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)] {
+        // Every batch has the same mean, so that products add up.
+        let exact = exact(&columns[i], &columns[j], &weights).times(&Exact::of(repeats as f64));
+        let found = Exact::of(moments.product(i, j)).times(&whole);
+        let away = found.minus(&exact).value().abs() / n as f64;
+        let size = (moments.product(i, i) * moments.product(j, j)).sqrt();
+        // The product is rounded to a double here.
+        assert!(away <= (moments.error() + U) * size, "({i}, {j}): {:e}", away / size);
+        assert!(scaled(moments.sizes[i], 2 * moments.exponents[i]) <= 1.01 * moments.product(i, i));
+    }
+}
+
 /// Rows that stand for moments have them, to a few units in the last place.
 #[test]
 fn a_surrogate_has_the_moments() {
