@@ -361,8 +361,7 @@ def _parts(batch: Any, target: str | None, sample_weight: str | None) -> tuple[A
     if isinstance(batch, tuple):
         if len(batch) not in (2, 3):
             raise ValueError(f"A batch is (X, y) or (X, y, sample_weight); got {len(batch)} parts.")
-        X, y, *weights = batch
-        return X, y, weights[0] if weights else None
+        return batch[0], batch[1], batch[2] if len(batch) == 3 else None
     if target is None:
         raise ValueError("target is missing: name the column of the tables to predict.")
     names = getattr(getattr(batch, "schema", None), "names", None)

@@ -1,11 +1,12 @@
 //! Unchecked inputs in, a valid [`Problem`] or a precise error out.
 
+mod from_moments;
 mod range;
 mod roles;
 
 use std::sync::Arc;
 
-use super::moments::{Moments, Summary, Surrogate};
+use super::moments::Moments;
 use super::shapes::check_length;
 use super::twins::{Columns, Twins};
 use super::{Design, Problem, Standard, Unpenalised};
@@ -84,16 +85,6 @@ impl Builder {
             l0_factors: Vec::new(),
             assumed: None,
         }
-    }
-
-    /// The design is replaced as soon as it is known whether there is an intercept.
-    pub(super) fn from_moments(moments: Moments) -> Self {
-        let columns = moments.names().len();
-        let nothing = Design::dense(1, columns, vec![0.0; columns]);
-        let mut builder = Self::new(nothing.expect("one row"), vec![0.0]);
-        builder.names = Some(moments.names().to_vec());
-        builder.moments = Some(moments);
-        builder
     }
 
     /// Names of the columns, for messages.
@@ -404,35 +395,6 @@ impl Builder {
             problem.summary = Some(Arc::new(summary));
         }
         Ok(problem)
-    }
-
-    /// Puts rows in the place of moments, where there are any.
-    fn take_moments(&mut self) -> Result<Option<Summary>> {
-        let Some(moments) = self.moments.take() else {
-            return Ok(None);
-        };
-        let needs_rows = [
-            (
-                !self.loss.is_quadratic(),
-                "a loss other than the quadratic one",
-            ),
-            (
-                self.weights.is_some(),
-                "weights (they are part of the moments)",
-            ),
-            (
-                self.offset.is_some(),
-                "an offset (take it off the response before)",
-            ),
-        ];
-        if let Some((_, what)) = needs_rows.iter().find(|(is, _)| *is) {
-            return Err(Error::Moments {
-                reason: format!("{what} cannot be had from moments: fit the rows instead"),
-            });
-        }
-        let surrogate = Surrogate::new(&moments, self.intercept)?;
-        (self.design, self.response) = (surrogate.design, surrogate.response);
-        Ok(Some(surrogate.summary))
     }
 
     /// `p_i = w_i / Σw`.

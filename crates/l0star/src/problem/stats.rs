@@ -1,6 +1,6 @@
 //! Means and deviations of columns: what standardising divides by.
 
-use super::Design;
+use super::{Design, Problem};
 
 /// Variances outside these are computed anew in a unit that suits the column: squares over- and underflow.
 const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
@@ -119,6 +119,36 @@ impl ColumnStats {
     /// The standard deviation, or 1 for a constant: what a column can be divided by.
     pub fn scale(&self) -> f64 {
         if self.is_constant { 1.0 } else { self.sd }
+    }
+}
+
+impl Problem {
+    /// The standard deviations of some data columns over the rows, by weight; 0 for a constant.
+    ///
+    /// A coefficient times the deviation of its column is comparable across columns of different units: it is how much the
+    /// prediction changes when the column changes by one standard deviation.
+    ///
+    /// ```
+    /// use l0star::{Design, Problem};
+    ///
+    /// let design = Design::dense(3, 2, vec![0.0, 2.0, 4.0, 7.0, 7.0, 7.0])?;
+    /// let problem = Problem::builder(design, vec![1.0, 2.0, 3.0])
+    ///     .weights(vec![1.0, 2.0, 1.0])
+    ///     .k(1)
+    ///     .build()?;
+    /// assert_eq!(problem.deviations(&[1, 0]), [0.0, 2f64.sqrt()]);
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn deviations(&self, columns: &[usize]) -> Vec<f64> {
+        let moments = match &self.summary {
+            Some(summary) => columns.iter().map(|j| summary.stats[*j]).collect(),
+            None => {
+                let columns = columns.iter().copied();
+                ColumnStats::of_columns(self.design(), columns, Some(&self.p))
+            }
+        };
+        let deviation = |moments: &ColumnStats| if moments.is_constant { 0.0 } else { moments.sd };
+        moments.iter().map(deviation).collect()
     }
 }
 

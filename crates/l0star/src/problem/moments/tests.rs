@@ -110,7 +110,11 @@ fn ten_million_rows_far_from_zero_lose_no_digits() {
         let away = found.minus(&exact).value().abs() / n as f64;
         let size = (moments.product(i, i) * moments.product(j, j)).sqrt();
         // The product is rounded to a double here.
-        assert!(away <= (moments.error() + U) * size, "({i}, {j}): {:e}", away / size);
+        assert!(
+            away <= (moments.error() + U) * size,
+            "({i}, {j}): {:e}",
+            away / size
+        );
         assert!(scaled(moments.sizes[i], 2 * moments.exponents[i]) <= 1.01 * moments.product(i, i));
     }
 }
