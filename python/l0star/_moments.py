@@ -344,7 +344,7 @@ def _numbers(X: Any) -> Any:
 def _batches(source: Any) -> Iterator[Any]:
     """Give the batches of a source."""
     # A data set, a scanner, a table or a batch reader of Arrow; a relation of DuckDB; anything else with a stream.
-    for name in ("to_batches", "fetch_record_batch", "to_arrow_reader"):
+    for name in ("to_batches", "to_arrow_reader", "fetch_record_batch"):
         if hasattr(source, name):
             yield from getattr(source, name)()
             return

@@ -142,9 +142,10 @@ def solve(
     """
     options = Options.of(locals())
     options.check("solve")
+    data = data_of(X, y, options, sample_weight, offset) if isinstance(X, Moments) else None
     check_k("solve", k, options)
-    if isinstance(X, Moments):
-        return Job(data_of(X, y, options, sample_weight, offset), options).run(k)
+    if data is not None:
+        return Job(data, options).run(k)
     prepared = prepare(X, options)
     labels = loss in LABEL_LOSSES
     data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)

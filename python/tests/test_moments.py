@@ -122,15 +122,15 @@ def test_copies_pickles_and_files(rows, tmp_path):
 def test_sources_of_batches(rows):
     X, y, w = rows
     frame = pd.DataFrame(X, columns=NAMES).assign(y=y, w=w)
-    table = pa.Table.from_pandas(frame)
+    arrow = pa.Table.from_pandas(frame)
     whole = solve(frame[NAMES], y, k=2, sample_weight=w)
     named = {"target": "y", "sample_weight": "w"}
     sources = [
-        table,
-        table.to_batches(max_chunksize=512),
-        pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100)),
+        arrow,
+        arrow.to_batches(max_chunksize=512),
+        pa.RecordBatchReader.from_batches(arrow.schema, arrow.to_batches(max_chunksize=100)),
         pl.from_pandas(frame),
-        duckdb.sql("SELECT * FROM table"),
+        duckdb.sql("SELECT * FROM arrow"),
         (frame.iloc[at : at + 1000] for at in range(0, 3000, 1000)),
         (pl.from_pandas(frame.iloc[at : at + 1000]) for at in range(0, 3000, 1000)),
     ]
@@ -141,7 +141,7 @@ def test_sources_of_batches(rows):
     pairs = Moments.from_batches((X[at : at + 500], y[at : at + 500], w[at : at + 500]) for at in range(0, 3000, 500))
     assert solve(pairs, k=2).objective == pytest.approx(whole.objective, rel=1e-9)
     with pytest.raises(ValueError, match="no column 'z'"):
-        Moments.from_batches(table, target="z")
+        Moments.from_batches(arrow, target="z")
     with pytest.raises(ValueError, match="Column 'f0' does not hold numbers"):
         Moments.from_batches(pa.table({"f0": ["a", "b"], "y": [1.0, 2.0]}), target="y")
 
