@@ -86,9 +86,8 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         }
         if let Some(path) = &args.report {
             let scores = job.task.scores(&shown.coefficients, shown.intercept);
-            let has_rows = job.task.moments.is_none();
             let page = Page {
-                rows: has_rows.then(|| job.task.scored(&scores)),
+                rows: job.task.scored(&scores),
                 trace: Some(&trace),
                 ..Page::new(Face::Command, &model)
             };

@@ -204,9 +204,8 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
         if let Some(file) = &args.report {
             let (shown, ..) = task.reported(&problem, &points[chosen].solution);
             let scores = task.scores(&shown.coefficients, shown.intercept);
-            let has_rows = task.moments.is_none();
             let page = Page {
-                rows: has_rows.then(|| task.scored(&scores)),
+                rows: task.scored(&scores),
                 path: Some(chart(&rows, args.criterion, points[chosen].k)),
                 ..Page::new(Face::Command, &model)
             };

@@ -151,7 +151,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
         if let Some(path) = &args.report {
             let scores = task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                rows: Some(task.scored(&scores)),
+                rows: task.scored(&scores),
                 ..Page::new(Face::Command, &model)
             };
             page::save(path, &page)?;

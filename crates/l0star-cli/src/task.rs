@@ -93,8 +93,11 @@ impl Task {
         let decimal_comma = args.input.decimal() == Decimal::Comma;
         let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
         let factors = features::factors(args, &raw, &base)?;
-        let labels = loss.response() == ResponseKind::Label;
-        features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, labels)?;
+        let asked = features::Asked {
+            labels: loss.response() == ResponseKind::Label,
+            is_part: false,
+        };
+        features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, asked)?;
         let rows_dropped = features::settle_missing(args, &mut raw, &base)?;
         let (mut raw, mut held_out) = holdout::split(args, &*loss, raw)?;
         let others = held_out.as_mut().map(|held_out| &mut held_out.table);
@@ -199,6 +202,9 @@ impl Task {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
+        if self.moments.is_some() {
+            return scores;
+        }
         scores.iter_mut().for_each(|score| *score += intercept);
         let x = coefficients.iter().copied().enumerate();
         self.design
@@ -232,14 +238,14 @@ impl Task {
         }
     }
 
-    /// Rows with their scores.
-    pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Rows<'a> {
-        Rows {
+    /// Rows with their scores; nothing where only moments are known.
+    pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
+        self.moments.is_none().then_some(Rows {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
             offset: self.offset.as_deref(),
-        }
+        })
     }
 
     /// The hash of the numbers: target, weights, offset, features.

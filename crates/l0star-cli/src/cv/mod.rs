@@ -287,7 +287,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
                 let model = saved::model(&origin, fitted.clone());
                 let scores = task.scores(&shown.coefficients, shown.intercept);
                 let page = Page {
-                    rows: Some(task.scored(&scores)),
+                    rows: task.scored(&scores),
                     cv: Some(chart(&found, chosen, &plan.models(chosen), &task)),
                     ..Page::new(Face::Command, &model)
                 };

@@ -73,7 +73,11 @@ impl<'a> Recipe<'a> {
         let settled = args.reading.settle(&mut first, &mut base, decimal_comma)?;
         let Settled { reading, notes } = settled;
         let factors = features::factors(args, &first, &base)?;
-        features::refuse_troubles(args, &first, &base, &factors, &reading.texts, false)?;
+        let part = features::Asked {
+            labels: false,
+            is_part: true,
+        };
+        features::refuse_troubles(args, &first, &base, &factors, &reading.texts, part)?;
         checks::check_numbers(&first, &args.target, "quadratic")?;
         let text = features::text_columns(&first);
         let texts = base.iter().filter(|name| text.contains(*name));
@@ -216,6 +220,7 @@ impl<'a> Recipe<'a> {
             };
             let counts = found.iter().map(|(text, count)| (text.clone(), *count));
             let levels = indicators::levels(column, counts, self.args.rare);
+            self.check_levels(column, &levels)?;
             let own = indicators::features(&levels).iter();
             let own = own.filter(|feature| !excluded.contains(feature.name.as_str()));
             let columns: Vec<String> = own.map(|feature| feature.name.clone()).collect();
@@ -241,6 +246,27 @@ impl<'a> Recipe<'a> {
         }
         names.retain(|name| !excluded.contains(name.as_str()));
         self.names = features::some_left(names)?;
+        Ok(())
+    }
+
+    /// Refuses a column of text that cannot be a feature, now that all rows are known.
+    fn check_levels(&self, column: &str, levels: &[Indicator]) -> Result<(), Failure> {
+        let is_kept = |own: &&Indicator| {
+            ![indicators::OTHER, indicators::MISSING].contains(&own.level.as_str())
+        };
+        let kept = levels.iter().filter(is_kept).count();
+        let file = self.args.data.display();
+        if kept == 0 {
+            let rare = self.args.rare;
+            return Err(Failure::BadData(format!(
+                "{file}: column '{column}' has no category with at least {rare} rows; --drop {column} or a lower --rare"
+            )));
+        }
+        if kept > indicators::MOST_LEVELS {
+            return Err(Failure::BadData(format!(
+                "{file}: column '{column}' has {kept} categories; --drop {column} or a higher --rare"
+            )));
+        }
         Ok(())
     }
 

@@ -67,9 +67,9 @@ fn a_fit_of_moments_is_the_fit_of_the_rows() {
     for options in [
         "--drop-missing",
         "--impute mean",
-        "--drop-missing --weights w --interactions a,b,flag",
+        "--drop-missing --weights w --interactions b,c,flag",
         "--impute mean --weights w --exclude city=Rome",
-        "--drop-missing --as-text flag --rare 300",
+        "--drop-missing --as-text flag --rare 223",
     ] {
         let rows = sandbox.json(&format!("fit all.csv {common} {options} -k 3 --json"));
         let files = format!("one.csv two.csv three.csv {common} {options}");
@@ -147,10 +147,10 @@ fn everything_that_needs_no_rows_works() {
         path.stdout
     );
     let grouped =
-        sandbox.json("fit m.l0m -k 2 --group city --exclude c --nonnegative a --refit --json");
+        sandbox.json("fit m.l0m -k 2 --group ab=a,b --exclude c --nonnegative a --refit --json");
     assert_eq!(grouped["status"], "optimal");
     assert!(grouped["coefficients"].get("c").is_none());
-    assert_eq!(sandbox.run("path m.l0m --l0-path").code, Some(0));
+    assert_eq!(sandbox.run("path m.l0m --l0-penalty-path").code, Some(0));
 }
 
 #[test]
