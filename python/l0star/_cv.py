@@ -23,6 +23,7 @@ from l0star._constraints import rules_of
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data, hold_out
+from l0star._moments import refuse
 from l0star._options import check_count, check_real, check_word
 from l0star._progress import Progress, Telling, bar
 from l0star._report import finite, write
@@ -50,7 +51,7 @@ class _CrossValidated(_SparseModel):
     callback: Callable[[Progress], object] | None
 
     @documented
-    def fit(self: Chooser, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Chooser:
+    def fit(self: Chooser, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Chooser:
         """Choose k and the ridge, then fit on all rows.
 
         Parameters
@@ -68,6 +69,7 @@ class _CrossValidated(_SparseModel):
             Itself.
         """
         name = type(self).__name__
+        refuse(X, name)
         rule = self.rule if self.rule is not None else "one-se" if self.one_standard_error else "best"
         check_word(name, "rule", rule, RULES)
         # One bar for all fits, none for each.

@@ -32,6 +32,7 @@ from l0star._input import (
     target_name,
     unnamed,
 )
+from l0star._moments import Moments, data_of
 from l0star._options import LOSSES, Options, check_k
 from l0star._progress import Progress
 from l0star._report import model
@@ -61,7 +62,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             setattr(self, name, parameters[name])
 
     @documented
-    def fit(self: Fitted, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Fitted:
+    def fit(self: Fitted, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Fitted:
         """Find the best model.
 
         Parameters
@@ -79,8 +80,27 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         """
         options = self._options()
         check_k(type(self).__name__, self.k, options)
+        if isinstance(X, Moments):
+            return self._fit_moments(X, y, sample_weight, offset)
         data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
         self._solve(Job(data, options), self.k)
+        return self
+
+    def _fit_moments(self: Fitted, moments: Moments, y: Any, sample_weight: Any, offset: Any) -> Fitted:
+        """Fit the moments of rows; predictions are made from rows as ever."""
+        options = self._options()
+        if self._losses == LABEL_LOSSES:
+            raise TypeError("A classifier needs the rows, and these are their moments.")
+        data = data_of(moments, y, options, sample_weight, offset)
+        self._prepared = self._loaded = None
+        self.n_features_in_ = moments.n_features
+        self.feature_names_in_ = np.asarray(data.names, dtype=object)
+        if data.names == unnamed(moments.n_features):
+            del self.feature_names_in_
+        self._solve(Job(data, options), self.k)
+        if moments.has_parts:
+            # Text, products and gaps: the engine reads the columns of a table as they were read for the sums.
+            self._loaded = model(self.result_)
         return self
 
     def _options(self, **changes: Any) -> Options:

@@ -211,7 +211,13 @@ class Result(Model):
             self.method,
             self.l0_penalty,
             None if assumed is None else (assumed["max_coefficient"], assumed["standardized"]),
+            None if self.moments is None else (self.moments["rows"], self.moments["bound_lowered_by"]),
         )
+
+    @property
+    def moments(self) -> dict[str, Any] | None:
+        """Of a fit to :class:`Moments`: their ``rows``, and what the bound was lowered by to hold for these."""
+        return copy.deepcopy(self.record.get("moments"))
 
     @property
     def l0_penalty(self) -> float:

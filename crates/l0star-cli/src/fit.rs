@@ -87,7 +87,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         if let Some(path) = &args.report {
             let scores = job.task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                rows: Some(job.task.scored(&scores)),
+                rows: job.task.scored(&scores),
                 trace: Some(&trace),
                 ..Page::new(Face::Command, &model)
             };

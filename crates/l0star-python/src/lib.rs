@@ -13,6 +13,7 @@
 //! | `solution` | what comes back |
 //! | `tally` | the class `Tally`: the scores of cross-validation |
 //! | `frame`, `model` | tables with text, gaps and dates; model files |
+//! | `moments` | the class `Moments`: sums over rows |
 //! | `report` | its page |
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
@@ -23,6 +24,7 @@ mod error;
 mod frame;
 mod lock;
 mod model;
+mod moments;
 mod problem;
 mod report;
 mod rules;
@@ -46,6 +48,8 @@ mod _core {
     use crate::lock::Lock;
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::moments::Moments;
     #[pymodule_export]
     use crate::problem::{Problem, cross_validate, hold_out};
     #[pymodule_export]

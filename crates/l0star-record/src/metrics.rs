@@ -75,6 +75,9 @@ pub struct HeldOut {
 impl Metrics {
     /// Measures a solution on the rows that it was fitted to.
     pub fn of_solution(problem: &Problem, solution: &Solution) -> Self {
+        if problem.is_from_moments() {
+            return Self::of_moments(problem, solution);
+        }
         let design = problem.design();
         let mut scores = match problem.offset() {
             Some(offset) => offset.to_vec(),
@@ -92,6 +95,27 @@ impl Metrics {
             offset: problem.offset(),
         };
         Self::of(problem.loss(), &rows)
+    }
+
+    /// What moments say of the rows that they are of: nothing about absolute errors.
+    fn of_moments(problem: &Problem, solution: &Solution) -> Self {
+        let coefficients = solution.coefficients.iter().copied().enumerate();
+        let mut x: Vec<(usize, f64)> = coefficients.filter(|(_, x)| *x != 0.0).collect();
+        x.extend(
+            problem
+                .has_intercept()
+                .then(|| (problem.columns(), solution.intercept)),
+        );
+        let square = 2.0 * problem.mean_loss(&x);
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let r2 = finite(1.0 - square / problem.response_deviation().powi(2));
+        Self {
+            rows: usize::try_from(problem.observations()).unwrap_or(usize::MAX),
+            r2,
+            rmse: finite(square.sqrt()),
+            deviance_explained: r2,
+            ..Self::default()
+        }
     }
 
     /// Measures predictions that were made for this loss.

@@ -365,6 +365,7 @@ mod tests {
                 l0_penalty: 0.0,
                 objective_without_penalty: None,
                 assumption: None,
+                moments: None,
                 intercept: -0.0,
                 support: names.clone(),
                 per_sd: ByName(coefficients.clone()),

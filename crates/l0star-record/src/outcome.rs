@@ -2,7 +2,7 @@
 
 use l0star::{Price, Problem, Settings, Solution};
 
-use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, Priced};
+use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, OfMoments, Priced};
 use crate::inference::Inference;
 use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
@@ -79,6 +79,10 @@ impl Outcome<'_> {
                     max_coefficient,
                     standardized: problem.scales().is_some(),
                 }),
+            moments: problem.is_from_moments().then(|| OfMoments {
+                rows: problem.observations(),
+                bound_lowered_by: problem.moment_error(),
+            }),
             intercept: solution.intercept,
             support: self.names(&solution.support),
             per_sd: ByName(per_sd.collect()),

@@ -281,6 +281,12 @@ pub enum Error {
         /// Now.
         now: String,
     },
+    /// Moments that no problem can be made of, or that cannot be merged or read.
+    #[error("{reason}")]
+    Moments {
+        /// What is wrong with them, and what to do.
+        reason: String,
+    },
     /// A word that names nothing.
     #[error("unknown {what} '{value}': one of {allowed}")]
     Unknown {

@@ -116,7 +116,7 @@ pub fn standard_errors(
         return Err(Undetermined::NoLikelihood);
     }
     let local = Local::new(problem, solution);
-    let (n, count) = (problem.rows(), local.free.len());
+    let (n, count) = (problem.observations() as usize, local.free.len());
     if n <= count {
         return Err(Undetermined::FewRows);
     }

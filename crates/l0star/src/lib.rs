@@ -14,6 +14,7 @@
 //! | [`error`] | what can be wrong |
 //! | [`settings`] | what is asked for and what comes back |
 //! | [`limits`] | when to stop |
+//! | `sealed` | values as bytes that show damage |
 //! | `linalg` | kernels, Cholesky, proofs of definiteness, rounding constants |
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
@@ -54,6 +55,7 @@ pub mod problem;
 mod relaxation;
 mod restricted;
 mod robust;
+mod sealed;
 pub mod search;
 pub mod settings;
 mod solve;

@@ -318,7 +318,7 @@ impl Criteria {
         if !problem.loss().is_likelihood() {
             return None;
         }
-        let n = problem.rows() as f64;
+        let n = problem.observations() as f64;
         let columns = problem.columns();
         let mut x: Vec<(usize, f64)> = solution.coefficients.iter().copied().enumerate().collect();
         x.retain(|(_, x)| *x != 0.0);

@@ -181,6 +181,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task, args.quiet)?;
+    task.needs_rows("cv")?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);
@@ -286,7 +287,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
                 let model = saved::model(&origin, fitted.clone());
                 let scores = task.scores(&shown.coefficients, shown.intercept);
                 let page = Page {
-                    rows: Some(task.scored(&scores)),
+                    rows: task.scored(&scores),
                     cv: Some(chart(&found, chosen, &plan.models(chosen), &task)),
                     ..Page::new(Face::Command, &model)
                 };

@@ -21,6 +21,7 @@ mod messy;
 mod metrics;
 mod missing;
 mod models;
+mod moments;
 mod names;
 mod options;
 mod path;

@@ -141,6 +141,7 @@ impl PathChart<'_> {
             } = *point;
             Proof::new(status, k, objective, lower_bound, &fitted.method)
                 .given(fitted.l0_penalty, fitted.assumption)
+                .of_moments(fitted.moments)
         };
         let title = proof::path(self.points.iter().map(of));
         let (first, rest) = title.split_at(1);

@@ -20,6 +20,16 @@ impl Double {
         Self { high, low }
     }
 
+    /// `self · 2^by`, for exponents beyond those of floats too.
+    pub(crate) fn times_power(self, by: i32) -> Self {
+        let half = by / 2;
+        let (one, other) = (2f64.powi(half), 2f64.powi(by - half));
+        Self {
+            high: self.high * one * other,
+            low: self.low * one * other,
+        }
+    }
+
     pub(crate) fn sqrt(self) -> Self {
         let root = self.high.sqrt();
         if root == 0.0 {

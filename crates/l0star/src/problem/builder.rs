@@ -1,10 +1,13 @@
 //! Unchecked inputs in, a valid [`Problem`] or a precise error out.
 
+mod from_moments;
 mod range;
 mod roles;
 
 use std::sync::Arc;
 
+use super::moments::Moments;
+use super::shapes::check_length;
 use super::twins::{Columns, Twins};
 use super::{Design, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
@@ -34,6 +37,8 @@ use roles::Roles;
 pub struct Builder {
     design: Design,
     response: Vec<f64>,
+    /// In the place of both.
+    moments: Option<Moments>,
     names: Option<Vec<String>>,
     loss: Arc<dyn Loss>,
     ridge: f64,
@@ -60,6 +65,7 @@ impl Builder {
         Self {
             design,
             response,
+            moments: None,
             names: None,
             loss: Arc::new(Quadratic),
             ridge: 1e-3,
@@ -248,7 +254,8 @@ impl Builder {
     }
 
     /// Checks everything.
-    pub fn build(self) -> Result<Problem> {
+    pub fn build(mut self) -> Result<Problem> {
+        let summary = self.take_moments()?;
         let (rows, columns) = (self.design.rows(), self.design.columns());
         if columns == 0 {
             return Err(Error::Empty { what: "columns" });
@@ -302,7 +309,14 @@ impl Builder {
             l0_factors.push(0.0);
         }
         let (bounds, standardize) = (&mut structure.bounds, self.standardize);
-        let standard = Standard::new(&design, &p, self.intercept, standardize, bounds)?;
+        let standard = Standard::new(
+            &design,
+            &p,
+            self.intercept,
+            standardize,
+            bounds,
+            summary.as_ref(),
+        )?;
         let standard = standard.map(|(standard, own)| {
             design = own;
             Arc::new(standard)
@@ -372,9 +386,14 @@ impl Builder {
             has_intercept: self.intercept,
             null_value,
             empty_value: Arc::default(),
+            summary: None,
         };
         problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, free)?;
+        if let Some(mut summary) = summary {
+            summary.share = problem.curvature_share(&summary);
+            problem.summary = Some(Arc::new(summary));
+        }
         Ok(problem)
     }
 
@@ -411,28 +430,5 @@ impl Builder {
             return Err(Error::OneClass { label: first, loss });
         }
         Ok(())
-    }
-}
-
-fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::Shape {
-        what: what.to_owned(),
-        expected,
-        found,
-    })
-}
-
-fn check_vector(what: &str, values: &[f64], rows: usize) -> Result<()> {
-    check_length(&format!("the {what}"), values.len(), rows)?;
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(row) => Err(Error::NotFinite {
-            row: row + 1,
-            column: what.to_owned(),
-            value: values[row],
-        }),
     }
 }

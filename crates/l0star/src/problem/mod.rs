@@ -11,8 +11,11 @@ mod csc;
 mod decision;
 mod design;
 mod moments;
+mod shapes;
 mod standard;
+mod stats;
 mod structure;
+mod summary;
 mod twins;
 mod unpenalised;
 mod verbs;
@@ -24,8 +27,11 @@ pub use decision::Decision;
 pub use design::Design;
 pub(crate) use design::Stored;
 pub use moments::Moments;
+use moments::Summary;
 use standard::Standard;
+pub use stats::ColumnStats;
 pub(crate) use structure::Structure;
+pub(crate) use summary::lowered_by;
 use twins::Twins;
 pub(crate) use unpenalised::Unpenalised;
 
@@ -83,6 +89,8 @@ pub struct Problem {
     /// P of the best model without selectable features, once it was asked for. Problems made from this one share it: what tolerances are relative
     /// to stays that of the problem as it was built.
     pub(crate) empty_value: Arc<OnceLock<f64>>,
+    /// What is known of the rows where only their moments were given.
+    summary: Option<Arc<Summary>>,
 }
 
 impl Problem {
@@ -91,7 +99,16 @@ impl Problem {
         Builder::new(design, response)
     }
 
-    /// Rows of positive weight.
+    /// Starts a problem from the moments of rows: the quadratic loss, without an offset.
+    ///
+    /// Objectives, bounds and models are those of the rows. Bounds are lowered by what the moments and rounding leave open
+    /// ([`Problem::moment_error`]), so that they hold for every data set whose moments are within the stated error of these.
+    pub fn from_moments(moments: Moments) -> Builder {
+        Builder::from_moments(moments)
+    }
+
+    /// Rows of positive weight; of a problem from moments, the few that stand for those of the data
+    /// ([`Problem::observations`]).
     pub fn rows(&self) -> usize {
         self.b.len()
     }
@@ -176,7 +193,7 @@ impl Problem {
     /// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
     /// are worth a longer search for models before anything is proved.
     pub(crate) fn has_weak_bounds(&self) -> bool {
-        self.rows() < self.selectable.len() && self.ridge_share() < SMALL_RIDGE
+        self.observations() < self.selectable.len() as u64 && self.ridge_share() < SMALL_RIDGE
     }
 
     /// A ridge, one digit long, with which proofs are far easier than with this one: large enough beside the curvatures for
@@ -335,28 +352,6 @@ impl Problem {
             }
         }
         problem.checked()
-    }
-
-    /// The standard deviations of some data columns over the rows, by weight; 0 for a constant.
-    ///
-    /// A coefficient times the deviation of its column is comparable across columns of different units: it is how much the
-    /// prediction changes when the column changes by one standard deviation.
-    ///
-    /// ```
-    /// use l0star::{Design, Problem};
-    ///
-    /// let design = Design::dense(3, 2, vec![0.0, 2.0, 4.0, 7.0, 7.0, 7.0])?;
-    /// let problem = Problem::builder(design, vec![1.0, 2.0, 3.0])
-    ///     .weights(vec![1.0, 2.0, 1.0])
-    ///     .k(1)
-    ///     .build()?;
-    /// assert_eq!(problem.deviations(&[1, 0]), [0.0, 2f64.sqrt()]);
-    /// # Ok::<(), l0star::Error>(())
-    /// ```
-    pub fn deviations(&self, columns: &[usize]) -> Vec<f64> {
-        let moments = Moments::of_columns(self.design(), columns.iter().copied(), Some(&self.p));
-        let deviation = |moments: &Moments| if moments.is_constant { 0.0 } else { moments.sd };
-        moments.iter().map(deviation).collect()
     }
 
     /// The responses of the rows of positive weight.

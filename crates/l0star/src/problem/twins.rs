@@ -20,7 +20,7 @@
 
 use std::sync::Arc;
 
-use super::{Design, Moments, Problem, Structure};
+use super::{ColumnStats, Design, Problem, Structure};
 use crate::error::Result;
 use crate::linalg::rounding::U;
 use crate::loss::Loss;
@@ -84,7 +84,7 @@ impl Twins {
         let is_alone = |j: &usize| {
             structure.members[*j].len() == 1 && structure.ancestors[*j].is_empty() && !is_needed[*j]
         };
-        let moments = Moments::of(design, Some(p));
+        let moments = ColumnStats::of(design, Some(p));
         // The same pseudorandom numbers for every column, which add up to 0 where a constant does not count.
         let mut weights: Vec<f64> = (0..p.len() as u64).map(noise).collect();
         let shift: f64 = if centred {
@@ -264,7 +264,7 @@ impl Problem {
                     centred: self.has_intercept,
                 };
                 let moments =
-                    Moments::of_columns(&self.design, members.iter().copied(), Some(&self.p));
+                    ColumnStats::of_columns(&self.design, members.iter().copied(), Some(&self.p));
                 let sizes = moments.iter().map(|own| own.frame(self.has_intercept).1);
                 left.classify(members.iter().copied().zip(sizes).collect(), &columns);
                 continue;
