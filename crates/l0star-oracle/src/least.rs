@@ -1,8 +1,8 @@
 //! The least objective of a set of columns, and the objective of a model.
 
 use crate::newton::Face;
-use crate::problem::{ExactColumn, Least, Loss};
-use crate::{Dyadic, Problem, piecewise, series, smooth};
+use crate::problem::{ExactColumn, Least};
+use crate::{Dyadic, Problem, curves, piecewise, smooth};
 
 impl Problem {
     /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
@@ -10,9 +10,9 @@ impl Problem {
         let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
         Face::all(self, &columns)
             .into_iter()
-            .find_map(|face| match self.loss {
-                Loss::Logistic => smooth::least(&face),
-                _ => piecewise::least(&face),
+            .find_map(|face| match curves::is_smooth(&self.loss) {
+                true => smooth::least(&face),
+                false => piecewise::least(&face),
             })
     }
 
@@ -31,12 +31,13 @@ impl Problem {
         for (i, row) in self.rows.iter().enumerate() {
             let terms = x.iter().map(|(column, x)| &column.entries[i] * x);
             let z = &terms.sum::<Dyadic>() + &row.o;
-            let loss = match self.loss {
-                Loss::Logistic => {
-                    error = &error + &(&row.p * &series::error());
-                    series::logistic(&(&row.b * &z))
+            let loss = match curves::is_smooth(&self.loss) {
+                true => {
+                    let (loss, within) = curves::value(&self.loss, &z, &row.b);
+                    error = &error + &(&row.p * &within);
+                    loss
                 }
-                _ => piecewise::value(&self.loss, &z, &row.b),
+                false => piecewise::value(&self.loss, &z, &row.b),
             };
             sum = &sum + &(&row.p * &loss);
         }
