@@ -22,11 +22,16 @@ impl Problem {
     /// P(0): the objective of the best model without selectable features, always-in columns and the intercept fitted.
     ///
     /// Tolerances are relative to it where the objective itself is far smaller. It is an evaluation, not a bound. Where the
-    /// empty model fits the response up to rounding, the objective without any coefficient takes its place.
+    /// empty model fits the response up to rounding, the objective without any coefficient takes its place, and for a loss with
+    /// a log link the mean of what rows weigh, which is that of the counts: so much has a loss of relative errors about 1.
     pub fn empty_objective(&self) -> f64 {
         let empty = self.empty_value();
-        if empty <= PERFECT * self.null_value {
-            return self.null_value;
+        let whole = match self.loss.has_log_link() {
+            false => self.null_value,
+            true => self.null_value.max(self.usual_curvature),
+        };
+        if empty <= PERFECT * whole {
+            return whole;
         }
         empty
     }
@@ -118,7 +123,7 @@ impl Point {
             // A straight piece of the loss has a slope and no curvature, and would take a step anywhere.
             let curvature = match curvature > 0.0 || slope.high == 0.0 {
                 true => curvature,
-                false => loss.smoothness(),
+                false => problem.usual_curvature,
             };
             slopes.push(slope * Double::from(*p));
             curvatures.push(Double::from(curvature) * Double::from(*p));
