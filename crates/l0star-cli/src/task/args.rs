@@ -31,7 +31,7 @@ pub struct TaskArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Column to predict; with logistic and squared-hinge any two labels
+    /// Column to predict; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0
     #[arg(long, value_name = "COLUMN")]
     pub target: String,
 
@@ -72,7 +72,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Column to add to every prediction
+    /// Column to add to every prediction; with poisson and gamma to its logarithm: there it is the logarithm of the exposure
     #[arg(long, value_name = "COLUMN")]
     pub offset: Option<String>,
 

@@ -61,11 +61,11 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     };
     let prediction = identifier(&free("prediction"));
     let Some(labels) = &model.labels else {
-        let _ = write!(
-            text,
-            "SELECT *,\n  {} AS {prediction}\nFROM {from};\n",
-            score
-        );
+        let value = match model.has_log_link() {
+            true => format!("exp({score})"),
+            false => score,
+        };
+        let _ = write!(text, "SELECT *,\n  {value} AS {prediction}\nFROM {from};\n");
         return text;
     };
     let own = identifier(&free("score"));
