@@ -1,6 +1,6 @@
 //! The least objective of a set of columns, and the objective of a model.
 
-use crate::newton::Face;
+use crate::newton::ActiveBounds;
 use crate::problem::{ExactColumn, Least};
 use crate::{Dyadic, Problem, curves, piecewise, smooth};
 
@@ -8,11 +8,14 @@ impl Problem {
     /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
     pub fn least(&self, set: &[usize]) -> Option<Least> {
         let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
-        Face::all(self, &columns)
+        ActiveBounds::all(self, &columns)
             .into_iter()
-            .find_map(|face| match curves::is_smooth(&self.loss) {
-                true => smooth::least(&face),
-                false => piecewise::least(&face),
+            .find_map(|face| {
+                if curves::is_smooth(&self.loss) {
+                    smooth::least(&face)
+                } else {
+                    piecewise::least(&face)
+                }
             })
     }
 
@@ -31,13 +34,12 @@ impl Problem {
         for (i, row) in self.rows.iter().enumerate() {
             let terms = x.iter().map(|(column, x)| &column.entries[i] * x);
             let z = &terms.sum::<Dyadic>() + &row.o;
-            let loss = match curves::is_smooth(&self.loss) {
-                true => {
-                    let (loss, within) = curves::value(&self.loss, &z, &row.b);
-                    error = &error + &(&row.p * &within);
-                    loss
-                }
-                false => piecewise::value(&self.loss, &z, &row.b),
+            let loss = if curves::is_smooth(&self.loss) {
+                let (loss, within) = curves::value(&self.loss, &z, &row.b);
+                error = &error + &(&row.p * &within);
+                loss
+            } else {
+                piecewise::value(&self.loss, &z, &row.b)
             };
             sum = &sum + &(&row.p * &loss);
         }

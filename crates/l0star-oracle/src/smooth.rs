@@ -5,7 +5,7 @@
 //! follows from the losses of two rows, one of each class, or of one row with a log link.
 
 use crate::curves::{self, Slope};
-use crate::newton::{Face, Place};
+use crate::newton::{ActiveBounds, Position};
 use crate::problem::{ExactColumn, ExactRow, Least, Loss};
 use crate::{Dyadic, Exact, series};
 
@@ -17,7 +17,7 @@ const NARROW: i64 = 200;
 const NOTHING: i64 = 100;
 
 /// The least objective of the problem, if it is on this face.
-pub(crate) fn least(face: &Face) -> Option<Least> {
+pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let mut x = face.start();
     let all = |z: &[Dyadic]| -> Vec<Slope> {
         let pairs = z.iter().zip(face.rows());
@@ -39,7 +39,7 @@ pub(crate) fn least(face: &Face) -> Option<Least> {
         }
         let gradient = face.gradient(&slopes_here, &x);
         let value = Value::new(face, &z, &x, errors);
-        let free = |j: usize| face.places[j] == Place::Free;
+        let free = |j: usize| face.places[j] == Position::Free;
         if value.is_narrow(&value.below(face, &x, &gradient, free)) {
             // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
             let low = value.below(face, &x, &gradient, |_| true);
@@ -64,7 +64,7 @@ struct Value {
 }
 
 impl Value {
-    fn new(face: &Face, z: &[Dyadic], x: &[Dyadic], errors: Vec<Dyadic>) -> Self {
+    fn new(face: &ActiveBounds, z: &[Dyadic], x: &[Dyadic], errors: Vec<Dyadic>) -> Self {
         let (mut losses, mut error) = (Dyadic::zero(), Dyadic::zero());
         for (z, row) in z.iter().zip(face.rows()) {
             let (loss, within) = curves::value(&face.problem.loss, z, &row.b);
@@ -91,7 +91,7 @@ impl Value {
     /// A lower bound of the minimum over models that differ from x in some columns alone.
     fn below(
         &self,
-        face: &Face,
+        face: &ActiveBounds,
         x: &[Dyadic],
         gradient: &[Dyadic],
         differ: impl Fn(usize) -> bool,
@@ -108,10 +108,10 @@ impl Value {
                 continue;
             }
             let is_held = match face.places[j] {
-                Place::Free => false,
+                Position::Free => false,
                 _ if column.low == column.high => true,
-                Place::Low => *g >= error,
-                Place::High => -g >= error,
+                Position::Low => *g >= error,
+                Position::High => -g >= error,
             };
             if !is_held {
                 low = low.minus(&Exact::new(&largest * &largest, column.ridge.shifted(1)));
@@ -121,7 +121,7 @@ impl Value {
     }
 
     /// No coefficient of the intercept with an objective of at most `high` is larger. Every entry is at most 1 in size.
-    fn reach(&self, face: &Face, intercept: &ExactColumn) -> Dyadic {
+    fn reach(&self, face: &ActiveBounds, intercept: &ExactColumn) -> Dyadic {
         // |x_j| ≤ √(2 high/λ_j), by a power of two.
         let others: Dyadic = (face.columns.iter())
             .filter(|column| !column.ridge.is_zero())
@@ -153,7 +153,7 @@ impl Value {
     }
 
     /// Of the intercept beside what the others do, from a row of each class.
-    fn reach_of_classes(&self, face: &Face, others: &Dyadic) -> Dyadic {
+    fn reach_of_classes(&self, face: &ActiveBounds, others: &Dyadic) -> Dyadic {
         // p log(1 + exp(-m)) ≤ high, so -m ≤ high/p.
         let class = |b: f64| {
             let rows = face.rows().iter().filter(|row| row.b == Dyadic::of(b));

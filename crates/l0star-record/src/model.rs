@@ -321,12 +321,13 @@ impl Model {
 
     /// The expected responses for scores: these themselves, or with a log link their exponentials.
     pub fn expectations(&self, scores: &[f64]) -> Vec<f64> {
-        match self.has_log_link() {
-            true => scores
+        if self.has_log_link() {
+            scores
                 .iter()
                 .map(|score| metrics::expectation(*score))
-                .collect(),
-            false => scores.to_vec(),
+                .collect()
+        } else {
+            scores.to_vec()
         }
     }
 

@@ -70,11 +70,11 @@ pub struct Table {
 /// The table of `explain --table`.
 pub fn table(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
-    let ratios = match fitted.odds_ratios.is_empty() {
-        false => Some(("odds ratio", &fitted.odds_ratios)),
-        true if fitted.rate_ratios.is_empty() => None,
-        true => Some(("rate ratio", &fitted.rate_ratios)),
-    };
+    let ratios = [
+        ("odds ratio", &fitted.odds_ratios),
+        ("rate ratio", &fitted.rate_ratios),
+    ];
+    let ratios = ratios.into_iter().find(|(_, own)| !own.is_empty());
     let inference = fitted.inference.as_ref();
     let has_errors = inference.is_some_and(|own| own.missing.is_none());
     let has_prices = fitted.prices.is_some();

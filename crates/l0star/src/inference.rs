@@ -152,14 +152,13 @@ pub fn standard_errors(
     let inverse = invert(curved, count).ok_or(Undetermined::Dependent)?;
     let product = multiply(&multiply(&inverse, &spread, count), &inverse, count);
     let has_dispersion = loss.is_quadratic() || loss.response() == ResponseKind::Positive;
-    let dispersion = match has_dispersion {
-        false => 1.0,
-        true => {
-            // Residuals of the quadratic loss, relative ones of the gamma loss.
-            let residuals = z.iter().zip(&problem.b).map(|(z, b)| loss.slope(*z, *b));
-            let squares: f64 = residuals.zip(&problem.p).map(|(r, p)| p * r * r).sum();
-            squares * n as f64 / (n - count) as f64
-        }
+    let dispersion = if has_dispersion {
+        // Residuals of the quadratic loss, relative ones of the gamma loss.
+        let residuals = z.iter().zip(&problem.b).map(|(z, b)| loss.slope(*z, *b));
+        let squares: f64 = residuals.zip(&problem.p).map(|(r, p)| p * r * r).sum();
+        squares * n as f64 / (n - count) as f64
+    } else {
+        1.0
     };
     let scale = dispersion / n as f64;
     let jacobian = local.jacobian();
@@ -183,9 +182,10 @@ pub fn standard_errors(
         columns,
         errors,
         intercept,
-        freedom: match loss.has_log_odds() || loss.response() == ResponseKind::Count {
-            true => None,
-            false => Some(n - count),
+        freedom: if loss.has_log_odds() || loss.response() == ResponseKind::Count {
+            None
+        } else {
+            Some(n - count)
         },
     })
 }
@@ -213,9 +213,10 @@ impl<'p> Local<'p> {
         };
         let data: Vec<(usize, f64)> = columns.iter().map(own).collect();
         let held = |(j, x): (usize, f64)| {
-            let (low, high) = match j < problem.columns() {
-                true => problem.bounds(j),
-                false => (f64::NEG_INFINITY, f64::INFINITY),
+            let (low, high) = if j < problem.columns() {
+                problem.bounds(j)
+            } else {
+                (f64::NEG_INFINITY, f64::INFINITY)
             };
             x <= low || x >= high
         };

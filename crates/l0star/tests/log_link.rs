@@ -93,10 +93,8 @@ impl Data {
             let least = oracle.least(&set).expect("an enclosure");
             (least.low, least.high)
         });
-        let smaller = |one: (Exact, Exact), other: (Exact, Exact)| match one.0 <= other.0 {
-            true => one,
-            false => other,
-        };
+        let smaller =
+            |one: (Exact, Exact), other: (Exact, Exact)| if one.0 <= other.0 { one } else { other };
         minima.reduce(smaller).unwrap()
     }
 

@@ -97,9 +97,10 @@ fn solved(builder: Builder) -> Solution {
 
 /// The plainest of the exact methods that can solve a problem.
 fn settings(problem: &Problem) -> Settings {
-    Settings::new(match common::suits(problem, Method::Paper) {
-        true => Method::Paper,
-        false => Method::BestFirst,
+    Settings::new(if common::suits(problem, Method::Paper) {
+        Method::Paper
+    } else {
+        Method::BestFirst
     })
 }
 

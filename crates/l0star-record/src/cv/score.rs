@@ -91,10 +91,12 @@ impl Score {
 
     /// What a fold is scored by unless something else is asked for.
     pub fn usual(loss: &dyn Loss) -> Self {
-        match loss.response().is_numeric() {
-            false => Score::Accuracy,
-            true if loss.has_log_link() => Score::Deviance,
-            true => Score::R2,
+        if loss.has_log_link() {
+            Score::Deviance
+        } else if loss.response().is_numeric() {
+            Score::R2
+        } else {
+            Score::Accuracy
         }
     }
 

@@ -61,9 +61,10 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     };
     let prediction = identifier(&free("prediction"));
     let Some(labels) = &model.labels else {
-        let value = match model.has_log_link() {
-            true => format!("exp({score})"),
-            false => score,
+        let value = if model.has_log_link() {
+            format!("exp({score})")
+        } else {
+            score
         };
         let _ = write!(text, "SELECT *,\n  {value} AS {prediction}\nFROM {from};\n");
         return text;

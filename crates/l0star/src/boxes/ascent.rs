@@ -15,7 +15,7 @@
 //! With a price τ on Σ z it falls apart into a penalty for each y_i, and coordinate descent minimises it; τ is steered to
 //! where the sum is m.
 
-use super::point::Point;
+use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic};
 use crate::bound::{Certified, Children, box_atom};
 use crate::limits::Limits;
@@ -34,7 +34,7 @@ const PROGRESS: f64 = 3e-4;
 /// A point, the bound that it gives, and what its children need.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ascent {
-    point: Point,
+    point: DescentPoint,
     /// The price τ.
     price: f64,
     /// z at the point.
@@ -154,7 +154,7 @@ impl Ascent {
         let quadratic = node.quadratic;
         let (error, omega) = self.point.error(quadratic);
         let (mut linear, mut pull) = (0.0, 0.0);
-        let Point { x: y, v: u, .. } = &self.point;
+        let DescentPoint { x: y, v: u, .. } = &self.point;
         for ((y, c), u) in y.iter().zip(&quadratic.c).zip(u) {
             linear += c * y;
             pull += u * y;

@@ -3,7 +3,7 @@
 //! A point costs passes of coordinate descent; putting smaller boxes into what it proved costs one sum. So certificates are kept, and
 //! boxes go through all of them again whenever some have shrunk.
 
-use super::point::Point;
+use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
 use crate::linalg::select::top_sum;
@@ -54,7 +54,7 @@ impl Certificate {
         &mut self,
         quadratic: &Quadratic,
         (j, side): (usize, Side),
-        point: &Point,
+        point: &DescentPoint,
         radius: f64,
     ) -> bool {
         let (error, omega) = point.error(quadratic);
@@ -84,9 +84,10 @@ impl Certificate {
 
     /// For some of the columns, where the others are zero.
     pub(super) fn restricted(&self, kept: &[usize]) -> Self {
-        let slopes = match self.is_known() {
-            true => kept.iter().map(|i| self.slopes[*i]).collect(),
-            false => Vec::new(),
+        let slopes = if self.is_known() {
+            kept.iter().map(|i| self.slopes[*i]).collect()
+        } else {
+            Vec::new()
         };
         Self { slopes, ..*self }
     }

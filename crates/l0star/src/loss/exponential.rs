@@ -398,9 +398,10 @@ impl<F: Family> Loss for Exponential<F> {
         } else {
             (high, low)
         };
-        match Self::logarithm(steepest, b) < CAP {
-            true => Self::bend(flattest, b) * SAFE,
-            false => 0.0,
+        if Self::logarithm(steepest, b) < CAP {
+            Self::bend(flattest, b) * SAFE
+        } else {
+            0.0
         }
     }
 

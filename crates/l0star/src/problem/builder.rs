@@ -329,9 +329,10 @@ impl Builder {
             ResponseKind::Positive => 1.0,
         };
         range::check_columns(&design, &sizes, &ridge, square, &names, &keep)?;
-        let first_intercept = match self.intercept {
-            true => self.loss.best_constant(&p, &b, &offset).unwrap_or(0.0),
-            false => 0.0,
+        let first_intercept = if self.intercept {
+            self.loss.best_constant(&p, &b, &offset).unwrap_or(0.0)
+        } else {
+            0.0
         };
         let origin: Vec<f64> = if offset.is_empty() {
             vec![first_intercept; b.len()]
@@ -359,10 +360,9 @@ impl Builder {
         };
         let twins = Twins::find(&compared, &selectable, &structure);
         let features = selectable.len() + included.len();
-        let k = self.k.unwrap_or(match structure.priced {
-            true => features,
-            false => 1,
-        });
+        let k = self
+            .k
+            .unwrap_or(if structure.priced { features } else { 1 });
         let mut problem = Problem {
             design,
             standard,

@@ -204,9 +204,10 @@ impl Problem {
             squares += self.norms[*j].powi(2);
         }
         let share = ridges * self.rows() as f64 / squares;
-        match self.is_steep() {
-            true => share / self.usual_curvature,
-            false => share,
+        if self.is_steep() {
+            share / self.usual_curvature
+        } else {
+            share
         }
     }
 
@@ -222,9 +223,10 @@ impl Problem {
 
     /// The null model: the intercept where fits begin, if there is one.
     pub(crate) fn null_model(&self) -> Vec<(usize, f64)> {
-        match self.has_intercept && self.first_intercept != 0.0 {
-            true => vec![(self.columns(), self.first_intercept)],
-            false => Vec::new(),
+        if self.has_intercept && self.first_intercept != 0.0 {
+            vec![(self.columns(), self.first_intercept)]
+        } else {
+            Vec::new()
         }
     }
 

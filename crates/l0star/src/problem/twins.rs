@@ -174,11 +174,12 @@ impl Columns<'_> {
         if self.ridge[leader] != self.ridge[column] {
             return None;
         }
-        let centre = |v: &[f64]| match self.centred {
-            true => {
+        let centre = |v: &[f64]| {
+            if self.centred {
                 v.iter().zip(self.p).map(|(v, p)| v * p).sum::<f64>() / self.p.iter().sum::<f64>()
+            } else {
+                0.0
             }
-            false => 0.0,
         };
         let (a, b) = (centre(own), centre(other));
         let pairs = own.iter().zip(other).zip(self.p);
@@ -211,15 +212,12 @@ impl Columns<'_> {
         let rounding = 5.0 * U * (self.norms[leader] + self.norms[column]);
         let largest = self.p.iter().copied().fold(0.0, f64::max).sqrt();
         let error = square.sqrt() * (1.0 + 1e-6) + largest * rounding;
-        let loss = match self.loss.has_log_link() {
-            false => {
-                let theta = error * (self.loss.smoothness() / self.ridge[leader]).sqrt();
-                theta * (2.0 + theta)
-            }
-            true => {
-                let widest = errors.iter().map(|e| (e - shift).abs()).fold(0.0, f64::max);
-                self.steep_loss(widest * (1.0 + 1e-6) + rounding, self.ridge[leader])
-            }
+        let loss = if self.loss.has_log_link() {
+            let widest = errors.iter().map(|e| (e - shift).abs()).fold(0.0, f64::max);
+            self.steep_loss(widest * (1.0 + 1e-6) + rounding, self.ridge[leader])
+        } else {
+            let theta = error * (self.loss.smoothness() / self.ridge[leader]).sqrt();
+            theta * (2.0 + theta)
         };
         // NaN is no twin.
         (loss <= CLOSE).then_some(Follower {

@@ -68,7 +68,7 @@ fn by_gain(
     limits: &Limits,
 ) -> Option<usize> {
     let mut set = sets.unpenalised.clone();
-    let bare = set.len();
+    let unpenalised = set.len();
     set.extend_from_slice(&sets.inside);
     set.extend(whole.iter().map(|(_, j)| *j));
     let first = set.len();
@@ -85,7 +85,7 @@ fn by_gain(
             }
         }
         let diagonal = &mut rows[r * size + r];
-        *diagonal += if (bare..first).contains(&r) {
+        *diagonal += if (unpenalised..first).contains(&r) {
             1.0
         } else {
             1e-13 * (1.0 + *diagonal)

@@ -31,7 +31,7 @@ pub struct Task<'a> {
     /// Certificates are wanted for models below this: the incumbent, or the last model of a list.
     pub reference: f64,
     /// The bound that the node came with.
-    pub low: f64,
+    pub proved: f64,
     /// The absolute error that the result of the search may have.
     pub allowed: f64,
     /// Whether this is the root of the search: all other nodes start from its point.
@@ -57,7 +57,7 @@ impl<'a> Task<'a> {
             cut: f64::INFINITY,
             scale: reference.min(problem.null_value),
             reference,
-            low: 0.0,
+            proved: 0.0,
             allowed: 0.0,
             is_root: true,
             limits,

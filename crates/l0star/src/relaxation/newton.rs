@@ -223,8 +223,8 @@ impl Newton {
     fn regular_along(&mut self, sets: &Sets, a: f64) -> f64 {
         let x = &self.x;
         let at = |(j, d): &(usize, f64)| x[*j] + a * d;
-        let bare = sets.unpenalised.len();
-        let (inside, free) = self.direction[bare..].split_at(sets.inside.len());
+        let unpenalised = sets.unpenalised.len();
+        let (inside, free) = self.direction[unpenalised..].split_at(sets.inside.len());
         let inside: f64 = inside.iter().map(|step| at(step).powi(2)).sum();
         let sizes = free.iter().map(|step| at(step).abs());
         self.sorted.clear();

@@ -26,9 +26,10 @@ impl Problem {
     /// a log link the mean of what rows weigh, which is that of the counts: so much has a loss of relative errors about 1.
     pub fn empty_objective(&self) -> f64 {
         let empty = self.empty_value();
-        let whole = match self.loss.has_log_link() {
-            false => self.null_value,
-            true => self.null_value.max(self.usual_curvature),
+        let whole = if self.loss.has_log_link() {
+            self.null_value.max(self.usual_curvature)
+        } else {
+            self.null_value
         };
         if empty <= PERFECT * whole {
             return whole;
@@ -48,9 +49,10 @@ impl Problem {
             }
             let x: Vec<f64> = restricted.x.clone();
             let columns = restricted.columns.clone();
-            match value - restricted.certify().value() <= CLOSE * value {
-                true => value,
-                false => value.min(descend(self, &columns, &x) + self.cost(&[])),
+            if value - restricted.certify().value() <= CLOSE * value {
+                value
+            } else {
+                value.min(descend(self, &columns, &x) + self.cost(&[]))
             }
         })
     }
@@ -77,7 +79,7 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
         })
     };
     let mut x: Vec<Double> = x.iter().copied().map(Double::from).collect();
-    let mut point = Point::at(problem, &entries, &ridge, &x);
+    let mut point = Evaluation::at(problem, &entries, &ridge, &x);
     for _ in 0..MAX_STEPS {
         let step = point.step(&entries, &ridge, &x);
         let before = point.value;
@@ -86,7 +88,7 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
             let moved = x.iter().zip(&step);
             let moved: Vec<Double> = moved.map(|(x, d)| *x - Double::from(share) * *d).collect();
             if is_inside(&moved) {
-                let other = Point::at(problem, &entries, &ridge, &moved);
+                let other = Evaluation::at(problem, &entries, &ridge, &moved);
                 if other.value < point.value {
                     (x, point) = (moved, other);
                     break;
@@ -102,13 +104,13 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
 }
 
 /// P at x, and the slopes and curvatures of the loss there, weighted by the rows.
-struct Point {
+struct Evaluation {
     value: f64,
     slope: Vec<Double>,
     curvature: Vec<Double>,
 }
 
-impl Point {
+impl Evaluation {
     fn at(problem: &Problem, entries: &[Vec<Double>], ridge: &[f64], x: &[Double]) -> Self {
         let loss = &*problem.loss;
         let (mut slopes, mut curvatures) = (Vec::new(), Vec::new());
@@ -121,9 +123,10 @@ impl Point {
             let curvature = loss.curvature(z.high, *b);
             let slope = Double::new(loss.slope(z.high, *b), curvature * z.low);
             // A straight piece of the loss has a slope and no curvature, and would take a step anywhere.
-            let curvature = match curvature > 0.0 || slope.high == 0.0 {
-                true => curvature,
-                false => problem.usual_curvature,
+            let curvature = if curvature > 0.0 || slope.high == 0.0 {
+                curvature
+            } else {
+                problem.usual_curvature
             };
             slopes.push(slope * Double::from(*p));
             curvatures.push(Double::from(curvature) * Double::from(*p));
@@ -144,17 +147,23 @@ impl Point {
         let roots: Vec<Double> = self.curvature.iter().map(|w| w.sqrt()).collect();
         let roots_of_ridge: Vec<Double> = ridge.iter().map(|l| Double::from(*l).sqrt()).collect();
         let slopes = roots.iter().zip(&self.slope);
-        let slopes = slopes.map(|(root, slope)| match root.high > 0.0 {
-            true => *slope / *root,
-            false => Double::default(),
+        let slopes = slopes.map(|(root, slope)| {
+            if root.high > 0.0 {
+                *slope / *root
+            } else {
+                Double::default()
+            }
         });
         let ridges = roots_of_ridge.iter().zip(x).map(|(root, x)| *root * *x);
         let t: Vec<Double> = slopes.chain(ridges).collect();
         let column = |c: usize| -> Vec<Double> {
             let rows = entries[c].iter().zip(&roots).map(|(a, w)| *a * *w);
-            let own = |other: usize| match other == c {
-                true => roots_of_ridge[c],
-                false => Double::default(),
+            let own = |other: usize| {
+                if other == c {
+                    roots_of_ridge[c]
+                } else {
+                    Double::default()
+                }
             };
             rows.chain((0..x.len()).map(own)).collect()
         };

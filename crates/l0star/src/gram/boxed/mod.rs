@@ -28,10 +28,21 @@ use crate::relaxation::{
 };
 use crate::settings::Use;
 
-/// Rounds over the features of the root, at most; one that leaves this share of the boxes is the last.
-const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
-/// Likewise in other nodes.
-const NODE_ROUNDS: (usize, f64) = (8, 0.9);
+/// Rounds over the features of a node.
+struct Rounds {
+    most: usize,
+    /// A round that leaves this share of the boxes is the last.
+    enough: f64,
+}
+
+const ROOT_ROUNDS: Rounds = Rounds {
+    most: 30,
+    enough: 0.95,
+};
+const NODE_ROUNDS: Rounds = Rounds {
+    most: 8,
+    enough: 0.9,
+};
 /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
 const AGAIN: f64 = 0.7;
 
@@ -247,7 +258,7 @@ impl Relaxation for Boxed {
             }
         }
         let mut best = Certified::TRIVIAL;
-        let (most, enough) = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
+        let Rounds { most, enough } = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
         for round in 0..=most {
             let Some(current) = &mut self.current else {
                 break;
@@ -260,15 +271,15 @@ impl Relaxation for Boxed {
                     few::enumerate(&current.quadratic, boxes, current.budget, ceiling);
                 let chosen = chosen.iter().map(|i| current.columns[*i]).collect();
                 current.best = Some((chosen, bound));
-                best = best.or(bound);
+                best = best.tighter(bound);
                 break;
             }
             let needed = (0..current.columns.len()).filter(|i| current.boxes.is_needed(*i));
             if needed.count() > current.budget {
-                best = best.or(current.outside());
+                best = best.tighter(current.outside());
                 break;
             }
-            best = best.or(self.bound(task));
+            best = best.tighter(self.bound(task));
             if best.value() >= task.cut || round == most {
                 break;
             }
@@ -285,7 +296,7 @@ impl Relaxation for Boxed {
                 Round::Stopped => return stopped(best),
                 Round::Done(share) if share > enough && !boxes.is_trying_harder() => {
                     current.drop_zeros();
-                    best = best.or(self.bound(task));
+                    best = best.tighter(self.bound(task));
                     break;
                 }
                 Round::Done(_) => {}
@@ -422,17 +433,17 @@ impl Relaxation for Boxed {
 impl GramRelaxation<'_> {
     /// The relaxation with boxes, where a search for the best model should rather have it.
     pub(crate) fn boxed(&self) -> Option<Boxed> {
-        if self.explicit.is_some() || !self.ideas.fixing {
+        if self.explicit.is_some() || !self.mechanisms.fixing {
             return None;
         }
-        let is_wanted = match self.ideas.boxes {
+        let is_wanted = match self.mechanisms.boxes {
             Use::Never => false,
             Use::Auto => is_hardly_lifted(self.frame()?, self.problem.rows()),
             Use::Always => true,
         };
         is_wanted.then(|| Boxed {
             ceiling: self.ceiling,
-            enumerates: self.ideas.enumeration,
+            enumerates: self.mechanisms.enumeration,
             ..Boxed::new(self.problem, &self.root)
         })
     }

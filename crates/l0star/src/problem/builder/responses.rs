@@ -33,17 +33,19 @@ pub(super) fn check(
                 });
             }
             let label = kept().next().unwrap_or(1.0);
-            match kept().all(|b| b == label) {
-                true => Err(Error::OneClass { label, loss: name }),
-                false => Ok(()),
+            if kept().all(|b| b == label) {
+                Err(Error::OneClass { label, loss: name })
+            } else {
+                Ok(())
             }
         }
         ResponseKind::Count => {
             check_amounts(name, response, |b| b >= 0.0, "0 or more", LARGEST_COUNT)?;
             // The best intercept would be −∞.
-            match has_intercept && kept().all(|b| b == 0.0) {
-                true => Err(Error::NoCounts { loss: name }),
-                false => Ok(()),
+            if has_intercept && kept().all(|b| b == 0.0) {
+                Err(Error::NoCounts { loss: name })
+            } else {
+                Ok(())
             }
         }
         ResponseKind::Positive => {

@@ -83,11 +83,11 @@ impl Newton {
         true
     }
 
-    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first `bare` of W have no ridge.
+    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first `unpenalised` of W have no ridge.
     fn solve_piece(
         &mut self,
         model: &mut dyn Model,
-        bare: usize,
+        unpenalised: usize,
         kappa: usize,
         limits: &Limits,
     ) -> bool {
@@ -102,8 +102,8 @@ impl Newton {
                     rows[r * size + c] += share * sign * self.signs[c];
                 }
             }
-            // Collinear columns of E (or a bare one without curvature) need a trace of ridge to be solvable.
-            let ridged = sign == 0.0 && r >= bare;
+            // Collinear columns of E (or an unpenalised one without curvature) need a trace of ridge to be solvable.
+            let ridged = sign == 0.0 && r >= unpenalised;
             let diagonal = &mut rows[r * size + r];
             *diagonal += if ridged {
                 1.0

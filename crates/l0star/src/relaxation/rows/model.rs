@@ -43,7 +43,7 @@ pub(in crate::relaxation) struct Work {
     pub kept_z: Vec<f64>,
     /// How far rounding can have moved the entries of `kept_z`.
     pub kept_error: f64,
-    pub frame: Frame,
+    pub frame: LiftTerms,
     pub point: DualPoint,
     pub scratch: Vec<f64>,
     /// `max p s ‖A‖²` in scaled coordinates, its mean diagonal. Without a bound s of the curvature the first is `‖A‖²`.
@@ -54,7 +54,7 @@ pub(in crate::relaxation) struct Work {
 
 /// What the certificate of a lifted point needs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::relaxation) struct Frame {
+pub(in crate::relaxation) struct LiftTerms {
     pub dual: f64,
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
     pub error: f64,
@@ -100,11 +100,12 @@ impl Work {
             .map(|j| problem.ridge[*j])
             .fold(f64::INFINITY, f64::min);
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
-        let unit = match problem.is_steep() {
-            false => heaviest * problem.loss.smoothness(),
-            true => 1.0,
+        let unit = if problem.is_steep() {
+            1.0
+        } else {
+            heaviest * problem.loss.smoothness()
         };
-        let bare: f64 = problem
+        let unpenalised: f64 = problem
             .unpenalised
             .columns()
             .iter()
@@ -134,10 +135,10 @@ impl Work {
             kept: vec![0.0; n],
             kept_z: vec![0.0; n],
             kept_error: 0.0,
-            frame: Frame::default(),
+            frame: LiftTerms::default(),
             point: DualPoint::new(problem),
             scratch: Vec::new(),
-            lipschitz: (2.0 * (norm + bare) * unit).max(1e-300),
+            lipschitz: (2.0 * (norm + unpenalised) * unit).max(1e-300),
             mean: mean * sum / columns.len().max(1) as f64,
             smooth: 0.0,
         }
@@ -416,9 +417,10 @@ impl Model for RowModel<'_> {
     }
 
     fn largest_curvature(&self) -> f64 {
-        match self.problem.is_steep() {
-            false => self.work.lipschitz,
-            true => self.work.lipschitz * self.sharpest(),
+        if self.problem.is_steep() {
+            self.work.lipschitz * self.sharpest()
+        } else {
+            self.work.lipschitz
         }
     }
 
