@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 __all__ = [
     "LABEL_LOSSES",
+    "LOG_LINK_LOSSES",
     "METHODS",
     "REAL_LOSSES",
     "RELAXATIONS",
@@ -31,6 +32,7 @@ __all__ = [
     "cross_validate",
     "cut",
     "effect_notes",
+    "expectations",
     "gap",
     "headline",
     "hold_out",
@@ -46,6 +48,7 @@ __all__ = [
 VERSION: str
 REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
+LOG_LINK_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
 STATUSES: tuple[str, ...]
@@ -398,6 +401,7 @@ def advice(status: str) -> str | None: ...
 def cost_note(status: str, bounds: tuple[float, float], objective: float) -> str | None: ...
 def gap(objective: float, lower_bound: float | None) -> str | None: ...
 def measures(metrics: str) -> list[tuple[str, str, str]]: ...
+def expectations(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
 def small_print(nodes: int, peak: int, calls: int, seconds: float, method: str) -> str: ...
 def effect_notes(model: str) -> list[str]: ...
 def stability_words(summary: str) -> tuple[str, list[str]]: ...

@@ -61,7 +61,8 @@ class _CrossValidated(_SparseModel):
         sample_weight : array of shape (n_samples,), default=None
             Weights of the rows, in fits and in scores.
         offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fits (not in the scores).
+            A number added to the linear predictor of each row during the fits, and in the scores unless ``scoring`` is
+            given.
 
         Returns
         -------
@@ -184,6 +185,8 @@ class _CrossValidated(_SparseModel):
             fitted._adopt(result)
             self._supports[path // len(folds), solution.k, path % len(folds)] = result.features
             extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
+            if self.scoring is None and data.offset is not None and data.classes is None:
+                extra["offset"] = data.offset[test]
             found = float(scorer(fitted, X[test], y[test], **extra))
             shown.update()
             if solution.k == tally.ks[-1]:
@@ -218,8 +221,9 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
     cv : int, splitter or iterable, default=None
         The folds, as everywhere in scikit-learn: None means five.
     scoring : str or callable, default=None
-        What a fold is scored by; by default the coefficient of determination.
-    loss : {"quadratic", "huber"}, default="quadratic"
+        What a fold is scored by; by default the coefficient of determination, or with the Poisson and gamma losses the
+        share of the deviance explained.
+    loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
         As for :class:`SparseRegressor`.
 
     Attributes

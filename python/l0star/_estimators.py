@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star import _core
-from l0star._core import LABEL_LOSSES, REAL_LOSSES
+from l0star._core import LABEL_LOSSES, LOG_LINK_LOSSES, REAL_LOSSES
 from l0star._docs import documented
 from l0star._frames import Prepared, frame, prepare
 from l0star._input import (
@@ -28,6 +29,7 @@ from l0star._input import (
     hold_out,
     read,
     refuse_labels,
+    row_vector,
     signs,
     target_name,
     unnamed,
@@ -70,8 +72,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         y : array of shape (n_samples,)
             The target: numbers, or for a classifier labels of any type, two different ones.
         offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fit; add it to what ``predict`` or
-            ``decision_function`` gives.
+            A number added to the linear predictor of each row during the fit: with the Poisson loss the logarithm of
+            the exposure, as a rule. Give that of new rows to ``predict``; add it to what ``decision_function`` gives.
 
         Returns
         -------
@@ -263,8 +265,9 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
     Parameters
     ----------
-    loss : {"quadratic", "huber"}, default="quadratic"
-        Half the squared residual, or the same that becomes linear at ``huber_delta``.
+    loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
+        Half the squared residual; the same that becomes linear at ``huber_delta``; half the Poisson deviance of counts,
+        or half the gamma deviance of positive amounts, with a log link: the model is one of the logarithm of the mean.
 
     Attributes
     ----------
@@ -343,20 +346,52 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     ) -> None:
         self._keep(locals())
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict(self, X: Any, offset: Any = None) -> npt.NDArray[np.float64]:
         """Predict.
 
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
             The data.
+        offset : array of shape (n_samples,), default=None
+            A number added to the linear predictor of each row.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            ``X @ coef_ + intercept_``.
+            ``X @ coef_ + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
+            response.
         """
-        return self._linear(X)
+        linear = self._linear(X)
+        added = row_vector(offset, len(linear), "offset")
+        if added is not None:
+            linear = linear + added
+        return _core.expectations(linear) if self.loss in LOG_LINK_LOSSES else linear
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Give the coefficient of determination; with the Poisson and gamma losses the share of the deviance explained.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : array of shape (n_samples,)
+            The true responses.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows.
+        offset : array of shape (n_samples,), default=None
+            A number added to the linear predictor of each row.
+
+        Returns
+        -------
+        float
+            1 at best; 0 is as good as the mean of ``y``.
+        """
+        predicted = self.predict(X, offset)
+        if self.loss in LOG_LINK_LOSSES:
+            power = 1 if self.loss == "poisson" else 2
+            return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
 
 def _has_probabilities(estimator: Any) -> bool:

@@ -116,9 +116,10 @@ impl Task {
                 let (signs, labels) = raw.labels(&args.target)?;
                 (signs, Some(labels))
             }
-            ResponseKind::Real => {
+            ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive => {
                 checks::check_numbers(&raw, &args.target, loss.name())?;
                 let response = raw.number(&args.target)?;
+                checks::check_amounts(&raw, &args.target, &response, &*loss)?;
                 if offset.is_none() {
                     checks::check_varies(&raw, &args.target, &response, weights.as_deref())?;
                 }
@@ -382,6 +383,8 @@ impl Task {
                 error @ (l0star::Error::Empty { .. }
                 | l0star::Error::Overflow { .. }
                 | l0star::Error::SmallColumn { .. }
+                | l0star::Error::SmallResponse { .. }
+                | l0star::Error::NoCounts { .. }
                 | l0star::Error::Dependent { .. }),
                 _,
             ) => Failure::BadData(format!("{file}: {error}")),

@@ -2,7 +2,9 @@
 
 use l0star_record::Model;
 use l0star_record::fields::{Assumption, OfMoments};
+use l0star_record::metrics;
 use l0star_report::{Face, Proof, effects, proof, quality, stability, text};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -58,6 +60,20 @@ pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
     let metrics = serde_json::from_str(metrics);
     let metrics = metrics.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(quality::lines(&metrics))
+}
+
+/// The expected responses for scores of a loss with a log link, the same bits as those of the command.
+#[pyfunction]
+pub fn expectations<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray1<'py, f64>,
+) -> Bound<'py, PyArray1<f64>> {
+    let scores = scores.as_array();
+    let values: Vec<f64> = scores
+        .iter()
+        .map(|score| metrics::expectation(*score))
+        .collect();
+    PyArray1::from_vec(py, values)
 }
 
 /// How a search went, in one line.

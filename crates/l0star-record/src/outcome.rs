@@ -86,7 +86,8 @@ impl Outcome<'_> {
             intercept: solution.intercept,
             support: self.names(&solution.support),
             per_sd: ByName(per_sd.collect()),
-            odds_ratios: self.odds_ratios(&coefficients),
+            odds_ratios: self.ratios(self.problem.loss().has_log_odds(), &coefficients),
+            rate_ratios: self.ratios(self.problem.loss().has_log_link(), &coefficients),
             refit: self.is_refit,
             inference: None,
             twins: twins.collect(),
@@ -151,9 +152,9 @@ impl Outcome<'_> {
         ByName(columns.map(|j| (self.name(j), coefficients[j])).collect())
     }
 
-    /// What a unit of each column multiplies the odds by, where that is finite.
-    fn odds_ratios(&self, coefficients: &ByName) -> ByName {
-        if !self.problem.loss().has_log_odds() {
+    /// What a unit of each column multiplies the odds or the expectation by, where the loss has these and that is finite.
+    fn ratios(&self, has: bool, coefficients: &ByName) -> ByName {
+        if !has {
             return ByName::default();
         }
         let ratios = coefficients.0.iter();

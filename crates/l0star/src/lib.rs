@@ -90,6 +90,11 @@ pub mod internals {
 #[doc = include_str!("../../../docs/guide/constraints.md")]
 mod guide {}
 
+/// The example of a loss from outside is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/add-a-loss.md")]
+mod add_a_loss {}
+
 /// The example of the reference is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/reference/rust.md")]

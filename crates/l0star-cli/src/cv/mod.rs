@@ -144,7 +144,7 @@ fn rules() -> [PossibleValue; 3] {
 }
 
 /// What `--score` takes, with what it is.
-fn scores() -> [PossibleValue; 5] {
+fn scores() -> [PossibleValue; 6] {
     Score::ALL.map(|score| PossibleValue::new(score.word()).help(score.description()))
 }
 
@@ -434,15 +434,14 @@ fn rule_name(rule: Rule) -> &'static str {
 
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     let of_labels = task.loss.response() == ResponseKind::Label;
-    let default = if of_labels {
-        Score::Accuracy
-    } else {
-        Score::R2
-    };
-    let score = args.score.unwrap_or(default);
-    if score.is_of_labels() != of_labels {
+    let score = args.score.unwrap_or(Score::usual(&*task.loss));
+    // Whether a loss on labels has probabilities is asked below.
+    let has_score = score.suits(&*task.loss) || score == Score::LogLoss;
+    if score.is_of_labels() != of_labels || !has_score {
         let (what, which) = if of_labels {
             ("labels", "accuracy or log-loss")
+        } else if task.loss.has_log_link() {
+            ("counts or amounts", "deviance, r2, mse or mae")
         } else {
             ("numbers", "r2, mse or mae")
         };

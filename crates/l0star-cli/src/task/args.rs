@@ -31,7 +31,8 @@ pub struct TaskArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Column to predict; with logistic and squared-hinge any two labels. Not needed for a file of moments
+    /// Column to predict; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0. Not needed for a file of
+    /// moments
     #[arg(
         long,
         value_name = "COLUMN",
@@ -77,7 +78,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Column to add to every prediction
+    /// Column to add to every prediction; with poisson and gamma to its logarithm: there it is the logarithm of the exposure
     #[arg(long, value_name = "COLUMN")]
     pub offset: Option<String>,
 

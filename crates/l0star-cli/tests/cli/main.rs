@@ -5,6 +5,7 @@ mod absent;
 mod bad_data;
 mod checkpoints;
 mod common;
+mod counts;
 mod cv;
 mod cv_checkpoints;
 mod cv_stopping;

@@ -304,7 +304,12 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         (None, _) => {}
         (Some(rows), None) => {
             note("residuals", fitted_rows);
-            charts.residuals = Some(fit_quality::residuals(rows));
+            let expected = model.expectations(rows.scores);
+            let rows = Rows {
+                scores: &expected,
+                ..*rows
+            };
+            charts.residuals = Some(fit_quality::residuals(&rows));
         }
         (Some(rows), Some(labels)) => {
             note(

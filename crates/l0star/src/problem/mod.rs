@@ -84,8 +84,13 @@ pub struct Problem {
     pub(crate) k: usize,
     assumed: Option<f64>,
     pub(crate) has_intercept: bool,
-    /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
+    /// P(0), or P of the best constant where the loss gives it: no better model can be above it, so bounds may assume
+    /// `P(x) < null_value`.
     pub(crate) null_value: f64,
+    /// The intercept of that model, where fits begin; 0 unless the loss gives the best constant.
+    pub(crate) first_intercept: f64,
+    /// [`Loss::usual_curvature`] of the rows: that of the loss where it has a bound.
+    pub(crate) usual_curvature: f64,
     /// P of the best model without selectable features, once it was asked for. Problems made from this one share it: what tolerances are relative
     /// to stays that of the problem as it was built.
     pub(crate) empty_value: Arc<OnceLock<f64>>,
@@ -215,12 +220,31 @@ impl Problem {
             ridges += self.ridge[*j];
             squares += self.norms[*j].powi(2);
         }
-        ridges * self.rows() as f64 / squares
+        let share = ridges * self.rows() as f64 / squares;
+        if self.is_steep() {
+            share / self.usual_curvature
+        } else {
+            share
+        }
     }
 
     /// The loss.
     pub fn loss(&self) -> &dyn Loss {
         &*self.loss
+    }
+
+    /// Whether the curvature of the loss has no bound.
+    pub(crate) fn is_steep(&self) -> bool {
+        self.loss.smoothness() == f64::INFINITY
+    }
+
+    /// The null model: the intercept where fits begin, if there is one.
+    pub(crate) fn null_model(&self) -> Vec<(usize, f64)> {
+        if self.has_intercept && self.first_intercept != 0.0 {
+            vec![(self.columns(), self.first_intercept)]
+        } else {
+            Vec::new()
+        }
     }
 
     /// Whether an unpenalised intercept is fitted.

@@ -11,7 +11,7 @@ use crate::problem::shapes::check_vector;
 /// Entries as they are stored: their squares, and their products with the response, are finite.
 const LARGEST_ENTRY: f64 = 1e145;
 /// Responses and offsets.
-const LARGEST_RESPONSE: f64 = 1e120;
+pub(super) const LARGEST_RESPONSE: f64 = 1e120;
 /// The mean square of the response; rounding errors, squared, are far smaller.
 const LEAST_SQUARE: f64 = 1e-220;
 /// `|a_j|²/λ_j`.
