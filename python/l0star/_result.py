@@ -195,7 +195,8 @@ class Result(Model):
         ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about
         those that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy``
         and, with the logistic loss, ``log_loss`` and ``brier``, for counts and amounts the mean ``deviance`` beside
-        ``rmse`` and ``mae``; and ``deviance_explained`` where the loss is a likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
+        ``rmse`` and ``mae``; and ``deviance_explained`` where the loss is a likelihood. Sample weights count. A measure
+        that the rows do not have, such as the AUC of one label, is absent.
         """
         return copy.deepcopy(self.record.get("metrics", {}))
 

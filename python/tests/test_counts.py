@@ -1,4 +1,4 @@
-"""Poisson and gamma regression: restricted fits are those of SciPy and statsmodels, and estimators behave as scikit-learn's do."""
+"""Poisson and gamma regression: fits are those of SciPy and statsmodels, estimators behave as scikit-learn's do."""
 
 from itertools import combinations
 
@@ -68,8 +68,9 @@ def test_without_the_ridge_coefficients_and_errors_are_those_of_statsmodels(loss
     errors = list(summary["standard_error"])
     assert [errors[-1], *errors[:-1]] == pytest.approx(list(fit.bse), rel=1e-5)
     assert summary["rate_ratio"].iloc[0] == pytest.approx(np.exp(result.coef[result.support[0]]))
-    assert result.metrics["training"]["deviance"] == pytest.approx(fit.deviance / 200, rel=1e-8)
-    assert result.metrics["training"]["deviance_explained"] == pytest.approx(1 - fit.deviance / fit.null_deviance, rel=1e-6)
+    training = result.metrics["training"]
+    assert training["deviance"] == pytest.approx(fit.deviance / 200, rel=1e-8)
+    assert training["deviance_explained"] == pytest.approx(1 - fit.deviance / fit.null_deviance, rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", BOTH)
@@ -106,7 +107,7 @@ def test_predictions_are_means_with_an_exposure_if_there_is_one(loss, tmp_path):
     plain = SparseRegressor(k=2, loss=loss).fit(X, y)
     plain.save(tmp_path / "model.json")
     loaded = l0star.load(tmp_path / "model.json")
-    assert loaded.predict(X) == pytest.approx(plain.predict(X), rel=1e-15)
+    assert loaded.predict(X[:, plain.support_]).tolist() == plain.predict(X).tolist()
     assert clone(plain).get_params()["loss"] == loss
     assert "math.exp(score(row))" in plain.export("python")
 
@@ -128,7 +129,7 @@ def test_cross_validation_scores_the_deviance(loss):
 
 def test_resamples_and_lists():
     X, y = draw("poisson", rows=100)
-    assert stability(X, y, k=2, loss="poisson", n_resamples=5) is not None
+    assert stability(X, y, k=2, loss="poisson", resamples=5) is not None
     listed = solve(X, y, k=2, loss="poisson", top=3)
     assert len(listed.solutions) == 3
     assert listed.rate_ratios

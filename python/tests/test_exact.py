@@ -279,7 +279,7 @@ def test_units_change_nothing(instance, columns, response):
     options = {"method": "best-first", "standardize": True, "n_jobs": 1}
     plain = solve_instance(instance, **options)
     factors = 2.0 ** np.array(columns[: instance.X.shape[1]])
-    unit = 1.0 if instance.loss in LABELS else 2.0**response
+    unit = 1.0 if instance.loss in (*LABELS, *LOG_LINK) else 2.0**response
     offset = None if instance.offset is None else instance.offset * unit
     scaled = replace(instance, X=instance.X * factors, y=instance.y * unit, delta=instance.delta * unit, offset=offset)
     found = solve_instance(scaled, **options)

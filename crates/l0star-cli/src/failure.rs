@@ -92,6 +92,7 @@ impl Failure {
                 | l0star::Error::Bounds { .. }
                 | l0star::Error::Group { .. }
                 | l0star::Error::Structured { .. }
+                | l0star::Error::Steep { .. }
                 | l0star::Error::OtherSearch { .. }
                 | l0star::Error::TooManySupports { .. } => USAGE,
                 _ => BAD_DATA,

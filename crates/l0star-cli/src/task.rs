@@ -385,6 +385,7 @@ impl Task {
                 | l0star::Error::SmallColumn { .. }
                 | l0star::Error::SmallResponse { .. }
                 | l0star::Error::NoCounts { .. }
+                | l0star::Error::FarResponse { .. }
                 | l0star::Error::Dependent { .. }),
                 _,
             ) => Failure::BadData(format!("{file}: {error}")),

@@ -172,6 +172,15 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
+    /// The null model is too far from the responses of a loss with a log link.
+    #[error(
+        "without features the {loss} loss leaves the range of double precision: the responses are too far from what the offset \
+         (and the intercept, if there is one) predicts; fit with an intercept, or multiply the response by a suitable number"
+    )]
+    FarResponse {
+        /// The loss.
+        loss: &'static str,
+    },
     /// A method that needs a loss of bounded curvature.
     #[error(
         "method '{method}' needs a loss whose curvature is bounded, and that of the {loss} loss is not: use 'best-first'"

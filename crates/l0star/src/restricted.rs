@@ -437,8 +437,11 @@ impl<'p> Restricted<'p> {
                 .sum();
             problem.loss.total(&problem.p, &z, &problem.b) + penalty
         };
-        // The model predicts a decrease of `decrease`; half of it is a good step.
-        if value_at_one <= before - decrease {
+        // The model predicts a decrease of `decrease`; half of it is a good step. Down an exponential, though, such steps are far
+        // too short, one unit of the predictions each.
+        if value_at_one <= before - decrease
+            && !(problem.is_steep() && slope(1.0) < -0.5 * decrease)
+        {
             return 1.0;
         }
         // The derivative increases along the line and is negative at 0: bracket its root, then bisect a few times with

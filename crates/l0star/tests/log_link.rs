@@ -245,6 +245,19 @@ fn predictions_that_overflow_end_somewhere() {
 }
 
 #[test]
+fn responses_that_nothing_can_reach_are_refused() {
+    let mut data = Data::draw(1, "gamma", (8, 3));
+    data.b.iter_mut().for_each(|b| *b *= 1e97);
+    let design = Design::dense(8, 3, data.columns.concat()).unwrap();
+    let builder = Problem::builder(design, data.b.clone());
+    let builder = builder.loss(loss::by_name("gamma", 1.0).unwrap());
+    let error = builder.clone().build().unwrap_err();
+    assert!(matches!(error, Error::FarResponse { .. }));
+    assert!(error.to_string().contains("intercept"), "{error}");
+    assert!(builder.intercept(true).build().is_ok());
+}
+
+#[test]
 fn inexact_methods_improve_on_the_null_model() {
     for loss in BOTH {
         for seed in 0..20 {

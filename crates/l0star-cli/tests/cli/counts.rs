@@ -179,9 +179,9 @@ fn responses_that_cannot_be_are_refused_in_their_place() {
     sandbox.refuses(
         &format!("{fit} poisson"),
         3,
-        &["row 3", "'y'", "-2", "poisson"],
+        &["line 4", "'y'", "-2", "poisson"],
     );
-    sandbox.refuses(&format!("{fit} gamma"), 3, &["row 2", "'y'", "0", "gamma"]);
+    sandbox.refuses(&format!("{fit} gamma"), 3, &["line 3", "'y'", "0", "gamma"]);
     sandbox.write("d.csv", with(["0", "0", "0", "0"]));
     let outcome = sandbox.run(&format!("{fit} poisson"));
     assert_eq!(outcome.code, Some(3), "{outcome:?}");

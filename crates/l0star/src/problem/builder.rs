@@ -359,6 +359,12 @@ impl Builder {
                 what: "the objective of the null model",
             });
         }
+        let lightest = p.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.loss.has_log_link() && null_value > range::LARGEST_DEVIANCE * lightest {
+            return Err(Error::FarResponse {
+                loss: self.loss.name(),
+            });
+        }
         let usual_curvature = self.loss.usual_curvature(&p, &b);
         let compared = Columns {
             design: &design,

@@ -227,7 +227,17 @@ impl<'c> Truth<'c> {
     /// P(0) as it is reported is an evaluation: at most twice the minimum, but for a rest of rounding; where that is a perfect
     /// fit, of no model at all.
     fn empty(&self, found: &Solution) -> Result<(), String> {
-        let (own, null) = (found.empty_objective, self.exact.objective(&[]).high);
+        let (own, mut null) = (found.empty_objective, self.exact.objective(&[]).high);
+        // With a log link tolerances may be relative to the mean of the counts, or 1.
+        let most = self.case.response.iter().copied().fold(1.0, f64::max);
+        let whole = match self.case.loss {
+            "poisson" => Exact::of(most),
+            "gamma" => Exact::of(1.0),
+            _ => Exact::of(0.0),
+        };
+        if null <= whole {
+            null = whole;
+        }
         let Some(empty) = &self.empty else {
             return Ok(());
         };

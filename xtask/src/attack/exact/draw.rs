@@ -90,10 +90,10 @@ impl Case {
         let delta = [0.01, 0.1, 1.0][random.below(3)] * unit;
         let offset = random.chance(0.2);
         let offset = offset.then(|| (0..n).map(|_| unit * random.normal()).collect());
-        let square = match (labels, loss) {
-            (false, "poisson") => response.iter().sum::<f64>().max(1e-300) / n as f64,
-            (false, _) if !has_log_link => unit * unit,
-            _ => 1.0,
+        let square = if labels || has_log_link {
+            1.0
+        } else {
+            unit * unit
         };
         let mut case = Self {
             loss,

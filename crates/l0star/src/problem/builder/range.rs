@@ -12,6 +12,9 @@ use crate::problem::shapes::check_vector;
 const LARGEST_ENTRY: f64 = 1e145;
 /// Responses and offsets.
 pub(super) const LARGEST_RESPONSE: f64 = 1e120;
+/// The loss of a row with a log link, in a model that is no worse than the null model: far below where an exponential is
+/// continued by a straight line.
+pub(super) const LARGEST_DEVIANCE: f64 = 1e74;
 /// The mean square of the response; rounding errors, squared, are far smaller.
 const LEAST_SQUARE: f64 = 1e-220;
 /// `|a_j|²/λ_j`.
