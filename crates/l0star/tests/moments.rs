@@ -500,7 +500,7 @@ fn what_moments_do_not_have_is_refused() {
 /// A stated error lowers the bound: it then holds for all data whose moments are that close.
 #[test]
 fn a_stated_error_enters_the_bound() {
-    let products = [4.0, 1.0, 3.0, 1.0, 5.0, 1.0, 3.0, 1.0, 6.0];
+    let products: [f64; 9] = [4.0, 1.0, 3.0, 1.0, 5.0, 1.0, 3.0, 1.0, 6.0];
     let bound = |error: f64, products: &[f64]| {
         let names = vec!["a".to_owned(), "b".to_owned()];
         let moments = Moments::given(names, 9, 9.0, &[1.0, 2.0, 3.0], products, error).unwrap();
@@ -522,7 +522,7 @@ fn a_stated_error_enters_the_bound() {
             .enumerate()
         {
             let sign = if signs >> at & 1 == 1 { 1.0 } else { -1.0 };
-            let size = (products[i * 4] * products[j * 4] as f64).sqrt();
+            let size = (products[i * 4] * products[j * 4]).sqrt();
             near[i * 3 + j] += 1e-4 * sign * size;
             near[j * 3 + i] = near[i * 3 + j];
         }
