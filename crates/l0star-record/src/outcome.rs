@@ -81,7 +81,7 @@ impl Outcome<'_> {
                 }),
             moments: problem.is_from_moments().then(|| OfMoments {
                 rows: problem.observations(),
-                bound_lowered_by: problem.moment_error(),
+                bound_lowered_by: problem.moment_error(solution.objective),
             }),
             intercept: solution.intercept,
             support: self.names(&solution.support),

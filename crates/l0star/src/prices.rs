@@ -297,7 +297,7 @@ impl Price {
         let Decision { feature, inside } = decision;
         // A model of this problem is one of the original's, too.
         let low = found.lower_bound.unwrap_or(0.0).max(base.0);
-        let above = |objective: f64| objective * ABOVE + problem.moment_error() * ABOVE;
+        let above = |objective: f64| (objective + problem.moment_error(objective)) * ABOVE;
         let mut support = found.support;
         if inside {
             // It is in even where its coefficient is 0, and so is what it needs.

@@ -184,7 +184,6 @@ fn check(rows: &Rows, problem: &Problem, found: &Solution, words: &str) {
     let weight = Exact::of(rows.weight());
     let bound = Exact::of(found.lower_bound.unwrap()).times(&weight);
     let rest = found.rest_bound.map(|rest| Exact::of(rest).times(&weight));
-    let error = problem.moment_error();
     let listed: Vec<&Vec<usize>> = found.solutions.iter().map(|model| &model.support).collect();
     for set in rows.sets() {
         let Some(least) = oracle.least(&rows.set(&set)) else {
@@ -204,7 +203,9 @@ fn check(rows: &Rows, problem: &Problem, found: &Solution, words: &str) {
         }
         if let Some(model) = found.solutions.iter().find(|model| model.support == set) {
             let least = least.low.value() / rows.weight();
-            let room = error + 1e-9 * least + 1e-12 * found.empty_objective;
+            let room = problem.moment_error(model.objective)
+                + 1e-9 * least
+                + 1e-12 * found.empty_objective;
             assert!(
                 (model.objective - least).abs() <= room,
                 "{words}: {} is not {least}",
@@ -341,7 +342,8 @@ fn the_order_of_merging_does_not_matter() {
             let problem = builder.build().unwrap();
             let solution = solve(&problem, &Settings::default()).unwrap();
             assert_eq!(solution.status, Status::Optimal);
-            found.push((solution, problem.moment_error()));
+            let error = problem.moment_error(solution.objective);
+            found.push((solution, error));
         }
     }
     let builder = Problem::builder(design, b).intercept(true).k(3);
@@ -498,7 +500,7 @@ fn what_moments_do_not_have_is_refused() {
 /// A stated error lowers the bound: it then holds for all data whose moments are that close.
 #[test]
 fn a_stated_error_enters_the_bound() {
-    let products = [4.0, 1.0, 3.0, 1.0, 5.0, 1.0, 3.0, 1.0, 6.0];
+    let products: [f64; 9] = [4.0, 1.0, 3.0, 1.0, 5.0, 1.0, 3.0, 1.0, 6.0];
     let bound = |error: f64, products: &[f64]| {
         let names = vec!["a".to_owned(), "b".to_owned()];
         let moments = Moments::given(names, 9, 9.0, &[1.0, 2.0, 3.0], products, error).unwrap();
@@ -520,7 +522,7 @@ fn a_stated_error_enters_the_bound() {
             .enumerate()
         {
             let sign = if signs >> at & 1 == 1 { 1.0 } else { -1.0 };
-            let size = (products[i * 4] * products[j * 4] as f64).sqrt();
+            let size = (products[i * 4] * products[j * 4]).sqrt();
             near[i * 3 + j] += 1e-4 * sign * size;
             near[j * 3 + i] = near[i * 3 + j];
         }

@@ -137,7 +137,8 @@ fn everything_that_needs_no_rows_works() {
         "{}",
         explained.stdout
     );
-    let predicted = sandbox.run("predict model.json all.csv");
+    sandbox.write("new.csv", "a,b,c,city,flag\n1000000,2,0.1,Rome,1\n");
+    let predicted = sandbox.run("predict model.json new.csv");
     assert_eq!(predicted.code, Some(0), "{predicted:?}");
     let path = sandbox.run("path m.l0m -k 3");
     assert!(

@@ -413,7 +413,7 @@ impl Builder {
         problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, free)?;
         if let Some(mut summary) = summary {
-            summary.share = problem.curvature_share(&summary);
+            (summary.share, summary.ridge_share) = problem.curvature_shares(&summary);
             problem.summary = Some(Arc::new(summary));
         }
         Ok(problem)

@@ -31,7 +31,6 @@ use moments::Summary;
 use standard::Standard;
 pub use stats::ColumnStats;
 pub(crate) use structure::Structure;
-pub(crate) use summary::lowered_by;
 use twins::Twins;
 pub(crate) use unpenalised::Unpenalised;
 

@@ -11,14 +11,6 @@ use crate::linalg::rounding::gamma;
 /// Curvatures of more columns are not looked at: the ridge alone bounds their coefficients.
 const MOST_COLUMNS: usize = 2000;
 
-/// A bound less an error, rounded down. Nothing is below 0: neither losses nor ridges nor prices are.
-pub(crate) fn lowered_by(bound: f64, error: f64) -> f64 {
-    match error {
-        0.0 => bound,
-        error => (bound - error).next_down().max(bound.min(0.0)),
-    }
-}
-
 impl Problem {
     /// The rows of positive weight that the problem is about: those of the data, also where only their moments are known.
     pub fn observations(&self) -> u64 {
@@ -44,11 +36,11 @@ impl Problem {
         }
     }
 
-    /// How far the least objective of any set of features can be from that of the rows whose moments were given; bounds that are
-    /// reported are lowered by it. 0 for a problem from rows.
+    /// How far the least objective of a set of features can be from that of the rows whose moments were given, if either is at
+    /// most this value; bounds that are reported are lowered by it. 0 for a problem from rows.
     ///
-    /// `½ e Z²` with `Z = ω_b (1 + 2 √(N/t))`: docs/numerics.md, section 18.
-    pub fn moment_error(&self) -> f64 {
+    /// `½ e Z²` with `Z = ω_b + √N min((ω_b + √2v)/√t, √(2v/t₀))`: docs/numerics.md, section 18.
+    pub fn moment_error(&self, value: f64) -> f64 {
         let Some(summary) = &self.summary else {
             return 0.0;
         };
@@ -63,20 +55,28 @@ impl Problem {
         let chosen: usize = sizes.iter().take(self.support_size()).sum();
         let always = self.penalised.len() + self.unpenalised.columns().len();
         let count = (chosen + always) as f64;
-        if count == 0.0 || summary.response_size == 0.0 {
-            return summary.error * summary.response_size.powi(2);
-        }
-        let reach = summary.response_size * (1.0 + 2.0 * (count / summary.share).sqrt());
+        // No set is worse than no coefficient at all.
+        let most = 0.5 * summary.response_size.powi(2);
+        let value = value.clamp(0.0, most);
+        let curved = (summary.response_size + (2.0 * value).sqrt()) / summary.share.sqrt();
+        let ridged = (2.0 * value / summary.ridge_share).sqrt();
+        // A NaN, of 0 by 0, says nothing.
+        let reach = summary.response_size + count.sqrt() * curved.min(ridged);
         0.5 * summary.error * reach * reach * (1.0 + 1e-3)
     }
 
     /// A bound of the problem as one of the rows whose moments were given.
     pub(crate) fn of_rows(&self, bound: f64) -> f64 {
-        lowered_by(bound, self.moment_error())
+        match self.moment_error(bound) {
+            0.0 => bound,
+            // Nothing is below 0: neither losses nor ridges nor prices are.
+            error => (bound - error).next_down().max(bound.min(0.0)),
+        }
     }
 
-    /// t > 0 with `H ⪰ t diag(ω²)` for the Hessian of P over all columns that can be in a model; 0 where none is proved.
-    pub(super) fn curvature_share(&self, summary: &Summary) -> f64 {
+    /// The largest t and t₀ that are known with `H ⪰ t diag(ω²)` and `Λ ⪰ t₀ diag(ω²)`, H the Hessian of P over all columns that
+    /// can be in a model and Λ its ridge; 0 where none is proved.
+    pub(super) fn curvature_shares(&self, summary: &Summary) -> (f64, f64) {
         let own = self.ridged().into_iter();
         let free = self.unpenalised.columns().iter().copied();
         let columns = own.chain(free).filter(|j| *j < self.columns());
@@ -92,10 +92,10 @@ impl Problem {
         let floor = ridges.iter().copied().fold(f64::INFINITY, f64::min) * (1.0 - 1e-6);
         let d = columns.len();
         if d == 0 {
-            return 1.0;
+            return (1.0, 1.0);
         }
         if d > MOST_COLUMNS {
-            return floor;
+            return (floor, floor);
         }
         let numbers: Vec<usize> = columns.iter().map(|(j, _)| *j).collect();
         let mut curvature = vec![0.0; d * d];
@@ -133,9 +133,9 @@ impl Problem {
             let trace: f64 = (0..d).map(|i| rest[i * d + i].abs()).sum();
             let share = error * d as f64 / trace.max(f64::MIN_POSITIVE);
             if psd::proved(&rest, d, share, &mut factor, &limits) {
-                return t;
+                return (t, floor);
             }
         }
-        floor
+        (floor, floor)
     }
 }

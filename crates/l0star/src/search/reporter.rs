@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::event::{Event, News, Observer, Phase};
-use crate::problem::lowered_by;
+use crate::problem::Problem;
 
 /// How long a run is silent when nothing happens, in seconds.
 pub(super) const TICK: f64 = 0.1;
 
 /// What an event says besides its news and what the reporter knows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standing {
+pub(super) struct Standing<'a> {
     pub seconds: f64,
     /// A bound of the whole problem, from before there were nodes.
     pub whole: f64,
@@ -19,8 +19,8 @@ pub(super) struct Standing {
     pub listed: f64,
     pub objective: f64,
     pub empty_objective: f64,
-    /// What bounds are lowered by when they are told ([`Problem::moment_error`](crate::Problem::moment_error)).
-    pub error: f64,
+    /// Bounds are told of the rows that it is about.
+    pub problem: &'a Problem,
 }
 
 /// What an observer was told last.
@@ -104,7 +104,7 @@ impl<'p> Reporter<'p> {
     }
 
     /// Sends an event.
-    pub(super) fn tell(&mut self, news: News, standing: &Standing) {
+    pub(super) fn tell(&mut self, news: News, standing: &Standing<'_>) {
         let features_left = self.features_left();
         let Some(observer) = &mut self.observer else {
             return;
@@ -118,7 +118,7 @@ impl<'p> Reporter<'p> {
             nodes: self.told.nodes,
             open: self.told.open,
             // The bound of a list's search is about what is not in the list.
-            lower_bound: lowered_by(lower_bound.min(standing.listed), standing.error),
+            lower_bound: standing.problem.of_rows(lower_bound.min(standing.listed)),
             objective: standing.objective,
             empty_objective: standing.empty_objective,
             features_left,

@@ -50,6 +50,8 @@ pub(crate) struct Summary {
     pub response_deviation: f64,
     /// t with `H ⪰ t diag(ω²)`, H the Hessian of P over the columns of a problem.
     pub share: f64,
+    /// The same of the ridge alone.
+    pub ridge_share: f64,
 }
 
 impl Surrogate {
@@ -101,6 +103,7 @@ impl Surrogate {
             response_size: size(columns - 1),
             response_deviation: moments.deviation(columns - 1),
             share: 0.0,
+            ridge_share: 0.0,
         };
         Ok(Self {
             design: Design::dense(rows, columns - 1, values)?,
