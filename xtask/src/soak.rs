@@ -8,8 +8,8 @@ use l0star::internals::BinaryTree;
 use l0star::internals::Working;
 use l0star::search::{Context, Event, News, Progress, Search};
 use l0star::{
-    Checkpoint, Ideas, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind, Run,
-    Settings, Solution, Status, Use, loss, prices, solve, solve_observed,
+    Checkpoint, Mechanisms, Method, PathCheckpoint, PathRun, PriceRun, Problem, RelaxationKind,
+    Run, Settings, Solution, Status, Use, loss, prices, solve, solve_observed,
 };
 
 use crate::step::in_release;
@@ -145,25 +145,25 @@ fn configurations(case: u64) -> Vec<Settings> {
 
 /// The default, but that columns are screened before the Gram matrix of small problems, too.
 fn screened() -> Settings {
-    let ideas = Ideas {
+    let mechanisms = Mechanisms {
         screen_from: 0,
-        ..Ideas::default()
+        ..Mechanisms::default()
     };
     Settings {
-        ideas,
+        mechanisms,
         ..Settings::new(Method::BestFirst)
     }
 }
 
 /// With proved boxes wherever they apply, and trees for small sizes, too.
 fn boxed() -> Settings {
-    let ideas = Ideas {
+    let mechanisms = Mechanisms {
         boxes: Use::Always,
         enumeration: false,
-        ..Ideas::default()
+        ..Mechanisms::default()
     };
     Settings {
-        ideas,
+        mechanisms,
         ..Settings::new(Method::BestFirst)
     }
 }
@@ -221,11 +221,12 @@ fn check_priced(drawn: &priced::PricedCase) -> Result<(), String> {
     let truth = priced::brute_force(drawn);
     let optimum = truth.first().map_or(f64::NAN, |(value, _)| *value);
     let room = common::proved(problem, optimum);
-    match (found - optimum).abs() <= room {
-        true => Ok(()),
-        false => Err(format!(
+    if (found - optimum).abs() <= room {
+        Ok(())
+    } else {
+        Err(format!(
             "{found:e} by the exhaustive method, not {optimum:e}"
-        )),
+        ))
     }
 }
 

@@ -41,12 +41,12 @@ impl CheckpointArgs {
 }
 
 /// What is written to a file and read again.
-pub trait Kept: Sized {
+pub trait Archived: Sized {
     fn encode(&self) -> Vec<u8>;
     fn decode(bytes: &[u8]) -> l0star::Result<Self>;
 }
 
-impl Kept for l0star::Checkpoint {
+impl Archived for l0star::Checkpoint {
     fn encode(&self) -> Vec<u8> {
         self.encode()
     }
@@ -56,7 +56,7 @@ impl Kept for l0star::Checkpoint {
     }
 }
 
-impl Kept for PathCheckpoint {
+impl Archived for PathCheckpoint {
     fn encode(&self) -> Vec<u8> {
         self.encode()
     }
@@ -66,7 +66,7 @@ impl Kept for PathCheckpoint {
     }
 }
 
-impl Kept for BatchCheckpoint {
+impl Archived for BatchCheckpoint {
     fn encode(&self) -> Vec<u8> {
         self.encode()
     }
@@ -76,7 +76,7 @@ impl Kept for BatchCheckpoint {
     }
 }
 
-impl Kept for DrawnFile {
+impl Archived for DrawnFile {
     fn encode(&self) -> Vec<u8> {
         self.encode()
     }
@@ -100,7 +100,7 @@ pub struct Checkpoints<T> {
     fault: Fault,
 }
 
-impl<T: Kept> Checkpoints<T> {
+impl<T: Archived> Checkpoints<T> {
     /// Reads the file to resume and makes sure that the one to write can be written, and is none of the others.
     pub fn prepare(
         args: &CheckpointArgs,
@@ -174,7 +174,7 @@ pub fn explain(source: Option<PathBuf>, error: l0star::Error) -> Failure {
     }
 }
 
-fn read<T: Kept>(path: &Path) -> Result<T, Failure> {
+fn read<T: Archived>(path: &Path) -> Result<T, Failure> {
     let name = path.display();
     let bytes = fs::read(path).map_err(|reason| {
         Failure::BadData(format!(

@@ -36,9 +36,10 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let model = Model::load(&args.model)?;
     let screen = Screen::of_stdout();
-    output::print(&match args.table {
-        true => tabled(&model, &screen),
-        false => render(&model, &screen),
+    output::print(&if args.table {
+        tabled(&model, &screen)
+    } else {
+        render(&model, &screen)
     })?;
     Ok(ExitCode::from(SOLVED))
 }

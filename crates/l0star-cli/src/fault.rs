@@ -31,7 +31,7 @@ const VARIABLE: &str = "L0STAR_TEST_FAULT";
 /// The fault that is planned, if any, and the checkpoints so far.
 #[derive(Debug, Default)]
 pub struct Fault {
-    plan: Option<(Action, Place, u64)>,
+    plan: Option<(Action, AbortPoint, u64)>,
     checkpoints: u64,
 }
 
@@ -43,7 +43,7 @@ enum Action {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum AbortPoint {
     Within,
     After,
 }
@@ -74,8 +74,8 @@ impl Fault {
             _ => return None,
         };
         let place = match place {
-            "within" => Place::Within,
-            "after" => Place::After,
+            "within" => AbortPoint::Within,
+            "after" => AbortPoint::After,
             _ => return None,
         };
         let number = number.parse().ok().filter(|number| *number > 0)?;
@@ -90,7 +90,7 @@ impl Fault {
         self.checkpoints += 1;
         let (half, rest) = bytes.split_at(bytes.len() / 2);
         out.write_all(half)?;
-        if self.is_due(Place::Within) {
+        if self.is_due(AbortPoint::Within) {
             out.flush()?;
             self.happen();
         }
@@ -99,12 +99,12 @@ impl Fault {
 
     /// The checkpoint is in its place.
     pub fn written(&self) {
-        if self.is_due(Place::After) {
+        if self.is_due(AbortPoint::After) {
             self.happen();
         }
     }
 
-    fn is_due(&self, here: Place) -> bool {
+    fn is_due(&self, here: AbortPoint) -> bool {
         self.plan
             .is_some_and(|(_, place, number)| place == here && number == self.checkpoints)
     }

@@ -64,9 +64,10 @@ impl InputArgs {
 
     /// How decimals are written.
     pub fn decimal(&self) -> Decimal {
-        match self.decimal_comma {
-            true => Decimal::Comma,
-            false => self.decimal.unwrap_or_default(),
+        if self.decimal_comma {
+            Decimal::Comma
+        } else {
+            self.decimal.unwrap_or_default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use l0star::path::{Criteria, Point};
+use l0star::path::{Criteria, PathSize};
 use l0star::search::Event;
 use l0star::{Method, PathCheckpoint, PathRun, Problem, Settings};
 use l0star_record::fields::{Constraints, Fitted};
@@ -122,7 +122,7 @@ impl Criterion {
     }
 
     /// The smallest value's place; `None` for a loss without a likelihood.
-    fn choose(self, points: &[Point]) -> Option<usize> {
+    fn choose(self, points: &[PathSize]) -> Option<usize> {
         let values = points.iter().map(|point| point.criteria);
         let values: Option<Vec<f64>> = values.map(|all| Some(self.of(&all?))).collect();
         let values = values?;
@@ -245,7 +245,7 @@ fn solve(
     settings: &Settings,
     last: usize,
     mut checkpoints: Checkpoints<PathCheckpoint>,
-) -> Result<Vec<Point>, Failure> {
+) -> Result<Vec<PathSize>, Failure> {
     let source = checkpoints.source.take();
     let mut listener = Listener::new(args.log, true);
     let mut size = None;
@@ -279,7 +279,7 @@ fn rows(
     origin: &Origin,
     task: &Task,
     problem: &Problem,
-    points: &[Point],
+    points: &[PathSize],
     ridge: f64,
 ) -> Result<Vec<Row>, Failure> {
     let names = |of: &[usize], without: &[usize]| -> Vec<String> {

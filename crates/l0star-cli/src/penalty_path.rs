@@ -111,9 +111,10 @@ fn render(output: &Output, screen: &Screen) -> String {
         let to = row.to.map_or("any".to_owned(), |to| significant(to, 6));
         let names = row.support.iter().map(|name| screen.clip(name, 32));
         let names: Vec<String> = names.collect();
-        let features = match names.is_empty() {
-            true => "(none)".to_owned(),
-            false => screen.clip(&names.join(", "), screen.width.saturating_sub(54)),
+        let features = if names.is_empty() {
+            "(none)".to_owned()
+        } else {
+            screen.clip(&names.join(", "), screen.width.saturating_sub(54))
         };
         // Writing to a string cannot fail.
         let _ = writeln!(

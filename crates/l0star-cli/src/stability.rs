@@ -329,9 +329,10 @@ fn frequencies(own: &Stability, screen: &Screen) -> String {
             )
         });
         let bar = "█".repeat((feature.frequency * LONGEST_BAR as f64).round() as usize);
-        let bar = match feature.chosen {
-            true => screen.good(&bar),
-            false => screen.dim(&bar),
+        let bar = if feature.chosen {
+            screen.good(&bar)
+        } else {
+            screen.dim(&bar)
         };
         let line = format!(
             "  {}  {:>6} %  {median:>11}  {interval:>24}  {bar}",

@@ -236,9 +236,10 @@ impl Task {
                 factors: factors.map(String::clone),
             })
         };
-        match self.factors.is_empty() {
-            true => Vec::new(),
-            false => names.iter().filter_map(product).collect(),
+        if self.factors.is_empty() {
+            Vec::new()
+        } else {
+            names.iter().filter_map(product).collect()
         }
     }
 

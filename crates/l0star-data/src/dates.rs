@@ -75,9 +75,10 @@ pub(crate) fn of_texts<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Date
         (false, true) => Dates::Ordered(DateOrder::Mdy),
         (true, true) => {
             let same = |text: &str| days(text, DateOrder::Dmy) == days(text, DateOrder::Mdy);
-            match texts.clone().all(same) {
-                true => Dates::Ordered(DateOrder::Dmy),
-                false => Dates::Ambiguous,
+            if texts.clone().all(same) {
+                Dates::Ordered(DateOrder::Dmy)
+            } else {
+                Dates::Ambiguous
             }
         }
     }

@@ -228,7 +228,7 @@ impl std::error::Error for Undecodable {}
 
 /// What bytes that are not all UTF-8 are.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Survey {
+pub(crate) enum ByteKind {
     /// Text of one byte per letter.
     Latin1,
     /// Some letters are UTF-8 and others are not: the first line of each.
@@ -237,9 +237,9 @@ pub(crate) enum Survey {
     Binary,
 }
 
-impl Survey {
+impl ByteKind {
     /// Looks at all bytes.
-    pub(crate) fn of(stream: &mut dyn Read) -> io::Result<Survey> {
+    pub(crate) fn of(stream: &mut dyn Read) -> io::Result<ByteKind> {
         let (mut utf8, mut other) = (None, None);
         let mut line = 1;
         let mut bytes = Vec::new();
@@ -260,7 +260,7 @@ impl Survey {
                 for byte in &rest[..good + bad] {
                     match byte {
                         b'\n' => line += 1,
-                        0..=8 | 0x0e..0x20 | 0x7f => return Ok(Survey::Binary),
+                        0..=8 | 0x0e..0x20 | 0x7f => return Ok(ByteKind::Binary),
                         _ => {}
                     }
                 }
@@ -275,7 +275,7 @@ impl Survey {
                     let has_no_letter =
                         |byte: &u8| matches!(byte, 0x81 | 0x8d | 0x8f | 0x90 | 0x9d);
                     if rest[good..good + bad].iter().any(has_no_letter) {
-                        return Ok(Survey::Binary);
+                        return Ok(ByteKind::Binary);
                     }
                     other.get_or_insert(line - breaks(&rest[good..good + bad]));
                 }
@@ -291,8 +291,8 @@ impl Survey {
             }
         }
         Ok(match (utf8, other) {
-            (Some(utf8), Some(other)) => Survey::Mixed { utf8, other },
-            _ => Survey::Latin1,
+            (Some(utf8), Some(other)) => ByteKind::Mixed { utf8, other },
+            _ => ByteKind::Latin1,
         })
     }
 }
@@ -362,22 +362,22 @@ mod tests {
 
     #[test]
     fn surveys_tell_latin_from_mixed_and_binary() {
-        let survey = |bytes: &[u8]| Survey::of(&mut &*bytes).unwrap();
-        assert_eq!(survey(b"a,b\ncaf\xe9,1\n"), Survey::Latin1);
-        assert_eq!(survey(b"caf\xe9"), Survey::Latin1);
+        let survey = |bytes: &[u8]| ByteKind::of(&mut &*bytes).unwrap();
+        assert_eq!(survey(b"a,b\ncaf\xe9,1\n"), ByteKind::Latin1);
+        assert_eq!(survey(b"caf\xe9"), ByteKind::Latin1);
         assert_eq!(
             survey(b"a\ncaf\xc3\xa9\nx\n\xe9t\xe9\n"),
-            Survey::Mixed { utf8: 2, other: 4 }
+            ByteKind::Mixed { utf8: 2, other: 4 }
         );
-        assert_eq!(survey(b"a\0\xe9"), Survey::Binary);
-        assert_eq!(survey(b"a\x81"), Survey::Binary);
+        assert_eq!(survey(b"a\0\xe9"), ByteKind::Binary);
+        assert_eq!(survey(b"a\x81"), ByteKind::Binary);
         let mut far = b"1,2\n".repeat(100_000);
         far.extend(b"caf\xe9,2\n");
-        assert_eq!(survey(&far), Survey::Latin1);
+        assert_eq!(survey(&far), ByteKind::Latin1);
         far.extend("café\n".as_bytes());
         assert_eq!(
             survey(&far),
-            Survey::Mixed {
+            ByteKind::Mixed {
                 utf8: 100_002,
                 other: 100_001
             }

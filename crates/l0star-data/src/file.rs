@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 
 use crate::atomic::write_atomically;
 use crate::detect::{detect, of_magic};
-use crate::encoding::{Encoding, Survey};
+use crate::encoding::{ByteKind, Encoding};
 use crate::error::DataError;
 use crate::format::{Decimal, Format, ReadOptions, extension};
 use crate::frame::Frame;
@@ -89,16 +89,16 @@ fn read_text(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, 
         Err(error @ DataError::NotText { .. }) if source.encoding().is_none() => error,
         other => return other,
     };
-    let survey = Survey::of(&mut source.stream()?).map_err(|reason| source.failed(reason))?;
+    let survey = ByteKind::of(&mut source.stream()?).map_err(|reason| source.failed(reason))?;
     match survey {
-        Survey::Binary => Err(error),
-        Survey::Mixed { utf8, other } => Err(DataError::NotText {
+        ByteKind::Binary => Err(error),
+        ByteKind::Mixed { utf8, other } => Err(DataError::NotText {
             path: source.name().to_path_buf(),
             reason: format!(
                 "line {utf8} has letters in UTF-8 and line {other} in another encoding, so it mixes two; --encoding latin-1 reads it as it is"
             ),
         }),
-        Survey::Latin1 => {
+        ByteKind::Latin1 => {
             source.decode(Encoding::Latin1);
             let note = "the file is no UTF-8 and was read as Latin-1 (Windows-1252); look at letters such as é, and use --encoding if they are wrong";
             Ok(csv::read(&source, options)?.with_notes([note.into()]))

@@ -23,9 +23,10 @@ pub(crate) fn unique(mut names: Vec<String>) -> (Vec<String>, Vec<String>) {
         }
         let mut number = if is_unnamed { j + 1 } else { *times };
         let new = loop {
-            let candidate = match is_unnamed {
-                true => format!("c{number}"),
-                false => format!("{name}_{number}"),
+            let candidate = if is_unnamed {
+                format!("c{number}")
+            } else {
+                format!("{name}_{number}")
             };
             if taken.insert(candidate.clone()) {
                 break candidate;

@@ -198,9 +198,10 @@ impl Wish {
             table.dates_to_days(&column, order)?;
             reading.dates.push(DateColumn { column, order });
         }
-        match features.is_empty() {
-            true => Err(Unsettled::NothingLeft),
-            false => Ok(()),
+        if features.is_empty() {
+            Err(Unsettled::NothingLeft)
+        } else {
+            Ok(())
         }
     }
 }
@@ -260,9 +261,12 @@ impl RawTable {
     /// Makes text of a column. A number becomes its shortest decimal form, so that `7`, `7.0` and `007` are one text.
     pub fn as_text(&mut self, column: &str) -> Result<(), DataError> {
         let j = self.position(column)?;
-        let shown = |value: f64| match value.is_nan() {
-            true => String::new(),
-            false => (value + 0.0).to_string(),
+        let shown = |value: f64| {
+            if value.is_nan() {
+                String::new()
+            } else {
+                (value + 0.0).to_string()
+            }
         };
         let texts: Vec<String> = match &self.columns()[j] {
             RawColumn::Text { levels, codes } => {

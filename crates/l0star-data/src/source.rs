@@ -19,13 +19,13 @@ const HEAD: usize = 64 * 1024;
 /// A file, or bytes in memory, with a name for messages.
 pub(crate) struct Source<'a> {
     name: PathBuf,
-    place: Place<'a>,
+    place: Origin<'a>,
     compression: Option<Compression>,
     encoding: Option<Encoding>,
     watch: Option<Watch<'a>>,
 }
 
-enum Place<'a> {
+enum Origin<'a> {
     /// A regular file; its length is what the reader sizes its columns by.
     File {
         path: PathBuf,
@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
     pub(crate) fn open(path: &Path) -> Result<Source<'a>, DataError> {
         if path == Path::new("-") {
             let name = Path::new("standard input");
-            return Source::over(name, Place::Owned(piped(name, io::stdin().lock())?));
+            return Source::over(name, Origin::Owned(piped(name, io::stdin().lock())?));
         }
         if path.is_dir() {
             return Err(DataError::IsFolder {
@@ -79,19 +79,19 @@ impl<'a> Source<'a> {
         if found.is_file() {
             let path = path.to_path_buf();
             let length = found.len();
-            Source::over(&path.clone(), Place::File { path, length })
+            Source::over(&path.clone(), Origin::File { path, length })
         } else {
             let pipe = File::open(path).map_err(reading)?;
-            Source::over(path, Place::Owned(piped(path, pipe)?))
+            Source::over(path, Origin::Owned(piped(path, pipe)?))
         }
     }
 
     /// Bytes that are in memory already.
     pub(crate) fn memory(name: &Path, bytes: &'a [u8]) -> Result<Source<'a>, DataError> {
-        Source::over(name, Place::Borrowed(bytes))
+        Source::over(name, Origin::Borrowed(bytes))
     }
 
-    fn over<'b>(name: &Path, place: Place<'b>) -> Result<Source<'b>, DataError> {
+    fn over<'b>(name: &Path, place: Origin<'b>) -> Result<Source<'b>, DataError> {
         let mut source = Source {
             name: name.to_path_buf(),
             place,
@@ -143,9 +143,9 @@ impl<'a> Source<'a> {
     /// The number of bytes before they are decompressed.
     fn stored(&self) -> u64 {
         match &self.place {
-            Place::File { length, .. } => *length,
-            Place::Borrowed(bytes) => bytes.len() as u64,
-            Place::Owned(bytes) => bytes.len() as u64,
+            Origin::File { length, .. } => *length,
+            Origin::Borrowed(bytes) => bytes.len() as u64,
+            Origin::Owned(bytes) => bytes.len() as u64,
         }
     }
 
@@ -157,7 +157,7 @@ impl<'a> Source<'a> {
     /// The path, when the file can be read as it lies on the disk.
     pub(crate) fn plain_file(&self) -> Option<&Path> {
         match (&self.compression, &self.place) {
-            (None, Place::File { path, .. }) => Some(path),
+            (None, Origin::File { path, .. }) => Some(path),
             _ => None,
         }
     }
@@ -165,11 +165,11 @@ impl<'a> Source<'a> {
     /// The bytes from the start, decompressed as far as the [`Allowance`] goes.
     pub(crate) fn stream(&self) -> Result<Box<dyn Read + Send + '_>, DataError> {
         let raw: Box<dyn Read + Send + '_> = match &self.place {
-            Place::File { path, .. } => {
+            Origin::File { path, .. } => {
                 Box::new(File::open(path).map_err(|reason| DataError::reading(&self.name, reason))?)
             }
-            Place::Borrowed(bytes) => Box::new(*bytes),
-            Place::Owned(bytes) => Box::new(bytes.as_slice()),
+            Origin::Borrowed(bytes) => Box::new(*bytes),
+            Origin::Owned(bytes) => Box::new(bytes.as_slice()),
         };
         let raw = match self.watch {
             None => raw,

@@ -238,11 +238,12 @@ impl RawTable {
             let have_commas = known
                 .clone()
                 .all(|text| is_plain(text) || has_decimal_comma(text));
-            let problem = match have_commas && amounts.decimal_comma {
-                true => Problem::DecimalComma {
+            let problem = if have_commas && amounts.decimal_comma {
+                Problem::DecimalComma {
                     is_free: self.comma_is_free(),
-                },
-                false => Problem::Amounts,
+                }
+            } else {
+                Problem::Amounts
             };
             return tell(problem, odd);
         }
@@ -268,9 +269,10 @@ impl RawTable {
         } else if kept == 0 && distinct > 0 {
             Problem::Rare { rare }
         } else if kept > MOST_LEVELS {
-            match 10 * distinct > 9 * rows {
-                true => Problem::Identifier { distinct },
-                false => Problem::ManyLevels { levels: kept },
+            if 10 * distinct > 9 * rows {
+                Problem::Identifier { distinct }
+            } else {
+                Problem::ManyLevels { levels: kept }
             }
         } else {
             return None;

@@ -1,6 +1,6 @@
 //! The least objective of a set of columns, and the objective of a model.
 
-use crate::newton::Face;
+use crate::newton::ActiveBounds;
 use crate::problem::{ExactColumn, Least, Loss};
 use crate::{Dyadic, Problem, piecewise, series, smooth};
 
@@ -8,7 +8,7 @@ impl Problem {
     /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
     pub fn least(&self, set: &[usize]) -> Option<Least> {
         let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
-        Face::all(self, &columns)
+        ActiveBounds::all(self, &columns)
             .into_iter()
             .find_map(|face| match self.loss {
                 Loss::Logistic => smooth::least(&face),

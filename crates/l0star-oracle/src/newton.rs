@@ -17,7 +17,7 @@ const SEARCH_STEPS: usize = 600;
 
 /// Where a coefficient is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Position {
     Free,
     Low,
     High,
@@ -25,39 +25,39 @@ pub(crate) enum Place {
 
 /// The models in which some coefficients are at a bound.
 #[derive(Debug)]
-pub(crate) struct Face<'p> {
+pub(crate) struct ActiveBounds<'p> {
     pub problem: &'p Problem,
     pub columns: Vec<&'p ExactColumn>,
-    pub places: Vec<Place>,
+    pub places: Vec<Position>,
 }
 
-impl<'p> Face<'p> {
+impl<'p> ActiveBounds<'p> {
     /// Every choice of coefficients at their bounds, few of them first.
     pub fn all(problem: &'p Problem, columns: &[&'p ExactColumn]) -> Vec<Self> {
         let mut all = vec![Vec::new()];
         for column in columns {
             let bounds = [
-                (Place::Low, column.low.is_some()),
+                (Position::Low, column.low.is_some()),
                 (
-                    Place::High,
+                    Position::High,
                     column.high.is_some() && column.high != column.low,
                 ),
             ];
             let choices = [(
-                Place::Free,
+                Position::Free,
                 column.low.is_none() || column.low != column.high,
             )];
             let places = choices.into_iter().chain(bounds);
-            let places: Vec<Place> = places.filter(|(_, is)| *is).map(|(at, _)| at).collect();
+            let places: Vec<Position> = places.filter(|(_, is)| *is).map(|(at, _)| at).collect();
             all = all
                 .iter()
                 .flat_map(|begun| {
-                    let more = |place: &Place| [&begun[..], &[*place]].concat();
+                    let more = |place: &Position| [&begun[..], &[*place]].concat();
                     places.iter().map(more).collect::<Vec<_>>()
                 })
                 .collect();
         }
-        all.sort_by_key(|places| places.iter().filter(|at| **at != Place::Free).count());
+        all.sort_by_key(|places| places.iter().filter(|at| **at != Position::Free).count());
         let face = |places| Self {
             problem,
             columns: columns.to_vec(),
@@ -72,10 +72,10 @@ impl<'p> Face<'p> {
 
     /// The coefficients that are held, 0 for the others.
     pub fn start(&self) -> Vec<Dyadic> {
-        let at = |(column, place): (&&ExactColumn, &Place)| match place {
-            Place::Free => None,
-            Place::Low => column.low.clone(),
-            Place::High => column.high.clone(),
+        let at = |(column, place): (&&ExactColumn, &Position)| match place {
+            Position::Free => None,
+            Position::Low => column.low.clone(),
+            Position::High => column.high.clone(),
         };
         let places = self.columns.iter().zip(&self.places);
         places
@@ -118,7 +118,7 @@ impl<'p> Face<'p> {
     /// The Newton step of the free coefficients from a point with this gradient, exactly: numerators for all columns, over one
     /// denominator. An intercept without curvature gets a little, so that it goes far: the line search says how far.
     pub fn step(&self, curvatures: &[Dyadic], gradient: &[Dyadic]) -> (Vec<Dyadic>, Dyadic) {
-        let is_free = |j: &usize| self.places[*j] == Place::Free;
+        let is_free = |j: &usize| self.places[*j] == Position::Free;
         let free: Vec<usize> = (0..self.columns.len()).filter(is_free).collect();
         let weights: Vec<Dyadic> = curvatures
             .iter()

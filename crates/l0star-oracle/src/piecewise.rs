@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use crate::newton::{Face, Place};
+use crate::newton::{ActiveBounds, Position};
 use crate::problem::{Least, Loss};
 use crate::{Dyadic, Exact};
 
@@ -80,7 +80,7 @@ pub(crate) fn value(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Dyadic {
 }
 
 /// The least objective of the problem, if it is on this face.
-pub(crate) fn least(face: &Face) -> Option<Least> {
+pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let (loss, one) = (&face.problem.loss, Dyadic::of(1.0));
     let pieces = |z: &[Dyadic]| -> Vec<Piece> {
         let pairs = z.iter().zip(face.rows());
@@ -114,17 +114,17 @@ pub(crate) fn least(face: &Face) -> Option<Least> {
             .map(|(z, row)| z + &(&row.o * over))
             .collect();
         let gradient = face.gradient(&slopes(&own, &z, over), &end);
-        let is_least = |j: usize| face.places[j] != Place::Free || gradient[j].is_zero();
+        let is_least = |j: usize| face.places[j] != Position::Free || gradient[j].is_zero();
         let mut rows = own.iter().zip(&z).zip(face.rows());
         if rows.all(|((piece, z), row)| piece.has(loss, z, over, &row.b))
             && (0..end.len()).all(is_least)
         {
             // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
             let pushes = |j: usize| match face.places[j] {
-                Place::Free => true,
+                Position::Free => true,
                 _ if face.columns[j].low == face.columns[j].high => true,
-                Place::Low => gradient[j].sign() != Ordering::Less,
-                Place::High => gradient[j].sign() != Ordering::Greater,
+                Position::Low => gradient[j].sign() != Ordering::Less,
+                Position::High => gradient[j].sign() != Ordering::Greater,
             };
             let is_proved = face.has(&end, over) && (0..end.len()).all(pushes);
             return is_proved.then(|| value_at(face, &own, &z, &end, over));
@@ -135,7 +135,13 @@ pub(crate) fn least(face: &Face) -> Option<Least> {
 }
 
 /// P, as a fraction.
-fn value_at(face: &Face, pieces: &[Piece], z: &[Dyadic], x: &[Dyadic], over: &Dyadic) -> Least {
+fn value_at(
+    face: &ActiveBounds,
+    pieces: &[Piece],
+    z: &[Dyadic],
+    x: &[Dyadic],
+    over: &Dyadic,
+) -> Least {
     let rows = pieces.iter().zip(z).zip(face.rows());
     let losses: Dyadic = rows
         .map(|((piece, z), row)| &row.p * &piece.value(z, over, &row.b))

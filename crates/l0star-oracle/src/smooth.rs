@@ -4,7 +4,7 @@
 //! `-g_j²/2λ_j`, or 0 at a bound that g presses against. For an intercept it is `-|g_0| |d_0|`, and where the best y_0 can be
 //! follows from the losses of two rows, one of each class.
 
-use crate::newton::{Face, Place};
+use crate::newton::{ActiveBounds, Position};
 use crate::problem::{ExactColumn, Least};
 use crate::{Dyadic, Exact, series};
 
@@ -14,7 +14,7 @@ const ROUNDS: usize = 300;
 const NARROW: i64 = 200;
 
 /// The least objective of the problem, if it is on this face.
-pub(crate) fn least(face: &Face) -> Option<Least> {
+pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let mut x = face.start();
     let wrong = |z: &[Dyadic]| -> Vec<(Dyadic, Dyadic)> {
         let pairs = z.iter().zip(face.rows());
@@ -34,7 +34,7 @@ pub(crate) fn least(face: &Face) -> Option<Least> {
         let (slopes_here, curvatures): (Vec<Dyadic>, Vec<Dyadic>) = wrong(&z).into_iter().unzip();
         let gradient = face.gradient(&slopes_here, &x);
         let value = Value::new(face, &z, &x);
-        let free = |j: usize| face.places[j] == Place::Free;
+        let free = |j: usize| face.places[j] == Position::Free;
         if value.is_narrow(&value.below(face, &x, &gradient, free)) {
             // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
             let low = value.below(face, &x, &gradient, |_| true);
@@ -57,7 +57,7 @@ struct Value {
 }
 
 impl Value {
-    fn new(face: &Face, z: &[Dyadic], x: &[Dyadic]) -> Self {
+    fn new(face: &ActiveBounds, z: &[Dyadic], x: &[Dyadic]) -> Self {
         let rows = z.iter().zip(face.rows());
         let losses: Dyadic = rows
             .map(|(z, row)| &row.p * &series::logistic(&(&row.b * z)))
@@ -81,7 +81,7 @@ impl Value {
     /// A lower bound of the minimum over models that differ from x in some columns alone.
     fn below(
         &self,
-        face: &Face,
+        face: &ActiveBounds,
         x: &[Dyadic],
         gradient: &[Dyadic],
         differ: impl Fn(usize) -> bool,
@@ -99,10 +99,10 @@ impl Value {
                 continue;
             }
             let is_held = match face.places[j] {
-                Place::Free => false,
+                Position::Free => false,
                 _ if column.low == column.high => true,
-                Place::Low => *g >= error,
-                Place::High => -g >= error,
+                Position::Low => *g >= error,
+                Position::High => -g >= error,
             };
             if !is_held {
                 low = low.minus(&Exact::new(&largest * &largest, column.ridge.shifted(1)));
@@ -112,7 +112,7 @@ impl Value {
     }
 
     /// No coefficient of the intercept with an objective of at most `high` is larger. Every entry is at most 1 in size.
-    fn reach(&self, face: &Face, intercept: &ExactColumn) -> Dyadic {
+    fn reach(&self, face: &ActiveBounds, intercept: &ExactColumn) -> Dyadic {
         // |x_j| ≤ √(2 high/λ_j), by a power of two.
         let others: Dyadic = (face.columns.iter())
             .filter(|column| !column.ridge.is_zero())

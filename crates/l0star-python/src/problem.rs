@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use crate::design;
 use crate::error::{guarded, refuse};
 use crate::rules::Rules;
-use crate::run::{self, Kept, Listeners, run};
+use crate::run::{self, Listeners, Saving, run};
 use crate::solution::{Price, Solution, complete};
 use crate::tally::Tally;
 
@@ -99,8 +99,8 @@ fn kept<T>(
     save_every: f64,
     resume: Option<&[u8]>,
     decode: impl FnOnce(&[u8]) -> l0star::Result<T>,
-) -> PyResult<Kept<T>> {
-    Ok(Kept {
+) -> PyResult<Saving<T>> {
+    Ok(Saving {
         every: duration(save_every).unwrap_or(Duration::MAX),
         resume: resume.map(decode).transpose().map_err(refuse)?,
     })

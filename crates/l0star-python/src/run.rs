@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use l0star::path::{Criteria, PathObserver, Point};
+use l0star::path::{Criteria, PathObserver, PathSize};
 use l0star::search::{Event, News};
 use l0star::{
     Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
@@ -247,7 +247,7 @@ impl Events {
 }
 
 /// How often a search is saved, if anybody listens, and what it goes on from.
-pub struct Kept<T> {
+pub struct Saving<T> {
     pub every: Duration,
     pub resume: Option<T>,
 }
@@ -292,7 +292,7 @@ pub fn solve(
     problem: &Problem,
     settings: &Settings,
     events: &Events,
-    kept: Kept<Checkpoint>,
+    kept: Saving<Checkpoint>,
 ) -> l0star::Result<Solution> {
     let mut follower = Follower::new(problem.k(), Instant::now());
     let mut run = Run::new(problem, settings).observe(Box::new(|event: &Event| {
@@ -324,7 +324,7 @@ pub fn prices(
     settings: &Settings,
     found: &l0star::Solution,
     events: &Events,
-    kept: Kept<Checkpoint>,
+    kept: Saving<Checkpoint>,
 ) -> l0star::Result<Vec<Price>> {
     let mut run = PriceRun::new(problem, settings, found);
     if events.checkpoints {
@@ -385,7 +385,7 @@ pub fn path(
     settings: &Settings,
     events: &Events,
     sizes: Vec<usize>,
-    kept: Kept<PathCheckpoint>,
+    kept: Saving<PathCheckpoint>,
 ) -> l0star::Result<Vec<Solution>> {
     let origin = Instant::now();
     let mut followers: Vec<Follower> = Vec::new();
@@ -413,7 +413,7 @@ pub fn path(
     }
     let points = run.solve()?;
     let mut followers = followers.into_iter().peekable();
-    let solution = |point: Point| {
+    let solution = |point: PathSize| {
         let follower = followers.next_if(|follower| follower.state.k == point.k);
         let history = follower.map(|follower| follower.history);
         let history = history.unwrap_or_default();
@@ -459,7 +459,7 @@ impl Searcher for Folds<'_> {
         &self,
         state: &mut PathState<'static>,
         settings: &Settings,
-    ) -> l0star::Result<Option<(Point, History)>> {
+    ) -> l0star::Result<Option<(PathSize, History)>> {
         let Some(k) = self.sizes.get(state.done()) else {
             return Ok(None);
         };
@@ -475,7 +475,7 @@ impl Searcher for Folds<'_> {
         Ok(point.map(|point| (point, follower.history)))
     }
 
-    fn score(&self, path: Path, point: &Point, history: History) -> l0star::Result<f64> {
+    fn score(&self, path: Path, point: &PathSize, history: History) -> l0star::Result<f64> {
         let found = point.solution.clone();
         let mut solution = Solution::new(point.k, found, point.criteria, history);
         solution.complete(&lock(&self.free));

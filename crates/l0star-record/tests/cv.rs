@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use l0star::path::Point;
+use l0star::path::PathSize;
 use l0star::{Batch, Design, PathState, Problem, Settings, solve};
 use l0star_record::cv::{CrossValidation, Folds, Path, Rule, Score, Searcher, Tally, choose};
 
@@ -82,11 +82,11 @@ impl Searcher for Data {
         &self,
         state: &mut PathState<'static>,
         settings: &Settings,
-    ) -> l0star::Result<Option<(Point, ())>> {
+    ) -> l0star::Result<Option<(PathSize, ())>> {
         Ok(state.step(settings)?.map(|point| (point, ())))
     }
 
-    fn score(&self, path: Path, point: &Point, (): ()) -> l0star::Result<f64> {
+    fn score(&self, path: Path, point: &PathSize, (): ()) -> l0star::Result<f64> {
         let solution = &point.solution;
         Ok(self.score_of(path, &solution.coefficients, solution.intercept))
     }

@@ -123,9 +123,10 @@ impl<'a> Proof<'a> {
 
     /// `no model with at most 3 features is better`.
     fn none_better(&self) -> String {
-        let better = match self.is_penalised {
-            true => "has a lower penalised objective",
-            false => "is better",
+        let better = if self.is_penalised {
+            "has a lower penalised objective"
+        } else {
+            "is better"
         };
         format!("{} {better}", self.no_model())
     }
@@ -215,9 +216,10 @@ impl<'a> Proof<'a> {
         }
         let mut text = format!(
             "{no_model} has {} below {} (the lower bound)",
-            match self.is_penalised {
-                true => "a penalised objective",
-                false => "an objective",
+            if self.is_penalised {
+                "a penalised objective"
+            } else {
+                "an objective"
             },
             at_least(bound, 12)
         );
@@ -321,9 +323,10 @@ impl<'a> Proof<'a> {
 
     /// The title of the section on the search.
     pub fn how(&self) -> &'static str {
-        match self.is_complete() {
-            true => "How it was proved",
-            false => "How it was found",
+        if self.is_complete() {
+            "How it was proved"
+        } else {
+            "How it was found"
         }
     }
 
@@ -371,9 +374,10 @@ impl<'a> Proof<'a> {
 
 /// `|coefficient| <= 2`.
 pub fn bounded(assumption: &Assumption) -> String {
-    let per = match assumption.standardized {
-        true => " per standard deviation",
-        false => "",
+    let per = if assumption.standardized {
+        " per standard deviation"
+    } else {
+        ""
     };
     format!("|coefficient|{per} <= {}", assumption.max_coefficient)
 }
@@ -424,16 +428,15 @@ fn title<'a>(all: impl IntoIterator<Item = Proof<'a>>, every: &str, one: &str) -
         optimal += usize::from(proof.is_optimal());
         assuming = proof.assuming();
     }
-    match optimal == count {
-        true => format!("the best model {every}, each proved optimal{assuming}"),
-        false => {
-            let of = match (count, one) {
-                (1, _) => format!("1 {one}"),
-                (_, "size") => format!("{count} sizes"),
-                _ => format!("{count} intervals of prices"),
-            };
-            format!("the best models found of {of}, {optimal} of them proved optimal{assuming}")
-        }
+    if optimal == count {
+        format!("the best model {every}, each proved optimal{assuming}")
+    } else {
+        let of = match (count, one) {
+            (1, _) => format!("1 {one}"),
+            (_, "size") => format!("{count} sizes"),
+            _ => format!("{count} intervals of prices"),
+        };
+        format!("the best models found of {of}, {optimal} of them proved optimal{assuming}")
     }
 }
 

@@ -90,12 +90,11 @@ fn in_percent(percent: f64, digits: usize) -> String {
     let precision = digits - 1;
     let rounded = format!("{percent:.precision$e}");
     let value: f64 = rounded.parse().unwrap_or(percent);
-    match (0.01..=1e4).contains(&value.abs()) {
-        true => {
-            let decimals = (precision as i32 - exponent(value)).max(0) as usize;
-            format!("{value:.decimals$}")
-        }
-        false => rounded,
+    if (0.01..=1e4).contains(&value.abs()) {
+        let decimals = (precision as i32 - exponent(value)).max(0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        rounded
     }
 }
 

@@ -224,9 +224,10 @@ fn selection(columns: &[&str]) -> String {
     let quoted = |name: &&str| {
         let is_plain = |letter: char| letter.is_alphanumeric() || "_.:=^ /%$#".contains(letter);
         let is_number = name.starts_with(|letter: char| letter.is_ascii_digit());
-        match name.chars().all(is_plain) && !is_number && name.trim() == *name {
-            true => name.to_string(),
-            false => format!("\"{}\"", name.replace('"', "\"\"")),
+        if name.chars().all(is_plain) && !is_number && name.trim() == *name {
+            name.to_string()
+        } else {
+            format!("\"{}\"", name.replace('"', "\"\""))
         }
     };
     columns.iter().map(quoted).collect::<Vec<_>>().join(",")
@@ -235,9 +236,10 @@ fn selection(columns: &[&str]) -> String {
 /// A word as a shell takes it.
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_.,:=/%@+-".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

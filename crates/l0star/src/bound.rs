@@ -42,7 +42,7 @@ impl Certified {
     }
 
     /// The larger of two bounds of the same node.
-    pub fn or(self, other: Self) -> Self {
+    pub fn tighter(self, other: Self) -> Self {
         Self(self.0.max(other.0))
     }
 
@@ -61,7 +61,7 @@ impl Certified {
     }
 
     /// The smaller of bounds of two nodes bounds both.
-    pub fn and(self, other: Self) -> Self {
+    pub fn weaker(self, other: Self) -> Self {
         Self(self.0.min(other.0))
     }
 
@@ -260,9 +260,10 @@ impl DualPoint {
         more: usize,
     ) -> f64 {
         let atom = self.feature_atom(problem, structure, leader);
-        match structure.priced {
-            true => atom * (1.0 + gamma(more + 12)) - structure.costs[leader],
-            false => atom,
+        if structure.priced {
+            atom * (1.0 + gamma(more + 12)) - structure.costs[leader]
+        } else {
+            atom
         }
     }
 

@@ -143,13 +143,12 @@ pub fn standard_errors(
     }
     let inverse = invert(curved, count).ok_or(Undetermined::Dependent)?;
     let product = multiply(&multiply(&inverse, &spread, count), &inverse, count);
-    let dispersion = match loss.is_quadratic() {
-        false => 1.0,
-        true => {
-            let residuals = z.iter().zip(&problem.b).zip(&problem.p);
-            let squares: f64 = residuals.map(|((z, b), p)| p * (z - b) * (z - b)).sum();
-            squares * n as f64 / (n - count) as f64
-        }
+    let dispersion = if loss.is_quadratic() {
+        let residuals = z.iter().zip(&problem.b).zip(&problem.p);
+        let squares: f64 = residuals.map(|((z, b), p)| p * (z - b) * (z - b)).sum();
+        squares * n as f64 / (n - count) as f64
+    } else {
+        1.0
     };
     let scale = dispersion / n as f64;
     let jacobian = local.jacobian();
@@ -200,9 +199,10 @@ impl<'p> Local<'p> {
         };
         let data: Vec<(usize, f64)> = columns.iter().map(own).collect();
         let held = |(j, x): (usize, f64)| {
-            let (low, high) = match j < problem.columns() {
-                true => problem.bounds(j),
-                false => (f64::NEG_INFINITY, f64::INFINITY),
+            let (low, high) = if j < problem.columns() {
+                problem.bounds(j)
+            } else {
+                (f64::NEG_INFINITY, f64::INFINITY)
             };
             x <= low || x >= high
         };

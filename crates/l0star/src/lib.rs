@@ -67,7 +67,7 @@ pub use prices::{Price, PriceRun, PriceSink, prices};
 pub use problem::{Design, Problem};
 pub use robust::{huber_delta, loss_for};
 pub use search::Checkpoint;
-pub use settings::{Ideas, Method, Model, RelaxationKind, Settings, Solution, Status, Use};
+pub use settings::{Mechanisms, Method, Model, RelaxationKind, Settings, Solution, Status, Use};
 pub use solve::{Run, solve, solve_observed};
 
 /// Parts of the engine for its own tests and benchmarks. They are not part of the interface and may change at any time.

@@ -52,7 +52,7 @@ pub struct PathRun<'p> {
     settings: Settings,
     sizes: Vec<usize>,
     observer: Option<PathObserver<'p>>,
-    done: Option<PointTaker<'p>>,
+    done: Option<PathSizeTaker<'p>>,
     sink: Option<(Duration, PathSink<'p>)>,
     resume: Option<PathCheckpoint>,
 }
@@ -61,14 +61,14 @@ pub struct PathRun<'p> {
 pub type PathObserver<'p> = Box<dyn FnMut(usize, &Event) + 'p>;
 
 /// Takes the sizes of a path, one after the other.
-pub type PointTaker<'p> = Box<dyn FnMut(&Point) + 'p>;
+pub type PathSizeTaker<'p> = Box<dyn FnMut(&PathSize) + 'p>;
 
 /// Takes the checkpoints of a path, on whichever thread they are made.
 pub type PathSink<'p> = Box<dyn FnMut(&PathCheckpoint) + Send + 'p>;
 
 /// One size of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct PathSize {
     /// At most so many selectable features.
     pub k: usize,
     /// The best model of that size, and what is proved of it.
@@ -120,7 +120,7 @@ impl<'p> PathRun<'p> {
     }
 
     /// Hands out every size when its search has ended. Its bound can still become better.
-    pub fn each(mut self, done: PointTaker<'p>) -> Self {
+    pub fn each(mut self, done: PathSizeTaker<'p>) -> Self {
         self.done = Some(done);
         self
     }
@@ -142,7 +142,7 @@ impl<'p> PathRun<'p> {
     }
 
     /// Solves every size. Where a size was stopped, those after it are still looked at, with what is left of the limits.
-    pub fn solve(mut self) -> Result<Vec<Point>> {
+    pub fn solve(mut self) -> Result<Vec<PathSize>> {
         self.settings.check()?;
         let start = Instant::now();
         let mut path = self.begin()?;
@@ -204,17 +204,17 @@ impl<'p> PathRun<'p> {
             |status: Status| status == Status::TimeLimit && own.is_none_or(|own| own > aside);
         let next = AtomicUsize::new(0);
         let mut solved = std::mem::take(&mut path.solved);
-        let shared = Mutex::new(&mut solved);
-        let shared = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let solutions = Mutex::new(&mut solved);
+        let solutions = || solutions.lock().unwrap_or_else(PoisonError::into_inner);
         let work = || -> Result<()> {
-            let mut common = path.common.clone();
+            let mut shared = path.shared.clone();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 if at >= path.sizes.len() {
                     return Ok(());
                 }
                 let known = {
-                    let solved = shared();
+                    let solved = solutions();
                     if solved[at].is_some() {
                         continue;
                     }
@@ -226,12 +226,12 @@ impl<'p> PathRun<'p> {
                 if let Some(saved) = &path.saved {
                     run = saved.attach(at, &problem, run);
                 }
-                let found = run.solve_next(&mut common, known.as_ref())?;
+                let found = run.solve_next(&mut shared, known.as_ref())?;
                 if let Some(saved) = &path.saved {
                     saved.leave(None);
                 }
                 if !is_left(found.status) {
-                    shared()[at] = Some(found);
+                    solutions()[at] = Some(found);
                 }
             }
         };
@@ -302,7 +302,7 @@ fn share_bounds(solutions: &mut [Solution], settings: &Settings) {
     }
 }
 
-impl Point {
+impl PathSize {
     fn new(problem: &Problem, k: usize, solution: Solution) -> Self {
         Self {
             k,

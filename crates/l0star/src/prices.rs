@@ -1,6 +1,6 @@
 //! What each choice of a model is worth: the cost of doing without a feature that was chosen, and of having one that was not.
 
-mod book;
+mod archive;
 mod together;
 mod twins;
 
@@ -17,8 +17,8 @@ use crate::search::checkpoint::Stamp;
 use crate::search::decision_models::DecisionModels;
 use crate::settings::{Method, Settings, Solution, Status};
 use crate::solve::Run;
-pub use book::PriceSink;
-use book::{Book, Keeping};
+pub use archive::PriceSink;
+use archive::{Keeping, PriceArchive};
 use together::Asked;
 use twins::Leaders;
 
@@ -215,10 +215,10 @@ impl<'p> PriceRun<'p> {
                         };
                         leaders.solve(&decisions, keeping)?
                     }
-                    None => together(problem, &settings, &chosen, &decisions, keeping)?,
+                    None => solve_together(problem, &settings, &chosen, &decisions, keeping)?,
                 }
             }
-            _ => apart(problem, &settings, &chosen, &decisions)?,
+            _ => solve_one_by_one(problem, &settings, &chosen, &decisions)?,
         };
         let base = (solution.lower_bound.unwrap_or(0.0), solution.objective);
         let prices = decisions.iter().zip(found);
@@ -231,7 +231,7 @@ impl<'p> PriceRun<'p> {
 }
 
 /// All decisions with what one search knows.
-fn together<'p>(
+fn solve_together<'p>(
     problem: &'p Problem,
     settings: &'p Settings,
     chosen: &'p [usize],
@@ -239,10 +239,12 @@ fn together<'p>(
     keeping: Option<Keeping<'p>>,
 ) -> Result<Vec<Option<Solution>>> {
     let known_models = Arc::new(DecisionModels::new(decisions.iter().copied()));
-    let book = match keeping {
+    let archive = match keeping {
         Some(keeping) => {
             let models = Arc::clone(&known_models);
-            Some(Book::new(problem, keeping, chosen, models, decisions)?)
+            Some(PriceArchive::new(
+                problem, keeping, chosen, models, decisions,
+            )?)
         }
         None => None,
     };
@@ -252,13 +254,13 @@ fn together<'p>(
         chosen,
         decisions,
         known_models,
-        book,
+        archive,
         enough: None,
     })
 }
 
 /// A run for each decision, on a problem in which it is made.
-fn apart(
+fn solve_one_by_one(
     problem: &Problem,
     settings: &Settings,
     chosen: &[usize],

@@ -61,8 +61,10 @@ pub struct Restricted<'p> {
     limits: Limits,
     /// P of the fit made last, without prices.
     objective: f64,
-    /// What the support fitted last costs, and of how many prices that is the sum.
-    cost: (f64, usize),
+    /// What the support fitted last costs.
+    cost: f64,
+    /// Of how many prices that is the sum.
+    priced: usize,
 }
 
 impl<'p> Restricted<'p> {
@@ -88,7 +90,8 @@ impl<'p> Restricted<'p> {
             target: Vec::new(),
             limits: Limits::none(),
             objective: f64::INFINITY,
-            cost: (0.0, 0),
+            cost: 0.0,
+            priced: 0,
         }
     }
 
@@ -119,7 +122,7 @@ impl<'p> Restricted<'p> {
     /// [`Restricted::fit`], given up on the way when the minimum will be above `cut` as far as one can see.
     pub(crate) fn fit_unless_above(&mut self, support: &[usize], cut: f64) -> Fit {
         self.begin(support);
-        self.descend(cut - self.cost.0)
+        self.descend(cut - self.cost)
     }
 
     /// The columns of a support, and nothing in them.
@@ -128,10 +131,8 @@ impl<'p> Restricted<'p> {
         self.columns.clear();
         self.columns.extend_from_slice(&problem.penalised);
         problem.expand_into(support, &mut self.columns);
-        self.cost = (
-            problem.cost(support),
-            support.len() + problem.included.len(),
-        );
+        self.cost = problem.cost(support);
+        self.priced = support.len() + problem.included.len();
         self.columns
             .extend_from_slice(problem.unpenalised.columns());
         let size = self.columns.len();
@@ -221,7 +222,7 @@ impl<'p> Restricted<'p> {
         self.objective = value;
         Fit {
             x: self.model().collect(),
-            objective: value + self.cost.0,
+            objective: value + self.cost,
         }
     }
 
@@ -246,10 +247,9 @@ impl<'p> Restricted<'p> {
             self.refine_slopes();
             problem.unpenalised.repair(problem, &mut self.alpha);
             let refined = leaf_bound(problem, &self.alpha, &self.columns[..penalised]);
-            bound = bound.or(refined);
+            bound = bound.tighter(refined);
         }
-        let (cost, terms) = self.cost;
-        bound.plus(cost, terms)
+        bound.plus(self.cost, self.priced)
     }
 
     /// The objective of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
@@ -264,7 +264,7 @@ impl<'p> Restricted<'p> {
         for (j, x) in self.columns.iter().zip(&self.x) {
             total.add_product(0.5 * problem.ridge[*j] * x, *x);
         }
-        total.add(self.cost.0);
+        total.add(self.cost);
         total.value()
     }
 

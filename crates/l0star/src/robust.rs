@@ -13,7 +13,7 @@ use crate::loss::{self, Huber, Loss, Quadratic};
 use crate::problem::{Builder, Problem};
 use crate::restricted::Restricted;
 use crate::search::Context;
-use crate::settings::{Ideas, Settings};
+use crate::settings::{Mechanisms, Settings};
 
 /// Where Huber's loss turns linear, in standard deviations of the noise.
 const TUNING: f64 = 1.345;
@@ -88,12 +88,12 @@ pub fn huber_delta(builder: &Builder) -> Result<f64> {
 
 /// The features that greedy steps choose.
 fn greedy(problem: &Problem) -> Vec<usize> {
-    let ideas = Ideas {
+    let mechanisms = Mechanisms {
         swaps: false,
-        ..Ideas::default()
+        ..Mechanisms::default()
     };
     let settings = Settings {
-        ideas,
+        mechanisms,
         ..Settings::default()
     };
     let mut context = Context::new(problem, &settings);

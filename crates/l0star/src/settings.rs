@@ -127,7 +127,7 @@ pub enum Use {
 /// The mechanisms of `best-first`, each of which can be switched off to see what it is worth
 /// (`cargo xtask bench ablation`). All are on by default; no result depends on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ideas {
+pub struct Mechanisms {
     /// Everything in Gram form, where that applies; else in matrix form.
     pub gram: bool,
     /// Columns that one dual point rules out dropped before a Gram matrix of at least so many multiplications is made.
@@ -154,7 +154,7 @@ pub struct Ideas {
     pub primal: bool,
 }
 
-impl Default for Ideas {
+impl Default for Mechanisms {
     fn default() -> Self {
         Self {
             gram: true,
@@ -196,7 +196,7 @@ const DEFAULT_LIST: usize = 1000;
 /// | `node_limit` | none | nodes taken from the frontier | |
 /// | `memory_limit` | none | bytes of open nodes and their frames; from half of it on `best-first` plunges depth first | |
 /// | `threads` | 1 | threads that search, for `best-first`; see below | ≥ 1, at most four per core are started |
-/// | `ideas` | all | mechanisms of `best-first`, for the ablation | |
+/// | `mechanisms` | all | mechanisms of `best-first`, for the ablation | |
 /// | `solo` | 0 | how long one thread searches before the others join | |
 /// | `interrupt` | none | set it to true from anywhere to stop | |
 ///
@@ -240,7 +240,7 @@ pub struct Settings {
     /// Limit on the bytes of open nodes and their frames.
     pub memory_limit: Option<u64>,
     /// Mechanisms of `best-first`.
-    pub ideas: Ideas,
+    pub mechanisms: Mechanisms,
     /// Threads that search (`method=best-first`); `None` is one.
     pub threads: Option<NonZeroUsize>,
     /// How long one thread searches before the others join: a run that is over by then is repeatable.
@@ -264,7 +264,7 @@ impl Default for Settings {
             search_time_limit: None,
             node_limit: None,
             memory_limit: None,
-            ideas: Ideas::default(),
+            mechanisms: Mechanisms::default(),
             threads: None,
             solo: Duration::ZERO,
             interrupt: None,

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::gram::relaxation::GramRelaxation;
 use crate::gram::root::MAX_COLUMNS;
 use crate::heuristic;
-use crate::prepare::common::Common;
 use crate::prepare::enumeration;
+use crate::prepare::shared::SharedWork;
 use crate::prepare::start::{self, Prepared};
 use crate::primal;
 use crate::problem::{Problem, Structure};
@@ -187,21 +187,25 @@ impl<'p> Run<'p> {
 
     /// Solves.
     pub fn solve(self) -> Result<Solution> {
-        self.solve_next(&mut Common::single(), None)
+        self.solve_next(&mut SharedWork::single(), None)
     }
 
     /// Solves after runs on problems that differ in k alone, with what they have in common; `known`: the best model of a
     /// smaller k.
-    pub(crate) fn solve_next(self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
+    pub(crate) fn solve_next(
+        self,
+        shared: &mut SharedWork,
+        known: Option<&Model>,
+    ) -> Result<Solution> {
         let is_best_first = self.settings.method == Method::BestFirst;
         match self.problem.leading()?.filter(|_| is_best_first) {
-            Some(leading) => twins::solve(self, &leading, common, known),
-            None => self.solve_whole(common, known),
+            Some(leading) => twins::solve(self, &leading, shared, known),
+            None => self.solve_whole(shared, known),
         }
     }
 
     /// Solves the problem as it is, twins included.
-    fn solve_whole(mut self, common: &mut Common, known: Option<&Model>) -> Result<Solution> {
+    fn solve_whole(mut self, shared: &mut SharedWork, known: Option<&Model>) -> Result<Solution> {
         self.settings.check()?;
         let problem = self.problem;
         let settings = &self.settings.clone();
@@ -244,7 +248,7 @@ impl<'p> Run<'p> {
         }
         context.save_to(taken_up.saver);
         let found = match settings.method {
-            Method::BestFirst => best_first(context, resumed, common, ToTheEnd { settings }),
+            Method::BestFirst => best_first(context, resumed, shared, ToTheEnd { settings }),
             Method::Paper => paper(context, settings),
             Method::Exhaustive => {
                 context.enter(Phase::Search);
@@ -277,7 +281,7 @@ pub(crate) trait Driver<'p> {
 
     /// Whether nothing of what is open in `state` has to be looked at, with this to beat.
     fn is_over(&self, state: &State, cut: f64) -> bool {
-        state.open.iter().all(|node| node.low >= cut)
+        state.open.iter().all(|node| node.bound >= cut)
     }
 
     /// It ended before there were nodes, or all of the nodes of `state` were done with.
@@ -318,12 +322,12 @@ impl<'p> Driver<'p> for ToTheEnd<'_> {
 pub(crate) fn best_first<'p, D: Driver<'p>>(
     mut context: Context<'p>,
     resumed: Option<State>,
-    common: &mut Common,
+    shared: &mut SharedWork,
     driver: D,
 ) -> D::Outcome {
     let problem = context.problem;
     context.model_searches = Some(primal::for_problem);
-    context.optima = common.optima();
+    context.optima = shared.optima();
     // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
     let started = resumed.filter(|state| state.started);
     let cut = context.incumbents.cut();
@@ -340,7 +344,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
     let alive = started.as_ref().map(State::alive);
     // Sets to start from need not be good ones.
     let given = started.is_none() && context.incumbents.first().is_some();
-    if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), common) {
+    if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), shared) {
         if prepared.first.is_none() && started.is_none() {
             return enumerated(context, driver);
         }
@@ -371,24 +375,24 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         context.enter(Phase::Root);
         let start = context.incumbents.first().map(|incumbent| incumbent.fit.x);
         let start = start.unwrap_or_default();
-        if let Some(backend) = start::structured(&mut context, common) {
+        if let Some(backend) = start::structured(&mut context, shared) {
             let relaxation = Structured::new(backend, &start);
             return binary(context, relaxation, started, driver);
         }
-        let rows = Rows::new(problem, context.ideas, &context.limits);
+        let rows = Rows::new(problem, context.mechanisms, &context.limits);
         let relaxation = Structured::new(rows, &start);
         return binary(context, relaxation, started, driver);
     }
     // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
     // than a Newton system should have.
     if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
-        if let Some(relaxation) = common.working(&context).cloned() {
+        if let Some(relaxation) = shared.working(&context).cloned() {
             return binary(context, relaxation, started, driver);
         }
         let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
         return binary(context, relaxation, started, driver);
     }
-    let mut relaxation = NewtonRows::within(problem, context.ideas, &context.limits);
+    let mut relaxation = NewtonRows::within(problem, context.mechanisms, &context.limits);
     if let Some(incumbent) = context.incumbents.first() {
         relaxation.start_at(&incumbent.fit.x);
     }
@@ -410,7 +414,7 @@ fn gram_tree(prepared: Prepared<'_>) -> BinaryTree<GramRelaxation<'_>> {
 fn closes_root(context: &mut Context) -> bool {
     let (mark, counters) = (context.evidence.mark(), context.counters);
     let problem = context.problem;
-    let prepared = Prepared::new(problem, context, None, &mut Common::single());
+    let prepared = Prepared::new(problem, context, None, &mut SharedWork::single());
     let closed = prepared.is_some_and(|prepared| {
         let is_empty = prepared.first.is_none();
         let mut tree = gram_tree(prepared);

@@ -7,15 +7,17 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use common::Random;
-use l0star::{Checkpoint, Design, Ideas, Problem, Run, Settings, Solution, Status, Use, solve};
+use l0star::{
+    Checkpoint, Design, Mechanisms, Problem, Run, Settings, Solution, Status, Use, solve,
+};
 
 /// Boxes wherever they apply, small sizes too.
 fn with_boxes() -> Settings {
     Settings {
-        ideas: Ideas {
+        mechanisms: Mechanisms {
             boxes: Use::Always,
             enumeration: false,
-            ..Ideas::default()
+            ..Mechanisms::default()
         },
         ..Settings::default()
     }
@@ -212,10 +214,10 @@ fn boxes_solve_what_bounds_without_them_do_not() {
     assert_eq!(found.status, Status::Optimal, "{} nodes", found.nodes);
     assert_eq!(found.support, [3, 20, 41, 77]);
     let without = Settings {
-        ideas: Ideas {
+        mechanisms: Mechanisms {
             boxes: Use::Never,
             enumeration: false,
-            ..Ideas::default()
+            ..Mechanisms::default()
         },
         ..few
     };

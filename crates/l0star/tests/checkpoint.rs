@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::stopped::{NEVER, limited, refuses_damage};
 use common::{Case, Random, hard, random_case};
 use l0star::{
-    Checkpoint, Design, Ideas, Method, Problem, Run, Settings, Solution, Status, loss, solve,
+    Checkpoint, Design, Mechanisms, Method, Problem, Run, Settings, Solution, Status, loss, solve,
 };
 
 /// One run of at most so many nodes: its result, and the bytes that it leaves behind.
@@ -129,9 +129,9 @@ fn wide_data_go_on_from_the_middle_of_their_screening() {
 fn goes_on_from_its_screening(problem: &Problem, least: usize) {
     // Enumerated, a small budget needs no screening.
     let settings = Settings {
-        ideas: Ideas {
+        mechanisms: Mechanisms {
             enumeration: false,
-            ..Ideas::default()
+            ..Mechanisms::default()
         },
         ..Settings::default()
     };

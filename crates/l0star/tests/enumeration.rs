@@ -175,13 +175,13 @@ impl Data {
 
 fn without() -> Settings {
     let mut settings = Settings::default();
-    settings.ideas.enumeration = false;
+    settings.mechanisms.enumeration = false;
     settings
 }
 
 /// Without proved boxes, which leave too few nodes to be worth enumerating.
 fn without_boxes(mut settings: Settings) -> Settings {
-    settings.ideas.boxes = Use::Never;
+    settings.mechanisms.boxes = Use::Never;
     settings
 }
 
@@ -253,13 +253,13 @@ fn lists_are_whole() {
     for seed in 0..10 {
         let data = draw(seed, "quadratic", 11);
         let problem = data.problem(4);
-        let settings = |ideas| Settings {
+        let settings = |mechanisms| Settings {
             top: std::num::NonZeroUsize::new(5),
-            ideas,
+            mechanisms,
             ..Settings::default()
         };
-        let with = solve(&problem, &settings(Settings::default().ideas)).unwrap();
-        let plain = solve(&problem, &settings(without().ideas)).unwrap();
+        let with = solve(&problem, &settings(Settings::default().mechanisms)).unwrap();
+        let plain = solve(&problem, &settings(without().mechanisms)).unwrap();
         let sets = |found: &Solution| -> Vec<Vec<usize>> {
             let models = found.solutions.iter();
             models.map(|model| model.support.clone()).collect()

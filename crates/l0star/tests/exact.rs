@@ -12,8 +12,8 @@ use cases::cases;
 use common::{Random, dense_case, random_case};
 use l0star::search::{Event, News};
 use l0star::{
-    Design, Error, Ideas, Method, Problem, RelaxationKind, Settings, Solution, Status, Use, loss,
-    solve, solve_observed,
+    Design, Error, Mechanisms, Method, Problem, RelaxationKind, Settings, Solution, Status, Use,
+    loss, solve, solve_observed,
 };
 use proptest::prelude::*;
 
@@ -98,8 +98,8 @@ proptest! {
 }
 
 /// Any subset of the mechanisms.
-fn ideas() -> impl Strategy<Value = Ideas> {
-    any::<[bool; 13]>().prop_map(|on| Ideas {
+fn mechanisms() -> impl Strategy<Value = Mechanisms> {
+    any::<[bool; 13]>().prop_map(|on| Mechanisms {
         gram: on[0],
         lifting: on[1],
         spreading: on[2],
@@ -123,10 +123,10 @@ proptest! {
     #![proptest_config(cases(500, 5))]
 
     #[test]
-    fn no_result_depends_on_the_mechanisms(seed in any::<u64>(), loss in losses(), ideas in ideas()) {
+    fn no_result_depends_on_the_mechanisms(seed in any::<u64>(), loss in losses(), mechanisms in mechanisms()) {
         let case = random_case(seed, loss);
-        let settings = Settings { ideas, ..Settings::new(Method::BestFirst) };
-        check(&case.problem, &settings, &format!("{} {ideas:?}", case.words))?;
+        let settings = Settings { mechanisms, ..Settings::new(Method::BestFirst) };
+        check(&case.problem, &settings, &format!("{} {mechanisms:?}", case.words))?;
     }
 }
 
@@ -343,7 +343,7 @@ fn the_units_of_the_response_do_not_matter() {
                 };
                 let loss = loss::by_name(name, unit).unwrap();
                 let mut settings = Settings::default();
-                settings.ideas.gram = gram;
+                settings.mechanisms.gram = gram;
                 solve(&builder.loss(loss).build().unwrap(), &settings).unwrap()
             };
             let kinds = ["plain", "intercept", "groups", "signs"];

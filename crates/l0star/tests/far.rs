@@ -76,9 +76,10 @@ fn the_optimum_is_that_of_exact_arithmetic() {
             for is_sparse in [false, true] {
                 let seed = 10 * at as u64 + u64::from(standardize);
                 let (columns, y) = drawn(seed, 12, 10f64.powi(power));
-                let design = match is_sparse {
-                    true => compress(&columns, |_| false),
-                    false => Design::dense(12, 4, columns.concat()).unwrap(),
+                let design = if is_sparse {
+                    compress(&columns, |_| false)
+                } else {
+                    Design::dense(12, 4, columns.concat()).unwrap()
                 };
                 let problem = Problem::builder(design, y.clone())
                     .k(k)

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use common::{Case, Random, random_case};
 use l0star::heuristic::{Omp, supports};
 use l0star::internals::Restricted;
-use l0star::{Design, Ideas, Method, Problem, Settings, Solution, Status, loss, solve};
+use l0star::{Design, Mechanisms, Method, Problem, Settings, Solution, Status, loss, solve};
 
 const METHODS: [Method; 4] = [Method::Omp, Method::Iht, Method::Htp, Method::Diht];
 
@@ -353,10 +353,10 @@ fn on_an_orthogonal_design_without_a_dual_gap_the_dual_method_does_too() {
 fn swaps_improve_the_first_model_of_every_smooth_loss() {
     let first = |problem: &Problem, swaps: bool| {
         let settings = Settings {
-            ideas: Ideas {
+            mechanisms: Mechanisms {
                 swaps,
                 gram: false,
-                ..Ideas::default()
+                ..Mechanisms::default()
             },
             node_limit: Some(0),
             ..Settings::new(Method::BestFirst)

@@ -13,7 +13,7 @@ use cases::cases;
 use common::{hard, random_case};
 use l0star::internals::Restricted;
 use l0star::{
-    Checkpoint, Error, Ideas, Method, Problem, Run, Settings, Solution, Status, loss, solve,
+    Checkpoint, Error, Mechanisms, Method, Problem, Run, Settings, Solution, Status, loss, solve,
 };
 use proptest::prelude::*;
 
@@ -160,8 +160,8 @@ proptest! {
         fixing in any::<bool>(), lifting in any::<bool>(),
     ) {
         let case = random_case(seed, loss);
-        let ideas = Ideas { gram, fixing, lifting, ..Ideas::default() };
-        let settings = Settings { ideas, ..many(Some(top), None) };
+        let mechanisms = Mechanisms { gram, fixing, lifting, ..Mechanisms::default() };
+        let settings = Settings { mechanisms, ..many(Some(top), None) };
         check(&case.problem, &settings, &case.words)?;
     }
 }

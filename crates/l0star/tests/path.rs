@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use cases::cases;
 use common::{hard, random_case, ruled_case};
-use l0star::path::{Criteria, Point};
+use l0star::path::{Criteria, PathSize};
 use l0star::{Design, Method, PathRun, Problem, Settings, Status, loss, solve};
 use proptest::prelude::*;
 
-fn path(problem: &Problem, settings: &Settings, last: usize) -> Vec<Point> {
+fn path(problem: &Problem, settings: &Settings, last: usize) -> Vec<PathSize> {
     PathRun::new(problem, settings, 0..=last).solve().unwrap()
 }
 
@@ -28,7 +28,7 @@ fn threads(count: usize) -> Settings {
 }
 
 /// Whether no objective rises and no bound is below that of a larger size.
-fn is_monotone(path: &[Point]) -> bool {
+fn is_monotone(path: &[PathSize]) -> bool {
     path.windows(2).all(|pair| {
         let (small, large) = (&pair[0].solution, &pair[1].solution);
         large.objective <= small.objective

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use common::stopped::{NEVER, limited, refuses_damage};
 use common::{hard, random_case, ruled_case};
-use l0star::path::Point;
+use l0star::path::PathSize;
 use l0star::{
     Checkpoint, Error, Method, PathCheckpoint, PathRun, Problem, Run, Settings, Status, loss,
 };
@@ -22,7 +22,7 @@ fn run(
     settings: &Settings,
     sizes: RangeInclusive<usize>,
     saved: Option<&[u8]>,
-) -> (Vec<Point>, Vec<u8>) {
+) -> (Vec<PathSize>, Vec<u8>) {
     let mut left = Vec::new();
     let sink = Box::new(|checkpoint: &PathCheckpoint| left = checkpoint.encode());
     let mut run = PathRun::new(problem, settings, sizes).save(NEVER, sink);
@@ -34,7 +34,7 @@ fn run(
     (found, left)
 }
 
-fn is_open(path: &[Point]) -> bool {
+fn is_open(path: &[PathSize]) -> bool {
     let mut points = path.iter();
     points.any(|point| point.solution.status.stopped_early())
 }
@@ -44,7 +44,7 @@ fn in_pieces(
     problem: &Problem,
     settings: &Settings,
     sizes: RangeInclusive<usize>,
-) -> (Vec<Point>, usize) {
+) -> (Vec<PathSize>, usize) {
     let (mut found, mut saved) = run(problem, settings, sizes.clone(), None);
     let mut runs = 1;
     while is_open(&found) {
@@ -136,7 +136,7 @@ fn an_interrupt_loses_nothing() {
         ..Settings::default()
     };
     let (found, left) = run(&problem, &interrupted, sizes, Some(&saved));
-    let status = |point: &Point| point.solution.status == Status::Interrupted;
+    let status = |point: &PathSize| point.solution.status == Status::Interrupted;
     assert!(found.iter().any(status));
     let after = PathCheckpoint::decode(&left).unwrap();
     assert_eq!(after.nodes(), before.nodes());

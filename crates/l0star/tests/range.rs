@@ -111,9 +111,10 @@ fn weights_too_far_apart_are_refused() {
 fn columns_whose_products_underflow_are_refused() {
     let build = |size: f64, response: f64, sparse: bool| {
         let column = [1.0, -2.0, 4.0, 0.5].map(|v| v * size).to_vec();
-        let design = match sparse {
-            false => Design::dense(4, 1, column),
-            true => Design::sparse(4, 1, vec![0, 4], vec![0, 1, 2, 3], column),
+        let design = if sparse {
+            Design::sparse(4, 1, vec![0, 4], vec![0, 1, 2, 3], column)
+        } else {
+            Design::dense(4, 1, column)
         };
         let response = [1.0, 2.0, 3.0, -1.0].map(|v| v * response).to_vec();
         let builder = Problem::builder(design.unwrap(), response);

@@ -115,10 +115,14 @@ fn sparse_columns_far_from_zero_keep_their_bounds_valid() {
     let columns: Vec<Vec<f64>> = (0..d)
         .map(|j| {
             let full = j % 5 == 0;
-            let mut entry = || match full {
-                true => 1e7 + random.normal(),
-                false if random.chance(0.03) => random.normal(),
-                false => 0.0,
+            let mut entry = || {
+                if full {
+                    1e7 + random.normal()
+                } else if random.chance(0.03) {
+                    random.normal()
+                } else {
+                    0.0
+                }
             };
             (0..n).map(|_| entry()).collect()
         })

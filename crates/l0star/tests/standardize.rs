@@ -111,9 +111,10 @@ fn draw(seed: u64, loss: &'static str) -> Case {
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     });
     let bounds: Vec<(f64, f64)> = bounds.collect();
-    let groups = match random.chance(0.3) {
-        true => vec![vec![0, d - 1]],
-        false => Vec::new(),
+    let groups = if random.chance(0.3) {
+        vec![vec![0, d - 1]]
+    } else {
+        Vec::new()
     };
     let (k, ridge) = (1 + random.below(d), 10f64.powf(-4.0 * random.uniform()));
     let intercept = random.chance(0.6);
@@ -182,10 +183,12 @@ impl Case {
             let counted = column.iter().zip(&self.weights).filter(|(_, w)| **w > 0.0);
             let (mut counted, first) = (counted.clone(), counted.clone().next().unwrap());
             let constant = counted.all(|(v, _)| v == first.0);
-            match constant {
-                false => sd,
-                true if *first.0 == 0.0 => 1.0,
-                true => first.0.abs(),
+            if !constant {
+                sd
+            } else if *first.0 == 0.0 {
+                1.0
+            } else {
+                first.0.abs()
             }
         };
         self.columns.iter().map(deviation).collect()

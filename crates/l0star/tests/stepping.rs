@@ -17,7 +17,7 @@ use l0star::internals::Sga;
 use l0star::internals::Working;
 use l0star::internals::{Pdal, pdal};
 use l0star::search::{Context, Event, News, Progress, Search, Tree};
-use l0star::{Ideas, Method, Problem, Settings, Status, loss, solve, solve_observed};
+use l0star::{Mechanisms, Method, Problem, Settings, Status, loss, solve, solve_observed};
 
 /// Every third step is stopped once, and taken again.
 fn stop_and_step_on<T: Tree>(problem: &Problem, base: &Settings, tree: T) {
@@ -64,7 +64,7 @@ fn an_interrupted_search_can_be_stepped_on_to_the_same_optimum() {
     stop_and_step_on(&problem, &ordered, OrderedTree::new(pdal, true, true));
     // The engine takes quadratic problems over from this tree.
     let labels = hard("logistic");
-    let tree = BinaryTree::new(NewtonRows::new(&labels, Ideas::default()));
+    let tree = BinaryTree::new(NewtonRows::new(&labels, Mechanisms::default()));
     stop_and_step_on(&labels, &binary, tree);
 }
 

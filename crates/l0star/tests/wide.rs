@@ -60,9 +60,12 @@ fn intervals_hold_the_prices_of_wide_problems_wherever_they_are_stopped() {
             for j in [0, 10, 77, 2000, 3004] {
                 let price = &found[j];
                 assert_eq!(price.feature, j);
-                let with = |i: usize| match price.chosen {
-                    true => vec![best.support[usize::from(best.support[0] == j)], i],
-                    false => vec![j, i],
+                let with = |i: usize| {
+                    if price.chosen {
+                        vec![best.support[usize::from(best.support[0] == j)], i]
+                    } else {
+                        vec![j, i]
+                    }
                 };
                 let others = (0..COLUMNS).filter(|i| *i != j);
                 // Without a chosen feature the other one need not be in: a bound from above is what this is then.

@@ -118,12 +118,12 @@ fn drawn(case: &Case, random: &mut Random) -> Settings {
         _ => Settings::default(),
     };
     // A Gram matrix, or rows; columns screened first, or not.
-    settings.ideas.gram = random.chance(0.8);
+    settings.mechanisms.gram = random.chance(0.8);
     if random.chance(0.3) {
-        settings.ideas.screen_from = 0;
+        settings.mechanisms.screen_from = 0;
     }
     if random.chance(0.3) {
-        settings.ideas.boxes = Use::Always;
+        settings.mechanisms.boxes = Use::Always;
     }
     settings
 }

@@ -42,14 +42,13 @@ impl Originals {
         for (name, bytes) in samples::files() {
             ground.put(&name, &bytes)?;
             let checked = [".gz", ".zst", ".npz"];
-            let columns = match checked.iter().any(|end| name.ends_with(end)) {
-                true => {
-                    let ran = ground
-                        .program
-                        .run(&ground.folder, &["inspect", &name, "--json"])?;
-                    Some(columns(&ran.stdout)?)
-                }
-                false => None,
+            let columns = if checked.iter().any(|end| name.ends_with(end)) {
+                let ran = ground
+                    .program
+                    .run(&ground.folder, &["inspect", &name, "--json"])?;
+                Some(columns(&ran.stdout)?)
+            } else {
+                None
             };
             data.push(Sample {
                 name,
@@ -158,9 +157,10 @@ fn checkpoint(ground: &Ground, bytes: &[u8]) -> Result<(), Finding> {
     let arguments: Vec<&str> = SEARCH.iter().chain(&resumed).copied().collect();
     let ran = ground.program.run(&ground.folder, &arguments)?;
     let is_refused = ran.code == 2 || ran.code == 3;
-    match is_refused || bytes == ground.files.checkpoint {
-        true => Ok(()),
-        false => Err("a damaged checkpoint was resumed".into()),
+    if is_refused || bytes == ground.files.checkpoint {
+        Ok(())
+    } else {
+        Err("a damaged checkpoint was resumed".into())
     }
 }
 

@@ -16,7 +16,7 @@ use instances::{FAMILIES, HARDER, LONG, Source};
 use l0star::internals::NewtonRows;
 use l0star::internals::OrderedTree;
 use l0star::search::{Context, Search};
-use l0star::{Ideas, Method, PathRun, Problem, Settings, Solution, Use, solve};
+use l0star::{Mechanisms, Method, PathRun, Problem, Settings, Solution, Use, solve};
 
 /// A harder instance is left after this.
 const HARD_LIMIT: Duration = Duration::from_secs(60);
@@ -95,7 +95,7 @@ fn range(words: &str) -> Result<RangeInclusive<u64>, String> {
 /// can do with much less, since every node whose bound is below the optimum has to be split.
 fn calls_with_exact_bounds(problem: &Problem) -> f64 {
     let settings = Settings::new(Method::Paper);
-    let relaxation = NewtonRows::new(problem, settings.ideas);
+    let relaxation = NewtonRows::new(problem, settings.mechanisms);
     let context = Context::new(problem, &settings);
     let mut search = Search::new(context, OrderedTree::new(relaxation, true, true));
     search.run(&settings);
@@ -178,29 +178,35 @@ fn most_over(own: &[Run], paper: &[Run]) -> f64 {
     excess.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// A mechanism: its name, and the ideas without it.
-type Mechanism = (&'static str, fn(&mut Ideas));
+/// A mechanism: its name, and the mechanisms without it.
+type Mechanism = (&'static str, fn(&mut Mechanisms));
 
 /// Every mechanism that can be switched off.
 const MECHANISMS: &[Mechanism] = &[
     ("all on", |_| {}),
-    ("no Gram form", |ideas| ideas.gram = false),
-    ("no screening before the Gram matrix", |ideas| {
-        ideas.screen_from = u64::MAX
+    ("no Gram form", |mechanisms| mechanisms.gram = false),
+    ("no screening before the Gram matrix", |mechanisms| {
+        mechanisms.screen_from = u64::MAX
     }),
-    ("no enumeration", |ideas| ideas.enumeration = false),
-    ("no lift", |ideas| ideas.lifting = false),
-    ("lifts spread evenly", |ideas| ideas.spreading = false),
-    ("no re-framing", |ideas| ideas.reframing = false),
-    ("no proved boxes", |ideas| ideas.boxes = Use::Never),
-    ("no slack of ridges", |ideas| ideas.slack = false),
-    ("no fixing", |ideas| ideas.fixing = false),
-    ("splitting on the largest coefficient", |ideas| {
-        ideas.gains = false
+    ("no enumeration", |mechanisms| {
+        mechanisms.enumeration = false
     }),
-    ("no swaps", |ideas| ideas.swaps = false),
-    ("no search for models of its own", |ideas| {
-        ideas.primal = false
+    ("no lift", |mechanisms| mechanisms.lifting = false),
+    ("lifts spread evenly", |mechanisms| {
+        mechanisms.spreading = false
+    }),
+    ("no re-framing", |mechanisms| mechanisms.reframing = false),
+    ("no proved boxes", |mechanisms| {
+        mechanisms.boxes = Use::Never
+    }),
+    ("no slack of ridges", |mechanisms| mechanisms.slack = false),
+    ("no fixing", |mechanisms| mechanisms.fixing = false),
+    ("splitting on the largest coefficient", |mechanisms| {
+        mechanisms.gains = false
+    }),
+    ("no swaps", |mechanisms| mechanisms.swaps = false),
+    ("no search for models of its own", |mechanisms| {
+        mechanisms.primal = false
     }),
 ];
 
@@ -220,7 +226,7 @@ pub fn ablation(only: &str) -> Result<(), String> {
             time_limit: Some(ABLATION_LIMIT),
             ..Settings::new(Method::BestFirst)
         };
-        switch(&mut settings.ideas);
+        switch(&mut settings.mechanisms);
         let mut cells = vec![(*mechanism).to_owned()];
         for (_, source, seeds) in &instances {
             let mut runs = Vec::new();
@@ -269,7 +275,7 @@ fn stopped_ablation(only: &str) -> Result<(), String> {
             time_limit: Some(ABLATION_LIMIT),
             ..Settings::new(Method::BestFirst)
         };
-        switch(&mut settings.ideas);
+        switch(&mut settings.mechanisms);
         let mut cells = vec![(*mechanism).to_owned()];
         for ((_, source), usual) in instances.iter().zip(&mut usual) {
             let found = solve(&source.problem(1)?, &settings).map_err(text)?;

@@ -7,7 +7,7 @@
 use std::num::NonZeroUsize;
 
 use l0star::internals::{Probed, probe};
-use l0star::{Design, Ideas, Method, Problem, Settings, Use, loss};
+use l0star::{Design, Mechanisms, Method, Problem, Settings, Use, loss};
 
 use super::common::Random;
 
@@ -88,10 +88,10 @@ impl Case {
     /// Boxes wherever they apply; in turn small sizes by trees, by enumeration, on two threads, and in pieces.
     pub fn configurations(case: u64) -> Vec<Settings> {
         let boxed = |enumeration| Settings {
-            ideas: Ideas {
+            mechanisms: Mechanisms {
                 boxes: Use::Always,
                 enumeration,
-                ..Ideas::default()
+                ..Mechanisms::default()
             },
             ..Settings::new(Method::BestFirst)
         };

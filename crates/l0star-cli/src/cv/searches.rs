@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use l0star::batch::room_for;
-use l0star::path::Point;
+use l0star::path::PathSize;
 use l0star::{Batch, BatchCheckpoint, BatchPlan, PathState, Problem, Settings, Solution};
 use l0star_record::cv::{CrossValidation, Folds, Path, Score, Searcher, Tally};
 use l0star_report::text::significant;
@@ -169,13 +169,13 @@ impl Searcher for Plan<'_> {
         &self,
         state: &mut PathState<'static>,
         settings: &Settings,
-    ) -> Result<Option<(Point, ())>, Failure> {
+    ) -> Result<Option<(PathSize, ())>, Failure> {
         let point = state.step(settings);
         let point = point.map_err(|error| self.searches.explain(error))?;
         Ok(point.map(|point| (point, ())))
     }
 
-    fn score(&self, path: Path, point: &Point, (): ()) -> Result<f64, Failure> {
+    fn score(&self, path: Path, point: &PathSize, (): ()) -> Result<f64, Failure> {
         let inside = self.weights(path.fold, true);
         let solution = &point.solution;
         let columns = self.task.rules.columns(&solution.support);
@@ -186,7 +186,7 @@ impl Searcher for Plan<'_> {
         Ok(self.score.of(&predicted, &self.task.response, &inside))
     }
 
-    fn entered(&self, path: Path, point: &Point, score: f64, tally: &Tally) {
+    fn entered(&self, path: Path, point: &PathSize, score: f64, tally: &Tally) {
         self.bar.inc(1);
         if !self.log {
             return;

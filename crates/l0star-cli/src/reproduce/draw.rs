@@ -282,7 +282,7 @@ fn draw_panel<B: DrawingBackend>(
 }
 
 /// A mark on the axes as they are drawn.
-struct Place {
+struct PlotArea {
     x: f64,
     y: f64,
     low: f64,
@@ -292,7 +292,7 @@ struct Place {
     cut_off: bool,
 }
 
-fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<Place> {
+fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<PlotArea> {
     // A bar that goes down to zero or below is drawn to where the axis ends.
     let on_axis = |value: f64| match log {
         true if value > 0.0 => value.log10().clamp(y.low, y.high),
@@ -300,7 +300,7 @@ fn curve(series: &Series, log: bool, beside: f64, y: &Range) -> Vec<Place> {
         false => value.clamp(y.low, y.high),
     };
     let drawn = series.marks.iter().filter(|mark| mark.mean.is_finite());
-    let place = |mark: &Mark| Place {
+    let place = |mark: &Mark| PlotArea {
         x: mark.x + beside,
         y: on_axis(mark.mean),
         low: on_axis(mark.mean - mark.deviation),
@@ -345,10 +345,12 @@ fn decades(marks: &[&Mark]) -> Range {
         .copied()
         .fold(f64::NEG_INFINITY, f64::max)
         .ceil();
-    let (low, high) = match low < high {
-        true => (low, high),
-        false if low.is_finite() => (low - 1.0, low + 1.0),
-        false => (0.0, 1.0),
+    let (low, high) = if low < high {
+        (low, high)
+    } else if low.is_finite() {
+        (low - 1.0, low + 1.0)
+    } else {
+        (0.0, 1.0)
     };
     let step = ((high - low) / 6.0).ceil().max(1.0);
     let ticks = (0..=(high - low) as usize)

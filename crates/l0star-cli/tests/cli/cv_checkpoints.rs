@@ -62,9 +62,10 @@ fn a_cross_validation_aborted_again_and_again_loses_nothing() {
             assert!(left.nodes() >= nodes, "{} after {nodes}", left.nodes());
             assert!(finished.iter().all(|at| left.finished().contains(at)));
             (nodes, finished) = (left.nodes(), left.finished());
-            match finished.len() >= ON_FOLDS {
-                true => in_last += 1,
-                false => in_folds += 1,
+            if finished.len() >= ON_FOLDS {
+                in_last += 1
+            } else {
+                in_folds += 1
             }
         });
         assert_same(&found, &truth);

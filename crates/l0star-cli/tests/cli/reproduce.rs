@@ -155,12 +155,13 @@ fn the_same_results_make_the_same_page() {
     let outcome = sandbox.run("reproduce real --instances 1 --out .");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     for (name, before) in made.iter().zip(before) {
-        let before = match name.ends_with("g") {
-            true => before,
-            false => String::from_utf8(before)
+        let before = if name.ends_with("g") {
+            before
+        } else {
+            String::from_utf8(before)
                 .unwrap()
                 .replace(&said, "Begun on 2001-02-03.")
-                .into_bytes(),
+                .into_bytes()
         };
         assert!(sandbox.read(name) == before, "{name} is another one");
     }

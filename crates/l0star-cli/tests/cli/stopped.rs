@@ -30,9 +30,10 @@ pub fn stopped(command: &str, nodes: u64) -> Sandbox {
 
 /// With a checkpoint in `c` at every opportunity, from which the command resumes if it is there.
 pub fn kept(sandbox: &Sandbox, command: &str) -> String {
-    let source = match sandbox.path("c").exists() {
-        true => "--resume",
-        false => "--checkpoint",
+    let source = if sandbox.path("c").exists() {
+        "--resume"
+    } else {
+        "--checkpoint"
     };
     format!("{command} {source} c --checkpoint-every 0s")
 }

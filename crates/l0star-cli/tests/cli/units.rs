@@ -14,9 +14,12 @@ fn diabetes(column: &str, factor: f64) -> String {
     let at = at.unwrap_or_else(|| panic!("no column {column}"));
     let mut out = head.to_owned() + "\n";
     for line in lines {
-        let cells = line.split(',').enumerate().map(|(j, cell)| match j == at {
-            true => (factor * cell.parse::<f64>().unwrap()).to_string(),
-            false => cell.to_owned(),
+        let cells = line.split(',').enumerate().map(|(j, cell)| {
+            if j == at {
+                (factor * cell.parse::<f64>().unwrap()).to_string()
+            } else {
+                cell.to_owned()
+            }
         });
         out += &(cells.collect::<Vec<_>>().join(",") + "\n");
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use l0star::batch::{Turn, in_turns};
-use l0star::path::Point;
+use l0star::path::PathSize;
 use l0star::{PathState, Settings, Status};
 
 use super::tally::{Scored, Tally};
@@ -36,13 +36,13 @@ pub trait Searcher: Sync {
         &self,
         state: &mut PathState<'static>,
         settings: &Settings,
-    ) -> Result<Option<(Point, Self::Notes)>, Self::Error>;
+    ) -> Result<Option<(PathSize, Self::Notes)>, Self::Error>;
 
     /// Scores a model on the rows inside the fold.
-    fn score(&self, path: Path, point: &Point, notes: Self::Notes) -> Result<f64, Self::Error>;
+    fn score(&self, path: Path, point: &PathSize, notes: Self::Notes) -> Result<f64, Self::Error>;
 
     /// Hears of a score that was entered.
-    fn entered(&self, _path: Path, _point: &Point, _score: f64, _tally: &Tally) {}
+    fn entered(&self, _path: Path, _point: &PathSize, _score: f64, _tally: &Tally) {}
 }
 
 /// All that is to be fitted and scored on the folds.

@@ -67,9 +67,12 @@ impl Searches<'_> {
             save,
         });
         let is_over = AtomicBool::new(false);
-        let next = || match is_over.load(Ordering::Relaxed) || self.stop(deadline).is_some() {
-            true => None,
-            false => lock(&shared).todo.pop(),
+        let next = || {
+            if is_over.load(Ordering::Relaxed) || self.stop(deadline).is_some() {
+                None
+            } else {
+                lock(&shared).todo.pop()
+            }
         };
         let work = || {
             while let Some(at) = next() {
@@ -108,9 +111,10 @@ impl Searches<'_> {
             return Err(error);
         }
         let has = |at: usize| shared.drawn.binary_search_by_key(&at, |own| own.at).is_ok();
-        let stop = match (0..self.resamples).all(has) {
-            true => None,
-            false => Some(self.stop(None).unwrap_or(Stop::TimeLimit)),
+        let stop = if (0..self.resamples).all(has) {
+            None
+        } else {
+            Some(self.stop(None).unwrap_or(Stop::TimeLimit))
         };
         shared.drawn.retain(|own| own.at < self.resamples);
         Ok((shared.drawn, stop))

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Batch, BatchCheckpoint, BatchPlan, Turn, in_turns};
 use crate::gram::root::testing::MADE;
-use crate::path::{PathState, Point};
+use crate::path::{PathSize, PathState};
 use crate::search::checkpoint::testing::{self, SIGNAL};
 use crate::{Error, Problem, Settings, Status, solve};
 
@@ -22,7 +22,7 @@ fn fold(fold: usize) -> Problem {
 }
 
 /// All sizes of both folds on this thread, with the number of the fold.
-fn solve_both(batch: &Batch, settings: &Settings, together: usize) -> Vec<(usize, Point)> {
+fn solve_both(batch: &Batch, settings: &Settings, together: usize) -> Vec<(usize, PathSize)> {
     let points = Mutex::new(Vec::new());
     let begin = |at: usize| batch.path(at, &fold(at), settings, SIZES);
     let step = |at: usize, path: &mut PathState| {
@@ -78,7 +78,7 @@ fn one_size_alone_is_searched_like_any_other_problem() {
 fn interrupted(
     plan: &BatchPlan,
     from: &BatchCheckpoint,
-) -> Result<BatchCheckpoint, Vec<(usize, Point)>> {
+) -> Result<BatchCheckpoint, Vec<(usize, PathSize)>> {
     let flag = Arc::new(AtomicBool::new(false));
     let settings = Settings {
         interrupt: Some(Arc::clone(&flag)),
@@ -96,7 +96,7 @@ fn interrupted(
     let batch = Batch::kept(from.clone(), Duration::ZERO, sink);
     let found = solve_both(&batch, &settings, 2);
     drop(batch);
-    let is_stopped = |(_, point): &(usize, Point)| point.solution.status == Status::Interrupted;
+    let is_stopped = |(_, point): &(usize, PathSize)| point.solution.status == Status::Interrupted;
     if found.iter().any(is_stopped) {
         Ok(left.unwrap())
     } else {

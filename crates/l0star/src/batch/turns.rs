@@ -49,7 +49,7 @@ pub fn in_turns<'p, E: Send>(
     let turns = Turns {
         together: together.max(threads),
         inner: Mutex::new(Inner {
-            places: (0..paths).map(|_| Place::Waiting).collect(),
+            places: (0..paths).map(|_| PathPlace::Waiting).collect(),
             error: None,
             is_over: false,
         }),
@@ -89,13 +89,13 @@ struct Turns<'p, E> {
 }
 
 struct Inner<'p, E> {
-    places: Vec<Place<'p>>,
+    places: Vec<PathPlace<'p>>,
     error: Option<E>,
     is_over: bool,
 }
 
 /// Where a path is.
-enum Place<'p> {
+enum PathPlace<'p> {
     /// It has not begun.
     Waiting,
     /// Nobody works at it.
@@ -118,18 +118,18 @@ impl<'p, E> Turns<'p, E> {
             return None;
         }
         let places = inner.places.iter();
-        let open = places.filter(|place| matches!(place, Place::Idle(_) | Place::AtWork));
+        let open = places.filter(|place| matches!(place, PathPlace::Idle(_) | PathPlace::AtWork));
         let has_room = open.count() < self.together;
-        let done = |place: &Place| match place {
-            Place::Waiting if has_room => Some(0),
-            Place::Idle(path) => Some(path.done()),
+        let done = |place: &PathPlace| match place {
+            PathPlace::Waiting if has_room => Some(0),
+            PathPlace::Idle(path) => Some(path.done()),
             _ => None,
         };
         let places = inner.places.iter().enumerate();
         let candidates = places.filter_map(|(at, place)| Some((done(place)?, at)));
         let (_, at) = candidates.min()?;
-        match std::mem::replace(&mut inner.places[at], Place::AtWork) {
-            Place::Idle(path) => Some((at, Some(*path))),
+        match std::mem::replace(&mut inner.places[at], PathPlace::AtWork) {
+            PathPlace::Idle(path) => Some((at, Some(*path))),
             _ => Some((at, None)),
         }
     }
@@ -137,15 +137,15 @@ impl<'p, E> Turns<'p, E> {
     fn give_back(&self, at: usize, next: Result<(PathState<'p>, Turn), E>) {
         let mut inner = self.inner();
         let place = match next {
-            Ok((path, Turn::Next)) if !path.is_done() => Place::Idle(Box::new(path)),
+            Ok((path, Turn::Next)) if !path.is_done() => PathPlace::Idle(Box::new(path)),
             Ok((_, turn)) => {
                 inner.is_over |= turn == Turn::EndAll;
-                Place::Ended
+                PathPlace::Ended
             }
             Err(error) => {
                 inner.error.get_or_insert(error);
                 inner.is_over = true;
-                Place::Ended
+                PathPlace::Ended
             }
         };
         inner.places[at] = place;

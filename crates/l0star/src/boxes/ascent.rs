@@ -16,7 +16,7 @@
 //! where the sum is m. Where features have a price c, `(q_i - c)₊` takes the place of `q_i`, and τ is at least c.
 
 use super::budget::Choice;
-use super::point::Point;
+use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic};
 use crate::bound::{Certified, Children, box_atom};
 use crate::limits::Limits;
@@ -35,7 +35,7 @@ const PROGRESS: f64 = 3e-4;
 /// A point, the bound that it gives, and what its children need.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ascent {
-    point: Point,
+    point: DescentPoint,
     /// The price τ.
     price: f64,
     /// z at the point.
@@ -76,9 +76,10 @@ impl Ascent {
         self.error = f64::INFINITY;
         self.evaluate(node);
         // Where features have a price, that is τ as long as the budget does not bind.
-        self.price = match node.choice.price > 0.0 {
-            true => node.choice.price,
-            false => self.last_in(node.choice.most),
+        self.price = if node.choice.price > 0.0 {
+            node.choice.price
+        } else {
+            self.last_in(node.choice.most)
         };
         let mut stalls = 0;
         let mut before = self.value;
@@ -157,7 +158,7 @@ impl Ascent {
         let quadratic = node.quadratic;
         let (error, omega) = self.point.error(quadratic);
         let (mut linear, mut pull) = (0.0, 0.0);
-        let Point { x: y, v: u, .. } = &self.point;
+        let DescentPoint { x: y, v: u, .. } = &self.point;
         for ((y, c), u) in y.iter().zip(&quadratic.c).zip(u) {
             linear += c * y;
             pull += u * y;

@@ -18,12 +18,12 @@ impl Choice {
             // A ceiling that is no number rules nothing out.
             left >= 0.0 || left.is_nan()
         };
-        let most = match self.price > 0.0 {
-            true => (0..=self.most).take_while(affordable).count(),
-            false => self.most + 1,
-        };
+        if self.price <= 0.0 {
+            return self;
+        }
+        let counts = (0..=self.most).take_while(affordable).count();
         Self {
-            most: most.saturating_sub(1),
+            most: counts.saturating_sub(1),
             ..self
         }
     }
@@ -46,16 +46,16 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new(choice: Choice, ceiling: f64) -> Self {
         let choice = choice.within(ceiling);
-        let radius = |left: f64| match left < 0.0 {
-            true => 0.0,
-            false => (2.0 * left).sqrt() * (1.0 + 4.0 * U),
+        let radius = |left: f64| {
+            // A NaN stays one.
+            let left = if left < 0.0 { 0.0 } else { left };
+            (2.0 * left).sqrt() * (1.0 + 4.0 * U)
         };
-        let radii = match choice.price > 0.0 {
-            true => {
-                let left = |count| choice.left_of(ceiling, count);
-                (0..=choice.most).map(|count| radius(left(count))).collect()
-            }
-            false => vec![radius(ceiling)],
+        let radii = if choice.price > 0.0 {
+            let left = |count| choice.left_of(ceiling, count);
+            (0..=choice.most).map(|count| radius(left(count))).collect()
+        } else {
+            vec![radius(ceiling)]
         };
         Self {
             radii,

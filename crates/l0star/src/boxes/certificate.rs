@@ -4,7 +4,7 @@
 //! boxes go through all of them again whenever some have shrunk.
 
 use super::budget::Budget;
-use super::point::Point;
+use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
 
@@ -56,7 +56,7 @@ impl Certificate {
         &mut self,
         quadratic: &Quadratic,
         (j, side): (usize, Side),
-        point: &Point,
+        point: &DescentPoint,
     ) -> bool {
         let (error, omega) = point.error(quadratic);
         let own = -side.sign() * point.v[j];
@@ -85,9 +85,10 @@ impl Certificate {
 
     /// For some of the columns, where the others are zero.
     pub(super) fn restricted(&self, kept: &[usize]) -> Self {
-        let slopes = match self.is_known() {
-            true => kept.iter().map(|i| self.slopes[*i]).collect(),
-            false => Vec::new(),
+        let slopes = if self.is_known() {
+            kept.iter().map(|i| self.slopes[*i]).collect()
+        } else {
+            Vec::new()
         };
         Self { slopes, ..*self }
     }

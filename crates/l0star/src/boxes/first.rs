@@ -10,15 +10,16 @@
 //! serves both sides, and it does so again whenever other boxes have shrunk: one sum each.
 
 use super::budget::Budget;
-use super::point::Point;
+use super::point::DescentPoint;
 use super::side::{Room, Sides};
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
 
 /// The sum of the m - 1 largest `|h_i|` times their boxes is to be about this share of `h_j` times its own.
 const SHARE: f64 = 0.4;
-/// The weight of a lasso, as a share of the column's square, is in this range.
-const WEIGHTS: (f64, f64) = (0.02, 0.1);
+/// The weight of a lasso, as a share of the column's square, is between these.
+const LEAST_WEIGHT: f64 = 0.02;
+const MOST_WEIGHT: f64 = 0.1;
 /// Passes of a lasso, and how often they are made.
 const PASSES: usize = 6;
 const ROUNDS: usize = 3;
@@ -29,8 +30,10 @@ pub(super) struct Direction {
     /// `-h`, with its error as a share of the sizes of the columns.
     v: Vec<f64>,
     error: f64,
-    /// `cᵀg`, and a bound of its error.
-    against_b: (f64, f64),
+    /// `cᵀg`.
+    along: f64,
+    /// A bound of the error of that.
+    along_error: f64,
     /// At least `|a|`.
     length: f64,
 }
@@ -41,9 +44,9 @@ impl Direction {
         let quadratic = sides.quadratic;
         let end = sides.boxes[j].reach();
         let others = sides.budget.most().saturating_sub(1).max(1) as f64;
-        let share = (SHARE / others).clamp(WEIGHTS.0, WEIGHTS.1);
+        let share = (SHARE / others).clamp(LEAST_WEIGHT, MOST_WEIGHT);
         let weight = share * quadratic.row(j)[j] * end * end;
-        room.begin(quadratic, Point::reset_to_direction);
+        room.begin(quadratic, DescentPoint::reset_to_direction);
         room.point.go(quadratic, j, end);
         for _ in 0..ROUNDS {
             sides.descend(j, weight, PASSES, room);
@@ -59,7 +62,8 @@ impl Direction {
         let direction = Self {
             v: point.v.clone(),
             error,
-            against_b: (linear, 2.0 * error * quadratic.response),
+            along: linear,
+            along_error: 2.0 * error * quadratic.response,
             length: square.sqrt() * (1.0 + 4.0 * U),
         };
         (direction, weight)
@@ -88,7 +92,7 @@ impl Direction {
         });
         let worst = budget.worst(self.length, 1, support, scratch);
         let (reached, others) = (worst.reached, worst.others);
-        let (along, error) = self.against_b;
+        let (along, error) = (self.along, self.along_error);
         let roundings = 4.0 * (budget.most() + 8) as f64 * U;
         let margin = error + roundings * (along.abs() + reached + others);
         let most = sign * along + reached + others + margin;

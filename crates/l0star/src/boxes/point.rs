@@ -9,14 +9,14 @@ use crate::linalg::rounding::gamma;
 /// Slopes are never computed afresh: the rounding of all updates is counted instead. After N of them the error of an entry is at
 /// most `γ_{N+3} w_i Ω`, `Ω = w0 + Σ w_l |Δx_l|` over all updates.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Point {
+pub(super) struct DescentPoint {
     pub x: Vec<f64>,
     pub v: Vec<f64>,
     variation: f64,
     steps: usize,
 }
 
-impl Point {
+impl DescentPoint {
     /// Goes to x = 0.
     pub(super) fn reset(&mut self, quadratic: &Quadratic) {
         self.x.clear();

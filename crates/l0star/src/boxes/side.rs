@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::certificate::{Certificate, Ends, Proved};
-use super::point::Point;
+use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::kernels;
 
@@ -51,7 +51,7 @@ const SETTLED: f64 = 5e-3;
 /// Room to work in.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Room {
-    pub(super) point: Point,
+    pub(super) point: DescentPoint,
     certificate: Certificate,
     pub(super) scratch: Vec<f64>,
     /// The coordinates that move, in the order in which they were found.
@@ -62,7 +62,11 @@ pub(crate) struct Room {
 
 impl Room {
     /// Begins at x = 0, with no coordinate listed.
-    pub(super) fn begin(&mut self, quadratic: &Quadratic, reset: impl Fn(&mut Point, &Quadratic)) {
+    pub(super) fn begin(
+        &mut self,
+        quadratic: &Quadratic,
+        reset: impl Fn(&mut DescentPoint, &Quadratic),
+    ) {
         reset(&mut self.point, quadratic);
         self.active.clear();
         self.is_active.clear();
@@ -131,7 +135,7 @@ impl Sides<'_> {
         let mut end = self.boxes[j].end(side);
         let mut held = effort.hold * end;
         let mut is_needed = false;
-        room.begin(quadratic, Point::reset);
+        room.begin(quadratic, DescentPoint::reset);
         for (i, x) in &start.x {
             let i = *i as usize;
             let (low, high) = self.boxes[i].bounds();

@@ -29,8 +29,10 @@ const LITTLE: f64 = 0.97;
 const STALLED: f64 = 0.99;
 /// The weight of the budget to begin with, as a share of `H_jj` times the square of the end.
 const WEIGHT: f64 = 0.05;
-/// After a round certificates are put to use again as long as they leave less than this share of the boxes, but at most so often.
-const AGAIN: (f64, usize) = (0.99, 10);
+/// After a round certificates are put to use again as long as they leave less than this share of the boxes …
+const WORTH_REPEATING: f64 = 0.99;
+/// … but at most so often.
+const MOST_REPEATS: usize = 10;
 /// Certificates of more columns than this are not kept: they take `8 d²` bytes. Nor are they where that is half of the memory limit.
 const MOST_KEPT: usize = 4000;
 
@@ -374,7 +376,7 @@ impl Boxes {
         limits: &Limits,
     ) {
         let mut certificates = std::mem::take(&mut self.certificates);
-        for _ in 0..AGAIN.1 {
+        for _ in 0..MOST_REPEATS {
             let before: Vec<f64> = self.boxes.iter().map(|known| known.reach()).collect();
             for (j, own) in certificates.iter_mut().enumerate() {
                 for (certificate, side) in own.iter_mut().zip(SIDES) {
@@ -389,7 +391,7 @@ impl Boxes {
                     }
                 }
             }
-            if self.share_of(&before) > AGAIN.0 || limits.stop() {
+            if self.share_of(&before) > WORTH_REPEATING || limits.stop() {
                 break;
             }
         }

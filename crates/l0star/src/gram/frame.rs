@@ -42,15 +42,24 @@ pub(crate) struct Frame {
     pub c0: f64,
     /// The scale s_i of each column.
     pub scale: Vec<f64>,
-    /// `max |c̃|`, `max |G̃|`.
-    pub sizes: (f64, f64),
+    /// `max |c̃|`.
+    pub steepest: f64,
+    /// `max |G̃|`.
+    pub largest: f64,
     /// A bound of `|P - P̂|` for every improving x of the frame.
     pub error: f64,
-    /// What the error of condensing depends on, besides the budget and the reference: `max w/s`, τ.
-    condensing: (f64, f64),
+    condensing: Condensing,
     /// The largest eigenvalue of G̃, roughly, once it was asked for; steps only.
     lipschitz: OnceLock<f64>,
     charge: Option<Charge>,
+}
+
+/// What the error of condensing depends on, besides the budget and the reference.
+#[derive(Debug, Clone, Copy)]
+struct Condensing {
+    /// `max w/s`.
+    steepest: f64,
+    tau: f64,
 }
 
 /// Bytes that are counted as long as this lives.
@@ -114,7 +123,7 @@ impl Frame {
         let steepest = ratios.fold(0.0, f64::max);
         let c: Vec<f64> = condensed.c.iter().zip(&scale).map(|(c, s)| c / s).collect();
         let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        let sizes = (largest(&c), largest(&g));
+        let sizes = [largest(&c), largest(&g)];
         let mut frame = Self {
             columns: columns.to_vec(),
             inside: inside.to_vec(),
@@ -123,9 +132,13 @@ impl Frame {
             c,
             c0: condensed.c0,
             scale,
-            sizes,
+            steepest: sizes[0],
+            largest: sizes[1],
             error: 0.0,
-            condensing: (steepest, condensed.tau),
+            condensing: Condensing {
+                steepest,
+                tau: condensed.tau,
+            },
             lipschitz: OnceLock::new(),
             charge: None,
         };
@@ -157,11 +170,19 @@ impl Frame {
 
     /// `E = γ (√2c0 + τ + Σ w_i|x_i|)²`, `Σ w_i|x_i| ≤ max(w/s) √m Y`; see [`Condensed`].
     fn condensing_error(&self, root: &Root, reference: f64) -> f64 {
-        let (steepest, tau) = self.condensing;
+        let Condensing { steepest, tau } = self.condensing;
         let spread = steepest * (self.budget as f64).sqrt() * root.reach(reference);
         let sum = (2.0 * root.c0).sqrt() + tau + spread;
         gamma(3 * self.inside.len() + 16) * sum * sum * (1.0 + 1e-3)
     }
+}
+
+/// f along a direction, from the point at hand: `value + a slope + ½a² curve`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Parabola {
+    value: f64,
+    slope: f64,
+    curve: f64,
 }
 
 /// A frame as a model of the Newton solver, with the error terms of the point kept.
@@ -171,11 +192,13 @@ pub(crate) struct FrameModel {
     /// Bounds are claimed up to this only.
     ceiling: f64,
     kept: f64,
-    /// Bound of the error of D at the point kept, and of what another selection of atoms can add to it.
-    errors: (f64, f64),
+    /// A bound of the error of D at the point kept.
+    error: f64,
+    /// What another selection of atoms can add to it.
+    selection_error: f64,
     /// The bound ε of the error of every entry of u at the point kept.
     slope_error: f64,
-    line: (f64, f64, f64),
+    line: Parabola,
     smooth: f64,
 }
 
@@ -185,16 +208,17 @@ impl FrameModel {
             frame,
             ceiling,
             kept: f64::NEG_INFINITY,
-            errors: (f64::INFINITY, 0.0),
+            error: f64::INFINITY,
+            selection_error: 0.0,
             slope_error: 0.0,
-            line: (0.0, 0.0, 0.0),
+            line: Parabola::default(),
             smooth: 0.0,
         }
     }
 
     /// A bound of the error of D at the point kept, that of the frame included.
     pub(crate) fn kept_error(&self) -> f64 {
-        self.errors.0 + self.frame.error
+        self.error + self.frame.error
     }
 
     /// The bound ε of the error of every entry of u at the point kept.
@@ -204,12 +228,12 @@ impl FrameModel {
 
     /// What another selection of atoms than that of D can add to the error.
     pub(crate) fn selection_error(&self) -> f64 {
-        self.errors.1
+        self.selection_error
     }
 
     /// The bound of a child whose D is higher than that of the point kept by `rise`.
     pub(crate) fn child(&self, rise: f64) -> Certified {
-        let error = self.kept_error() + self.errors.1;
+        let error = self.kept_error() + self.selection_error;
         Certified::from_frame(self.kept + rise, self.ceiling, error)
     }
 }
@@ -259,11 +283,19 @@ impl Model for FrameModel {
             let before: f64 = direction[..at].iter().map(|(j, e)| row[*j] * e).sum();
             curve += d * (2.0 * before + row[*i] * d);
         }
-        self.line = (self.smooth, slope, curve);
+        self.line = Parabola {
+            value: self.smooth,
+            slope,
+            curve,
+        };
     }
 
     fn along(&mut self, a: f64) -> f64 {
-        let (value, slope, curve) = self.line;
+        let Parabola {
+            value,
+            slope,
+            curve,
+        } = self.line;
         value + a * slope + 0.5 * a * a * curve
     }
 
@@ -281,7 +313,7 @@ impl Model for FrameModel {
         // A price is taken off an atom: two roundings more.
         let priced = if sets.costs.is_empty() { 0 } else { 2 };
         let terms = sets.inside.len() + sets.budget + priced;
-        let steepest = frame.sizes.0 + frame.sizes.1 * length;
+        let steepest = frame.steepest + frame.largest * length;
         let step = gamma(support.len() + 2) * steepest;
         let first = slopes + (sets.budget as f64 * top).sqrt();
         let rounding = gamma(support.len() + terms + 8);
@@ -290,10 +322,8 @@ impl Model for FrameModel {
             + rounding * (frame.c0.abs() + 0.5 * absolute + 0.5 * (inside + top));
         self.kept = dual;
         self.slope_error = step;
-        self.errors = (
-            error * (1.0 + 1e-6),
-            2.0 * (step * steepest + step * step) * (1.0 + 1e-6),
-        );
+        self.error = error * (1.0 + 1e-6);
+        self.selection_error = 2.0 * (step * steepest + step * step) * (1.0 + 1e-6);
     }
 
     fn certify(&mut self, _sets: &Sets) -> Certified {

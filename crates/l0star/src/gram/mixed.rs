@@ -39,13 +39,13 @@ pub(crate) struct MixedModel<'p> {
     moved: Vec<f64>,
     own: Vec<f64>,
     smooth: f64,
-    kept: Kept,
+    terms: MixedTerms,
     /// Bounds are claimed up to this only.
     ceiling: f64,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct MixedTerms {
     dual: f64,
     error: f64,
     /// What another selection of atoms can add to the error.
@@ -97,7 +97,7 @@ impl<'p> MixedModel<'p> {
             moved: vec![0.0; count],
             own: Vec::new(),
             smooth: 0.0,
-            kept: Kept::default(),
+            terms: MixedTerms::default(),
             ceiling,
             frame,
             rows,
@@ -107,13 +107,13 @@ impl<'p> MixedModel<'p> {
     /// The explicit rows that the point kept proves to be quadratic for every x with `P(x) < reference`.
     pub(crate) fn certified_rows(&mut self, sets: &Sets, reference: f64) -> Vec<usize> {
         let bound = self.certify(sets).value();
-        if self.kept.slopes.len() != self.rows.len() {
-            // No point was ever kept: every D overflowed.
+        if self.terms.slopes.len() != self.rows.len() {
+            // No point was ever terms: every D overflowed.
             return Vec::new();
         }
         let rows = self.rows.iter().enumerate();
         let proved = rows.filter(|(r, _)| {
-            let room = (self.problem.loss.domain(self.b[*r]).1 - self.kept.slopes[*r]).max(0.0);
+            let room = (self.problem.loss.domain(self.b[*r]).1 - self.terms.slopes[*r]).max(0.0);
             bound + 0.5 * self.p[*r] * room * room * (1.0 - 1e-12) >= reference
         });
         proved.map(|(_, i)| *i).collect()
@@ -121,9 +121,9 @@ impl<'p> MixedModel<'p> {
 
     /// The bound of a child whose D is higher than that of the point kept by `rise`.
     pub(crate) fn child(&self, rise: f64) -> Certified {
-        let error = self.gram.kept_error() + self.gram.selection_error() + self.kept.error;
-        let error = (error + self.kept.selection) * (1.0 + 1e-3);
-        Certified::from_frame(self.kept.dual + rise, self.ceiling, error)
+        let error = self.gram.kept_error() + self.gram.selection_error() + self.terms.error;
+        let error = (error + self.terms.selection) * (1.0 + 1e-3);
+        Certified::from_frame(self.terms.dual + rise, self.ceiling, error)
     }
 
     /// What the explicit rows add to the trace of the Hessian at most.
@@ -227,12 +227,12 @@ impl Model for MixedModel<'_> {
         let steepest = u.iter().fold(0.0, |m: f64, u| m.max(u.abs()));
         // `slope` bounds the error of every u_j; taking the rows' part off u rounds once more.
         let (mut value, mut slope, mut pulls) = (0.0, gamma(3) * steepest, 0.0);
-        self.kept.slopes.clear();
+        self.terms.slopes.clear();
         for r in 0..count {
             let (largest, constant) = self.sizes[r];
             let e = per_entry * (largest * length + constant);
             let alpha = self.alpha[r].abs();
-            self.kept.slopes.push(alpha + e);
+            self.terms.slopes.push(alpha + e);
             let residual = (self.z[r] - self.b[r]).abs();
             value += self.p[r] * (alpha * e + e * e + per_row * alpha * residual);
             slope += self.p[r] * largest * (e + per_row * alpha);
@@ -244,11 +244,11 @@ impl Model for MixedModel<'_> {
         let first = inside + (sets.budget as f64 * top).sqrt();
         let pull: f64 = support.iter().map(|j| (u[*j] * x[*j]).abs()).sum();
         let sizes = self.smooth.abs() + dual.abs() + pull + length * pulls;
-        self.kept.dual = dual;
-        self.kept.selection = 2.0 * slope * (steepest + slope);
+        self.terms.dual = dual;
+        self.terms.selection = 2.0 * slope * (steepest + slope);
         // The Gram part's own error counts its ε once with ε²; the sum of both errors needs the cross term too.
         let gram = self.gram.slope_error();
-        self.kept.error = (value
+        self.terms.error = (value
             + slope * (length + first)
             + terms * slope * (slope + 2.0 * gram)
             + gamma(support.len() + 16) * sizes)
@@ -256,8 +256,8 @@ impl Model for MixedModel<'_> {
     }
 
     fn certify(&mut self, _sets: &Sets) -> Certified {
-        let error = (self.gram.kept_error() + self.kept.error) * (1.0 + 1e-3);
-        Certified::from_frame(self.kept.dual, self.ceiling, error)
+        let error = (self.gram.kept_error() + self.terms.error) * (1.0 + 1e-3);
+        Certified::from_frame(self.terms.dual, self.ceiling, error)
     }
 
     fn mean_curvature(&self) -> f64 {

@@ -25,7 +25,7 @@ use crate::relaxation::newton::{Newton, whole_from};
 use crate::relaxation::{
     Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, largest_model, lengthen, shorten,
 };
-use crate::settings::Ideas;
+use crate::settings::Mechanisms;
 
 /// Re-frame when at most this share of a frame's columns is left.
 const REFRAME: f64 = 0.87;
@@ -60,7 +60,7 @@ pub(crate) struct Explicit {
 /// The relaxation of one problem in Gram form.
 pub(crate) struct GramRelaxation<'p> {
     pub(crate) problem: &'p Problem,
-    pub(crate) ideas: Ideas,
+    pub(crate) mechanisms: Mechanisms,
     /// The quadratic over all rows: incumbents, and frames when no row is explicit.
     pub(crate) root: Arc<Root>,
     /// Set where rows of a Huber problem stay explicit.
@@ -150,10 +150,10 @@ impl NodeModel<'_> {
 
 impl<'p> GramRelaxation<'p> {
     /// For the quadratic of a problem; no frame is built yet.
-    pub(crate) fn new(problem: &'p Problem, ideas: Ideas, root: Arc<Root>) -> Self {
+    pub(crate) fn new(problem: &'p Problem, mechanisms: Mechanisms, root: Arc<Root>) -> Self {
         Self {
             problem,
-            ideas,
+            mechanisms,
             root,
             explicit: None,
             whole: None,
@@ -172,7 +172,7 @@ impl<'p> GramRelaxation<'p> {
 
     /// How frames are lifted whose gains are not known.
     pub(crate) fn spread(&self) -> &'static Spread {
-        if self.ideas.lifting {
+        if self.mechanisms.lifting {
             &Spread::Evenly
         } else {
             &Spread::None
@@ -296,7 +296,7 @@ impl<'p> GramRelaxation<'p> {
         let (frame, left) = (&current.frame, node.free.len());
         let most = REFRAME * frame.size() as f64;
         if frame.size() < SMALL
-            || !self.ideas.reframing
+            || !self.mechanisms.reframing
             || left as f64 > most
             || (left <= node.budget && !self.problem.is_priced())
         {
@@ -327,9 +327,9 @@ impl<'p> GramRelaxation<'p> {
         for (gain, i) in gains.iter_mut().zip(&columns) {
             *gain /= place(i).map_or(1.0, |at| frame.scale[at] * frame.scale[at]);
         }
-        let spread = match self.ideas {
-            Ideas { lifting: false, .. } => Spread::None,
-            Ideas {
+        let spread = match self.mechanisms {
+            Mechanisms { lifting: false, .. } => Spread::None,
+            Mechanisms {
                 spreading: false, ..
             } => Spread::Evenly,
             _ => Spread::ByGain(gains),
@@ -387,7 +387,7 @@ impl Clone for GramRelaxation<'_> {
             ceiling: self.ceiling,
             most: self.most,
             frames: Arc::clone(&self.frames),
-            ..Self::new(self.problem, self.ideas, Arc::clone(&self.root))
+            ..Self::new(self.problem, self.mechanisms, Arc::clone(&self.root))
         }
     }
 }
@@ -460,7 +460,7 @@ impl Relaxation for GramRelaxation<'_> {
         let is_worthwhile = problem.has_weak_bounds() || (self.expanded > EASY && is_short);
         let bytes = square_bytes(free.len());
         if self.explicit.is_some()
-            || !self.ideas.enumeration
+            || !self.mechanisms.enumeration
             || !is_worthwhile
             || (budget == LARGEST && task.limits.is_too_much(bytes))
         {
@@ -506,7 +506,7 @@ impl Relaxation for GramRelaxation<'_> {
             return false;
         }
         // A swap looks at the quadratic alone.
-        let is_swapped = !is_mixed && self.ideas.swaps && problem.has_one_price();
+        let is_swapped = !is_mixed && self.mechanisms.swaps && problem.has_one_price();
         if is_swapped && value < known.best {
             let pinned = self.pinned(known.decision);
             let (form, most) = (self.root.form(), 1000);
@@ -545,7 +545,7 @@ impl Relaxation for GramRelaxation<'_> {
         };
         let sets = current.sets(self.problem, node);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        let place = if self.ideas.gains {
+        let place = if self.mechanisms.gains {
             branching::choose(current.model.as_model(), &sets, x, u, gap, limits)
         } else {
             branching::steepest(&sets, x, u)
@@ -600,7 +600,7 @@ fn goal(problem: &Problem, task: &Task) -> Goal {
     let share = if task.is_root {
         ROOT_TOLERANCE * best
     } else {
-        NODE_TOLERANCE * (best - task.low)
+        NODE_TOLERANCE * (best - task.proved)
     };
     Goal {
         cut: task.cut_without_cost(problem),

@@ -29,12 +29,16 @@ pub(crate) struct Root {
     pub c: Vec<f64>,
     pub c0: f64,
     pub ridge: Vec<f64>,
-    /// Roundings in an entry, and the c0 that they are relative to.
-    rounding: (usize, f64),
+    /// Roundings in an entry.
+    roundings: usize,
+    /// The c0 that they are relative to.
+    whole_c0: f64,
     /// The diagonal entries that roundings are relative to.
     diagonal: Vec<f64>,
-    /// What centring in floating point left of the means: of the response, of each column.
-    means: (f64, Vec<f64>),
+    /// What centring in floating point left of the mean of the response.
+    response_mean: f64,
+    /// What it left of the mean of each column.
+    column_means: Vec<f64>,
 }
 
 impl Root {
@@ -104,9 +108,11 @@ impl Root {
             c,
             c0,
             ridge,
-            rounding: (n, c0),
+            roundings: n,
+            whole_c0: c0,
             diagonal,
-            means: (response_mean * (1.0 + 1e-6), column_means),
+            response_mean: response_mean * (1.0 + 1e-6),
+            column_means,
         })
     }
 
@@ -165,7 +171,7 @@ impl Root {
             c: gather(&self.c, &fresh.c),
             ridge: gather(&self.ridge, &fresh.ridge),
             diagonal: gather(&self.diagonal, &fresh.diagonal),
-            means: (self.means.0, gather(&self.means.1, &fresh.means.1)),
+            column_means: gather(&self.column_means, &fresh.column_means),
             columns,
             ..*self
         })
@@ -214,7 +220,6 @@ impl Root {
             );
         }
         mirror_up(&mut h, d);
-        let (roundings, whole) = self.rounding;
         // Three a row; an entry of a view brings two of its own, and a product has two entries.
         let each = if problem.design.has_view() { 7 } else { 3 };
         Some(Self {
@@ -223,9 +228,9 @@ impl Root {
             c,
             c0: c0.max(0.0),
             ridge: self.ridge.clone(),
-            rounding: (roundings + each * rows.len() + 3, whole),
+            roundings: self.roundings + each * rows.len() + 3,
             diagonal: self.diagonal.clone(),
-            means: self.means.clone(),
+            column_means: self.column_means.clone(),
             ..*self
         })
     }
@@ -262,20 +267,18 @@ impl Root {
 
     /// Roundings in an entry.
     pub(crate) fn roundings(&self) -> usize {
-        self.rounding.0
+        self.roundings
     }
 
     /// How far the floats are from the problem, the rest of the intercept included: see [`share`].
     pub(crate) fn share(&self) -> f64 {
-        let (roundings, c0) = self.rounding;
-        let means = (self.means.0, &self.means.1[..]);
-        share(roundings, c0, &self.diagonal, Some(means))
+        let means = (self.response_mean, &self.column_means[..]);
+        share(self.roundings, self.whole_c0, &self.diagonal, Some(means))
     }
 
     /// `Y ≥ √(xᵀHx)` for every x with `P(x) ≤ reference`.
     pub(crate) fn reach(&self, reference: f64) -> f64 {
-        let (_, c0) = self.rounding;
-        ((2.0 * c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
+        ((2.0 * self.whole_c0).sqrt() + (2.0 * reference).sqrt()) * (1.0 + 1e-3)
     }
 
     /// A bound of `|P(x) - P̂(x)|` over all x with at most `k` non-zeros and `P(x) ≤ reference`, where P̂ has the
@@ -286,14 +289,14 @@ impl Root {
     /// `κ = max D_i/s_i²`. The true H is at least `diag(s²)/2` when `γ Σ D_i/s_i² ≤ ½`; else the ridge is what is sure.
     /// Leaving the rest of the intercept at 0 after centring costs the square of what is left of the means.
     pub(crate) fn error(&self, k: usize, squares: Option<&[f64]>, reference: f64) -> f64 {
-        let (roundings, diagonal, c0) = (self.rounding.0, &self.diagonal, self.rounding.1);
-        let noise = gamma(roundings + 14);
+        let (diagonal, c0) = (&self.diagonal, self.whole_c0);
+        let noise = gamma(self.roundings + 14);
         let ratio = |square: &dyn Fn(usize) -> f64| -> (f64, f64, f64) {
             let (mut most, mut sum, mut mean) = (0.0_f64, 0.0, 0.0_f64);
             for (i, h) in diagonal.iter().enumerate() {
                 most = most.max(h / square(i));
                 sum += h / square(i);
-                mean = mean.max(self.means.1[i] / square(i).sqrt());
+                mean = mean.max(self.column_means[i] / square(i).sqrt());
             }
             (most, sum, mean)
         };
@@ -312,7 +315,7 @@ impl Root {
         let y = self.reach(reference);
         let spread = (steepest.min(plain.0) * k as f64).sqrt() * y;
         let sum = (2.0 * c0).sqrt() + spread;
-        let left = self.means.0 + mean * (k as f64).sqrt() * y;
+        let left = self.response_mean + mean * (k as f64).sqrt() * y;
         noise * sum * sum + left * left
     }
 }

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::relaxation::Task;
 use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
-use crate::settings::Ideas;
+use crate::settings::Mechanisms;
 
 /// A node gets a frame of its own when at most this share of its frame's columns is left …
 const REFRAME: f64 = 0.8;
@@ -55,7 +55,7 @@ pub(crate) struct GramBackend {
     /// A bound of the error of the root's floats.
     root_error: f64,
     reference: f64,
-    ideas: Ideas,
+    mechanisms: Mechanisms,
 }
 
 impl GramBackend {
@@ -63,7 +63,7 @@ impl GramBackend {
     pub(crate) fn new(
         problem: &Problem,
         root: Arc<Root>,
-        ideas: Ideas,
+        mechanisms: Mechanisms,
         reference: f64,
         limits: &Limits,
     ) -> Option<Self> {
@@ -76,7 +76,7 @@ impl GramBackend {
             free: &problem.selectable,
             budget: problem.support_size(),
         };
-        let lift = if ideas.lifting {
+        let lift = if mechanisms.lifting {
             Lift::Evenly
         } else {
             Lift::None
@@ -102,7 +102,7 @@ impl GramBackend {
             whole,
             root_error,
             reference,
-            ideas,
+            mechanisms,
         })
     }
 
@@ -230,11 +230,11 @@ impl Backend for GramBackend {
         lift.bytes()
     }
 
-    fn bare<'a>(&self, _problem: &'a Problem) -> &'a [usize] {
+    fn unpenalised<'a>(&self, _problem: &'a Problem) -> &'a [usize] {
         &[]
     }
 
-    fn bare_values(&self) -> &[f64] {
+    fn unpenalised_values(&self) -> &[f64] {
         &[]
     }
 
@@ -251,9 +251,9 @@ impl Backend for GramBackend {
         let left =
             problem.expanded(task.node.included).len() + problem.expanded(task.node.free).len();
         let smaller = left as f64 <= REFRAME * size as f64 && size > SMALL;
-        let by_gain = self.ideas.spreading && left <= SPREAD;
+        let by_gain = self.mechanisms.spreading && left <= SPREAD;
         let better = by_gain && !self.current.spread && Arc::ptr_eq(&self.current, &self.whole);
-        if !(self.ideas.lifting && self.ideas.reframing && (smaller || better)) {
+        if !(self.mechanisms.lifting && self.mechanisms.reframing && (smaller || better)) {
             return false;
         }
         let lift = if by_gain {

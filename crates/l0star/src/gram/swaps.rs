@@ -124,13 +124,12 @@ pub(crate) fn fit(
     let set = with_always(form, chosen);
     let mut x: Vec<f64> = set.iter().map(|i| form.c[*i]).collect();
     let mut value = f64::INFINITY;
-    match factor_set(form, &set, factor) {
-        true => {
-            factor.solve(&mut x);
-            let products = set.iter().zip(&x).map(|(i, x)| form.c[*i] * x);
-            value = form.c0 - 0.5 * products.sum::<f64>();
-        }
-        false => x.fill(0.0),
+    if factor_set(form, &set, factor) {
+        factor.solve(&mut x);
+        let products = set.iter().zip(&x).map(|(i, x)| form.c[*i] * x);
+        value = form.c0 - 0.5 * products.sum::<f64>();
+    } else {
+        x.fill(0.0)
     }
     (set.into_iter().zip(x), value)
 }

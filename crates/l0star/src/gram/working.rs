@@ -26,7 +26,7 @@ pub const BATCH: usize = 64;
 /// A column whose atom is less than this share of the least that counts is dropped when others are taken in.
 const CLOSE: f64 = 0.6;
 /// The gap that is thought to rule features out, as a share of the one that rules none out for sure.
-const PROMISE: f64 = 0.6;
+const EXPECTED_GAP: f64 = 0.6;
 /// Rounds at one node.
 const MAX_ROUNDS: usize = 40;
 /// A node is solved to this share of its gap.
@@ -158,7 +158,7 @@ impl Working {
             return false;
         }
         let (_, least, _) = atoms.select_nth_unstable_by(last - 1, |a, b| b.total_cmp(a));
-        objective - self.newton.primal() < PROMISE * *least
+        objective - self.newton.primal() < EXPECTED_GAP * *least
     }
 
     /// The slopes of the last bound, that bound, and the quadratic of the set.
@@ -299,7 +299,7 @@ impl Relaxation for Working {
         for round in 1..=self.rounds {
             self.relax(node, &goal(task), limits);
             let bound = self.bound(problem, node);
-            best = best.or(bound);
+            best = best.tighter(bound);
             if best.value() > task.cut {
                 return (best, Exit::Quit);
             }
@@ -365,7 +365,7 @@ impl Relaxation for Working {
 
 /// How well a node is solved.
 fn goal(task: &Task) -> Goal {
-    let tolerance = TOLERANCE * (task.scale - task.low).max(1e-9 * task.scale);
+    let tolerance = TOLERANCE * (task.scale - task.proved).max(1e-9 * task.scale);
     Goal {
         cut: f64::INFINITY,
         tolerance: 0.1 * tolerance,

@@ -78,7 +78,7 @@ pub(crate) fn first_incumbent(context: &mut Context) {
         context.counters.calls += 1;
         context.try_support(&support);
     }
-    if context.ideas.swaps {
+    if context.mechanisms.swaps {
         exchange::improve(context);
     }
     // From here on its model is kept. What came before it, in Gram form, is not to be done again.

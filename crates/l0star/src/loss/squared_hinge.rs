@@ -99,9 +99,10 @@ impl Loss for SquaredHinge {
         }
         let w = miss.min(1.0);
         let way = miss / w;
-        match b > 0.0 {
-            true => (w * SAFE, f64::NEG_INFINITY, way),
-            false => (w * SAFE, -way, f64::INFINITY),
+        if b > 0.0 {
+            (w * SAFE, f64::NEG_INFINITY, way)
+        } else {
+            (w * SAFE, -way, f64::INFINITY)
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::saved::SavedPath;
-use super::{PathObserver, Point, best_of, share_bounds, share_models};
+use super::{PathObserver, PathSize, best_of, share_bounds, share_models};
 use crate::error::Result;
-use crate::prepare::common::Common;
+use crate::prepare::shared::SharedWork;
 use crate::problem::Problem;
 use crate::search::Event;
 use crate::search::Writer;
@@ -21,7 +21,7 @@ pub struct PathState<'p> {
     problem: Problem,
     /// In increasing order.
     pub(super) sizes: Vec<usize>,
-    pub(super) common: Common,
+    pub(super) shared: SharedWork,
     pub(super) solved: Vec<Option<Solution>>,
     /// Whether a search has made what the sizes share.
     pub(super) is_prepared: bool,
@@ -51,13 +51,13 @@ impl<'p> PathState<'p> {
             _ => None,
         };
         // One size alone has nothing to share.
-        let common = match sizes.len() {
-            1 => Common::single(),
-            _ => Common::default(),
+        let shared = match sizes.len() {
+            1 => SharedWork::single(),
+            _ => SharedWork::default(),
         };
         Ok(Self {
             problem: problem.clone(),
-            common,
+            shared,
             solved: vec![None; sizes.len()],
             sizes,
             is_prepared: false,
@@ -83,7 +83,7 @@ impl<'p> PathState<'p> {
 
     /// Solves the next size within the limits of `settings`, which are those of one search; `None` when all have had their
     /// turn. A size whose search was over in an earlier run is there at once.
-    pub fn step(&mut self, settings: &Settings) -> Result<Option<Point>> {
+    pub fn step(&mut self, settings: &Settings) -> Result<Option<PathSize>> {
         self.step_observed(settings, None)
     }
 
@@ -92,7 +92,7 @@ impl<'p> PathState<'p> {
         &mut self,
         settings: &Settings,
         observer: Option<&mut PathObserver<'_>>,
-    ) -> Result<Option<Point>> {
+    ) -> Result<Option<PathSize>> {
         let at = self.next;
         if self.is_done() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl<'p> PathState<'p> {
     }
 
     /// The sizes that were solved, with the bounds that they share, and the end of their checkpoints.
-    pub fn finish(&mut self, settings: &Settings) -> Vec<Point> {
+    pub fn finish(&mut self, settings: &Settings) -> Vec<PathSize> {
         if let Some(saved) = &self.saved {
             saved.finish();
         }
@@ -120,7 +120,7 @@ impl<'p> PathState<'p> {
         share_bounds(&mut solutions, settings);
         let points = sizes.into_iter().zip(solutions);
         points
-            .map(|(k, solution)| Point::new(&self.problem, k, solution))
+            .map(|(k, solution)| PathSize::new(&self.problem, k, solution))
             .collect()
     }
 
@@ -128,9 +128,9 @@ impl<'p> PathState<'p> {
         self.problem.with_k(self.sizes[at])
     }
 
-    pub(super) fn point(&self, at: usize) -> Option<Point> {
+    pub(super) fn point(&self, at: usize) -> Option<PathSize> {
         let solution = self.solved[at].clone()?;
-        Some(Point::new(&self.problem, self.sizes[at], solution))
+        Some(PathSize::new(&self.problem, self.sizes[at], solution))
     }
 
     /// Takes the sizes that were over in an earlier run from their checkpoints.
@@ -163,12 +163,12 @@ impl<'p> PathState<'p> {
         let known = best_of(&self.solved[..at]).cloned();
         let goes_on = self.saved.as_ref().is_some_and(|saved| saved.has_nodes(at));
         if let Some(saved) = &self.saved {
-            saved.take_up(self.common.kept.as_ref());
+            saved.take_up(self.shared.kept.as_ref());
             run = saved.attach(at, &problem, run);
         }
-        self.solved[at] = Some(run.solve_next(&mut self.common, known.as_ref())?);
+        self.solved[at] = Some(run.solve_next(&mut self.shared, known.as_ref())?);
         if let Some(saved) = &self.saved {
-            saved.leave(self.common.kept.as_ref());
+            saved.leave(self.shared.kept.as_ref());
         }
         // Whoever has nodes already makes what it needs for itself.
         self.is_prepared |= problem.support_size() > 0 && !goes_on;

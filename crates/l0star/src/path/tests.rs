@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::{PathCheckpoint, PathRun, Point};
+use super::{PathCheckpoint, PathRun, PathSize};
 use crate::search::checkpoint::Part;
 use crate::search::checkpoint::testing::{self, SIGNAL, forge, payload, threads};
 use crate::{Problem, Settings, Solution, Status};
@@ -49,7 +49,7 @@ fn kill(
     settings: &Settings,
     last: usize,
     from: Option<&PathCheckpoint>,
-) -> Result<PathCheckpoint, Vec<Point>> {
+) -> Result<PathCheckpoint, Vec<PathSize>> {
     let flag = Arc::new(AtomicBool::new(false));
     let settings = Settings {
         interrupt: Some(Arc::clone(&flag)),
@@ -69,7 +69,7 @@ fn kill(
         run = run.resume(from.clone());
     }
     let found = run.solve().unwrap();
-    let is_stopped = |point: &Point| point.solution.status == Status::Interrupted;
+    let is_stopped = |point: &PathSize| point.solution.status == Status::Interrupted;
     if found.iter().any(is_stopped) {
         Ok(left.unwrap())
     } else {
@@ -77,7 +77,7 @@ fn kill(
     }
 }
 
-fn same(found: &[Point], truth: &[Point]) {
+fn same(found: &[PathSize], truth: &[PathSize]) {
     assert_eq!(found.len(), truth.len());
     for (found, truth) in found.iter().zip(truth) {
         let (k, found, truth) = (found.k, &found.solution, &truth.solution);

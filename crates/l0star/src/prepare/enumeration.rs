@@ -24,7 +24,7 @@ const LARGE_RIDGE: f64 = 0.5;
 
 /// Whether a search is about the best model alone, of a problem without structure, and may look at a node.
 fn is_about_the_best(context: &Context) -> bool {
-    context.ideas.enumeration
+    context.mechanisms.enumeration
         && context.problem.structure.is_none()
         && context.incumbents.decision().is_none()
         && !context.incumbents.wants_list()
@@ -34,7 +34,7 @@ fn is_about_the_best(context: &Context) -> bool {
 /// Whether all models of a problem in Gram form may be enumerated.
 fn applies(context: &Context) -> bool {
     let problem = context.problem;
-    context.ideas.gram
+    context.mechanisms.gram
         && problem.loss.is_quadratic()
         && (1..=LARGEST).contains(&problem.support_size())
         && is_about_the_best(context)

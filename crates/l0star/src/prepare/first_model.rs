@@ -45,7 +45,7 @@ pub(super) fn first_support(
             chosen = other;
         }
     }
-    if context.ideas.swaps {
+    if context.mechanisms.swaps {
         let climb = Climb::new(root.form(), &chosen, chosen.len(), pinned);
         if climb.is_full() {
             let swaps = Some(10 * k + 20);

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::common::Common;
 use super::screening::BriefPoint;
+use super::shared::SharedWork;
 use super::start::First;
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::gram::condensed::Spread;
@@ -37,7 +37,7 @@ impl<'p> GramRelaxation<'p> {
         fixing: bool,
         point: Option<&BriefPoint>,
         context: &mut Context<'p>,
-        common: &mut Common,
+        shared: &mut SharedWork,
     ) -> Option<Option<First>> {
         let problem = self.problem;
         let reference = context.incumbents.reference();
@@ -46,7 +46,7 @@ impl<'p> GramRelaxation<'p> {
             (None, Some(BriefPoint { slopes, bound, .. })) => {
                 quadratic_below(problem, slopes, *bound, reference)
             }
-            (None, None) => self.first_rows(chosen, context, common)?,
+            (None, None) => self.first_rows(chosen, context, shared)?,
         };
         context.keep_rows(&certain);
         self.ceiling = reference;
@@ -59,7 +59,7 @@ impl<'p> GramRelaxation<'p> {
                 certain,
                 chosen,
                 fixing,
-                common,
+                shared,
                 last: None,
                 rounds: MAX_ROW_ROUNDS,
             };
@@ -86,12 +86,12 @@ impl<'p> GramRelaxation<'p> {
         &mut self,
         chosen: &[usize],
         context: &mut Context,
-        common: &mut Common,
+        shared: &mut SharedWork,
     ) -> Option<Vec<bool>> {
         let reference = context.incumbents.reference();
         // Without a lift: until the rows are certified, D(β) of Huber's own dual is all that holds.
         let limits = &context.limits.clone();
-        let first = self.first_node(chosen, &Spread::Unproved, context, common)?;
+        let first = self.first_node(chosen, &Spread::Unproved, context, shared)?;
         let goal = Goal {
             cut: reference,
             tolerance: ROOT_TOLERANCE * reference,
@@ -110,13 +110,13 @@ impl<'p> GramRelaxation<'p> {
     /// Decides every free feature of the first node whose other side is ruled out.
     fn fix_first(&self, first: &mut First, context: &mut Context) {
         let node = first.node(self.problem.support_size());
-        if !self.ideas.fixing || node.budget == 0 || node.budget >= node.free.len() {
+        if !self.mechanisms.fixing || node.budget == 0 || node.budget >= node.free.len() {
             return;
         }
         let (bounds, cut) = (self.children(self.problem, &node), context.incumbents.cut());
         for other in bounds.other_sides {
             if other.bound.value() >= cut {
-                context.evidence.discard(other.bound);
+                context.evidence.rule_out(other.bound);
                 first.free.retain(|j| *j != other.feature);
                 first.inside.extend(other.is_out.then_some(other.feature));
             }
@@ -130,7 +130,7 @@ struct RowProofs<'s, 'p> {
     certain: Vec<bool>,
     chosen: &'s [usize],
     fixing: bool,
-    common: &'s mut Common,
+    shared: &'s mut SharedWork,
     /// The node that the proofs have come to. In the end it is the first of the search.
     last: Option<First>,
     /// How many rounds are left.
@@ -184,7 +184,7 @@ impl<'p> RowProofs<'_, 'p> {
             None if all_are_certain => return ControlFlow::Break(None),
             None => {
                 let spread = &Spread::Evenly;
-                match relaxation.first_node(self.chosen, spread, context, self.common) {
+                match relaxation.first_node(self.chosen, spread, context, self.shared) {
                     Some(first) => first,
                     None => {
                         relaxation.explicit = None;

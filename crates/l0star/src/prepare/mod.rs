@@ -8,12 +8,12 @@
 //! | [`enumeration`] | budgets of up to three features, settled without a search |
 //! | [`huber`] | which rows of a Huber problem are quadratic for every model that matters |
 //! | [`start`] | the Gram matrix, a first incumbent, the frame of all columns |
-//! | [`common`] | what runs on the same columns share |
+//! | [`shared`] | what runs on the same columns share |
 
 mod bands;
-pub(crate) mod common;
 pub(crate) mod enumeration;
 mod first_model;
 mod huber;
 pub(crate) mod screening;
+pub(crate) mod shared;
 pub(crate) mod start;

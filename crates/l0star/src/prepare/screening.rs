@@ -56,7 +56,7 @@ pub(crate) struct BriefPoint {
 /// model. No point where nothing could be ruled out; nothing where that does not apply, and at a limit.
 pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     let (problem, limits) = (context.problem, context.limits.clone());
-    let (k, swaps) = (problem.support_size(), context.ideas.swaps);
+    let (k, swaps) = (problem.support_size(), context.mechanisms.swaps);
     context.enter(Phase::Heuristic);
     let known = context.incumbents.first().map(|known| known.support);
     let known = known.unwrap_or_default();
@@ -98,7 +98,7 @@ fn left(problem: &Problem, free: &[usize], bounds: &Children, context: &mut Cont
     let mut out = vec![false; problem.design.columns()];
     for other in bounds.other_sides.iter().filter(|other| !other.is_out) {
         if other.bound.value() >= cut {
-            context.evidence.discard(other.bound);
+            context.evidence.rule_out(other.bound);
             out[other.feature] = true;
         }
     }
@@ -296,7 +296,7 @@ mod tests {
             let loss = crate::loss::by_name(loss, 1.0).unwrap();
             let problem = builder.loss(loss).intercept(true).build().unwrap();
             let plain = Settings {
-                ideas: crate::Ideas {
+                mechanisms: crate::Mechanisms {
                     screen_from: u64::MAX,
                     ..Default::default()
                 },

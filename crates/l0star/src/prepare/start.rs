@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::common::{Common, product};
 use super::enumeration;
 use super::first_model::first_support;
 use super::screening::{self, Brief};
+use super::shared::{SharedWork, product};
 use crate::bound::{Certified, Subproblem};
 use crate::gram::condensed::Spread;
 use crate::gram::frame::Frame;
@@ -26,15 +26,15 @@ const LONG_PRODUCT: f64 = 1e10;
 
 /// The Gram form of a problem with groups, bounds or heredity. `None` where it does not apply, and at a limit. The context has
 /// an incumbent.
-pub(crate) fn structured(context: &mut Context, common: &mut Common) -> Option<GramBackend> {
+pub(crate) fn structured(context: &mut Context, shared: &mut SharedWork) -> Option<GramBackend> {
     let problem = context.problem;
-    let (ideas, reference) = (context.ideas, context.incumbents.reference());
-    if !problem.loss.is_quadratic() || !ideas.gram || !reference.is_finite() {
+    let (mechanisms, reference) = (context.mechanisms, context.incumbents.reference());
+    if !problem.loss.is_quadratic() || !mechanisms.gram || !reference.is_finite() {
         return None;
     }
     let selectable = problem.expanded(&problem.selectable);
-    let root = common.root(&selectable, None, context)?;
-    GramBackend::new(problem, root, ideas, reference, &context.limits)
+    let root = shared.root(&selectable, None, context)?;
+    GramBackend::new(problem, root, mechanisms, reference, &context.limits)
 }
 
 /// A relaxation in Gram form, and the node that its search begins with.
@@ -62,7 +62,7 @@ impl<'p> Prepared<'p> {
         problem: &'p Problem,
         context: &mut Context<'p>,
         alive: Option<&[usize]>,
-        common: &mut Common,
+        shared: &mut SharedWork,
     ) -> Option<Self> {
         let huber = problem.loss.quadratic_within().is_some() && !problem.is_priced();
         let possible = problem.loss.is_quadratic() || huber;
@@ -70,7 +70,7 @@ impl<'p> Prepared<'p> {
             return None;
         }
         let limits = context.limits.clone();
-        if limits.stop() || !context.ideas.gram {
+        if limits.stop() || !context.mechanisms.gram {
             return None;
         }
         let k = problem.support_size();
@@ -83,10 +83,10 @@ impl<'p> Prepared<'p> {
         let selectable = match alive {
             Some(alive) => alive,
             None if wide => {
-                screened = screen(context, common);
+                screened = screen(context, shared);
                 &screened
             }
-            None if common.is_single && is_worth_screening(context) => {
+            None if shared.is_single && is_worth_screening(context) => {
                 (screened, brief) = screen_briefly(context);
                 &screened
             }
@@ -102,13 +102,13 @@ impl<'p> Prepared<'p> {
         }
         context.enter(Phase::Root);
         let is_whole = alive.is_none() && selectable.len() == problem.selectable.len();
-        let mut unshared = Common::default();
-        let common = if is_whole { common } else { &mut unshared };
+        let mut unshared = SharedWork::default();
+        let shared = if is_whole { shared } else { &mut unshared };
         let part = brief.as_ref().map(|brief| &*brief.root);
-        let root = common.root(selectable, part, context)?;
+        let root = shared.root(selectable, part, context)?;
         let point = brief.as_ref().and_then(|brief| brief.point.as_ref());
         context.enter(Phase::Heuristic);
-        let mut relaxation = GramRelaxation::new(problem, context.ideas, Arc::clone(&root));
+        let mut relaxation = GramRelaxation::new(problem, context.mechanisms, Arc::clone(&root));
         let pinned = relaxation.pinned(context.incumbents.decision());
         let chosen = match context.incumbents.first() {
             Some(incumbent) if alive.is_some() => {
@@ -161,13 +161,13 @@ impl<'p> Prepared<'p> {
         // Nodes of a checkpoint are about the frame of all columns.
         let fixing = alive.is_none();
         let rows = if huber {
-            relaxation.certify_rows(&chosen, fixing, point, context, common)
+            relaxation.certify_rows(&chosen, fixing, point, context, shared)
         } else {
             Some(None)
         };
         let first = rows.and_then(|first| match first {
             Some(first) => Some(first),
-            None => relaxation.first_node(&chosen, &Spread::Evenly, context, common),
+            None => relaxation.first_node(&chosen, &Spread::Evenly, context, shared),
         });
         if first.is_none() {
             // Without a node for the rest, what was ruled out is no bound of everything.
@@ -185,7 +185,7 @@ impl GramRelaxation<'_> {
         chosen: &[usize],
         spread: &Spread,
         context: &Context,
-        common: &mut Common,
+        shared: &mut SharedWork,
     ) -> Option<First> {
         let (best, limits) = (context.incumbents.reference(), &context.limits);
         let root = self.frame_root();
@@ -196,8 +196,8 @@ impl GramRelaxation<'_> {
         let mut unshared = None;
         let known = match spread {
             _ if self.explicit.is_some() => &mut unshared,
-            Spread::Unproved => &mut common.unproved,
-            _ => &mut common.proved,
+            Spread::Unproved => &mut shared.unproved,
+            _ => &mut shared.proved,
         };
         let k = self.most;
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
@@ -287,7 +287,7 @@ fn is_worth_screening(context: &Context) -> bool {
     let problem = context.problem;
     let columns = problem.selectable.len();
     let is_plain = context.incumbents.decision().is_none();
-    product(problem, columns) >= context.ideas.screen_from as f64
+    product(problem, columns) >= context.mechanisms.screen_from as f64
         && columns > 2 * problem.support_size()
         && problem.ridge_share() >= SMALL_RIDGE
         && is_plain
@@ -308,7 +308,7 @@ fn screen_briefly(context: &mut Context) -> (Vec<usize>, Option<Brief>) {
 }
 
 /// The features that are left of a wide problem.
-fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
+fn screen(context: &mut Context, shared: &mut SharedWork) -> Vec<usize> {
     let enough = MAX_COLUMNS / 2;
     if let Some(known) = context
         .prepared
@@ -319,7 +319,7 @@ fn screen(context: &mut Context, common: &mut Common) -> Vec<usize> {
         return known.free();
     }
     screening::begin(context);
-    match common.working(context) {
+    match shared.working(context) {
         Some(working) => screening::screen(context, enough, working),
         None => screening::by_ascent(context, enough),
     }

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::book::{self, Book, Stretch};
+use super::archive::{self, PriceArchive, PriceStage};
 use crate::bound::Certified;
 use crate::error::Result;
 use crate::heuristic;
-use crate::prepare::common::Common;
+use crate::prepare::shared::SharedWork;
 use crate::problem::{Decision, Problem};
 use crate::search::checkpoint::{State, wide};
 use crate::search::decision_models::DecisionModels;
@@ -38,7 +38,7 @@ pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
         chosen,
         decisions,
         known_models: asked.known_models,
-        book: asked.book,
+        archive: asked.archive,
         enough: asked.enough,
         start: Instant::now(),
         left: AtomicUsize::new(decisions.len()),
@@ -49,17 +49,17 @@ pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
         .filter(|at| pricing.is_possible(*at))
         .partition(|at| decisions[*at].inside);
     let mut found = pricing.settled();
-    let mut common = Common::default();
+    let mut shared = SharedWork::default();
     let mut rest = without.clone();
     rest.retain(|at| found[*at].is_none());
     // The first prepares what all share; one that has nodes already does not.
     let has_nodes = |at: &usize| pricing.begun(*at).is_some_and(|begun| begun.started);
     if let Some(first) = rest.iter().position(|at| !has_nodes(at)) {
         let at = rest.remove(first);
-        found[at] = Some(pricing.alone(at, &mut common, settings.threads));
+        found[at] = Some(pricing.alone(at, &mut shared, settings.threads));
     }
     let more = pricing.each(&rest, |at, threads| {
-        pricing.alone(at, &mut common.clone(), threads)
+        pricing.alone(at, &mut shared.clone(), threads)
     });
     for (at, solution) in rest.iter().zip(more) {
         found[*at] = Some(solution);
@@ -69,7 +69,7 @@ pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
     if without.len() >= problem.support_size() {
         let bounds = without.iter().filter_map(|at| found[*at].as_ref());
         let bounds = bounds.map(Certified::of);
-        base = bounds.reduce(Certified::and).unwrap_or(base);
+        base = bounds.reduce(Certified::weaker).unwrap_or(base);
     }
     let mut rest = others;
     rest.retain(|at| found[*at].is_none());
@@ -78,7 +78,7 @@ pub(super) fn solve<'p>(asked: Asked<'p>) -> Result<Vec<Option<Solution>>> {
     }
     rest.retain(|at| found[*at].is_none());
     let more = pricing.each(&rest, |at, threads| {
-        pricing.alone(at, &mut common.clone(), threads)
+        pricing.alone(at, &mut shared.clone(), threads)
     });
     for (at, solution) in rest.iter().zip(more) {
         found[*at] = Some(solution);
@@ -101,7 +101,7 @@ pub(super) struct Asked<'p> {
     pub decisions: &'p [Decision],
     /// With the same decisions, and the models that are known.
     pub known_models: Arc<DecisionModels>,
-    pub book: Option<Book<'p>>,
+    pub archive: Option<PriceArchive<'p>>,
     /// For each decision a bound that is enough to know; a search that has a model below it is of no use either.
     pub enough: Option<&'p [f64]>,
 }
@@ -114,7 +114,7 @@ pub(super) struct Pricing<'p> {
     pub(super) decisions: &'p [Decision],
     pub(super) known_models: Arc<DecisionModels>,
     /// Set where checkpoints are wanted, or there is one to go on from.
-    pub(super) book: Option<Book<'p>>,
+    pub(super) archive: Option<PriceArchive<'p>>,
     enough: Option<&'p [f64]>,
     start: Instant,
     /// How many searches have not begun.
@@ -124,7 +124,7 @@ pub(super) struct Pricing<'p> {
 impl<'p> Pricing<'p> {
     /// What an earlier run has proved; the models are fitted again.
     fn settled(&self) -> Vec<Option<Solution>> {
-        let known = self.book.as_ref().map(|book| book.known());
+        let known = self.archive.as_ref().map(|archive| archive.known());
         let done = |at: usize| {
             let done = known.as_ref()?.done[at].as_ref()?;
             let (support, bound) = done.proof();
@@ -154,32 +154,32 @@ impl<'p> Pricing<'p> {
 
     /// The search of a decision that an earlier run has begun.
     fn begun(&self, at: usize) -> Option<State> {
-        let known = self.book.as_ref()?.known();
+        let known = self.archive.as_ref()?.known();
         known.begun[at].clone()
     }
 
     /// Hands out the last checkpoint.
     fn close(&self) {
-        if let Some(book) = &self.book {
-            book.write();
+        if let Some(archive) = &self.archive {
+            archive.write();
         }
     }
 
     /// A search is over, or it was stopped: then what it has left behind is kept.
     pub(super) fn note(&self, at: usize, found: &Solution) {
-        if let Some(book) = self.book.as_ref().filter(|book| book.is_kept()) {
+        if let Some(archive) = self.archive.as_ref().filter(|archive| archive.is_kept()) {
             if !found.status.stopped_early() {
-                book.settle(at, self.problem, found);
+                archive.finish(at, self.problem, found);
             }
-            book.write_if_due();
+            archive.write_if_due();
         }
     }
 
-    /// The states of a search go to the book.
-    pub(super) fn keep(&self, context: &mut Context<'p>, stretch: Stretch) {
-        if let Some(book) = &self.book {
-            context.prepared.gram = book.gram();
-            context.save_to(book.slot(stretch));
+    /// The states of a search go to the archive.
+    pub(super) fn keep(&self, context: &mut Context<'p>, stretch: PriceStage) {
+        if let Some(archive) = &self.archive {
+            context.prepared.gram = archive.gram();
+            context.save_to(archive.slot(stretch));
         }
     }
 
@@ -243,7 +243,7 @@ impl<'p> Pricing<'p> {
         let settings = self.within_time(false, None);
         let mut context = self.context(&settings, None);
         context.try_support(self.chosen);
-        let known = self.book.as_ref().map(|book| book.known());
+        let known = self.archive.as_ref().map(|archive| archive.known());
         if let Some(known) = &known {
             let mut context = self.context(&self.unlimited(), None);
             for support in known.models.iter().flatten() {
@@ -266,13 +266,13 @@ impl<'p> Pricing<'p> {
                 let mut context = Context::for_decision(&other, &settings, None, others);
                 context.try_support(&smaller);
                 if let (Some(known), true) = (&known, i == tried) {
-                    context.prepared.heuristic = book::heuristic(known, &other);
+                    context.prepared.heuristic = archive::heuristic(known, &other);
                 }
-                let book = self.book.as_ref();
-                context.save_to(book.and_then(|book| book.slot(Stretch::Heuristic)));
+                let archive = self.archive.as_ref();
+                context.save_to(archive.and_then(|archive| archive.slot(PriceStage::Heuristic)));
                 heuristic::first_incumbent(&mut context);
-                if let Some(book) = book.filter(|_| !context.limits.stop()) {
-                    book.set_tried(i + 1);
+                if let Some(archive) = archive.filter(|_| !context.limits.stop()) {
+                    archive.set_tried(i + 1);
                 }
             }
         }
@@ -297,7 +297,7 @@ impl<'p> Pricing<'p> {
     }
 
     /// A search by itself.
-    fn alone(&self, at: usize, common: &mut Common, threads: Option<NonZeroUsize>) -> Solution {
+    fn alone(&self, at: usize, shared: &mut SharedWork, threads: Option<NonZeroUsize>) -> Solution {
         let mut settings = self.next_settings(threads);
         let mut observer = None;
         if let Some(enough) = self.enough {
@@ -313,10 +313,10 @@ impl<'p> Pricing<'p> {
         if let Some(begun) = &begun {
             context.resume(begun);
         }
-        self.keep(&mut context, Stretch::Alone(at));
+        self.keep(&mut context, PriceStage::Alone(at));
         let settings = &settings;
         let driver = Alone { settings, decision };
-        let found = best_first(context, begun, common, driver);
+        let found = best_first(context, begun, shared, driver);
         self.note(at, &found);
         found
     }
@@ -331,7 +331,7 @@ impl<'p> Pricing<'p> {
         if bound.value() < needed {
             return None;
         }
-        context.evidence.discard(bound);
+        context.evidence.rule_out(bound);
         let found = context.solution(&settings, None, Some(bound));
         self.left.fetch_sub(1, Ordering::Relaxed);
         self.note(at, &found);

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::book::Keeping;
+use super::archive::Keeping;
 use super::together::{self, Asked};
 use crate::bound::Certified;
 use crate::error::Result;
@@ -77,7 +77,7 @@ impl Leaders<'_> {
         let alone = ways.iter().filter(|(_, way)| alone(way)).count();
         let share = asked.len() as f64 / (asked.len() + alone).max(1) as f64;
         let own = self.within_time(&narrow, begun, share);
-        let led = super::together(self.leading, &own, &chosen, &asked, keeping)?;
+        let led = super::solve_together(self.leading, &own, &chosen, &asked, keeping)?;
         let (mut items, mut left) = (Vec::new(), alone);
         for (at, way) in ways {
             let share = 1.0 / left.max(1) as f64;
@@ -127,7 +127,7 @@ impl Leaders<'_> {
                 chosen: self.chosen,
                 decisions: &rest,
                 known_models,
-                book: None,
+                archive: None,
                 enough: None,
             })?;
             for (item, more) in open.into_iter().zip(more) {
@@ -251,7 +251,7 @@ impl Leaders<'_> {
             feature: member,
             inside: true,
         }];
-        let mut found = super::together(&problem, settings, &chosen, &decisions, None)?;
+        let mut found = super::solve_together(&problem, settings, &chosen, &decisions, None)?;
         Ok(found.pop().flatten())
     }
 
@@ -303,7 +303,7 @@ impl Leaders<'_> {
                 chosen: &chosen,
                 decisions: &decisions,
                 known_models,
-                book: None,
+                archive: None,
                 enough: Some(&needed),
             })?;
         }

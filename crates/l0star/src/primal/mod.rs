@@ -350,9 +350,10 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
                 _ => self.scatter(),
             }
             self.starts += 1;
-            let (chosen, value) = match self.is_model {
-                false => self.descend(context),
-                true => self.refine(context),
+            let (chosen, value) = if self.is_model {
+                self.refine(context)
+            } else {
+                self.descend(context)
             };
             if !context.limits.stop() {
                 self.pool.keep(chosen, value);

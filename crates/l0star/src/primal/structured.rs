@@ -85,9 +85,10 @@ impl Structured {
                     continue;
                 }
                 // Where features have prices a set is filled up only as long as that pays.
-                let mut least = match structure.priced {
-                    true => context.try_support(&next),
-                    false => f64::INFINITY,
+                let mut least = if structure.priced {
+                    context.try_support(&next)
+                } else {
+                    f64::INFINITY
                 };
                 loop {
                     let larger = self.larger(structure, &next, TRIES, context);

@@ -169,9 +169,10 @@ fn decisions_are_followed() {
             // The feature whose other decision costs something: one of the best model, or one that is not.
             let best = crate::solve(&problem, &Settings::new(Method::Exhaustive)).unwrap();
             let mut others = (0..24).filter(|j| !best.support.contains(j));
-            let feature = match inside {
-                true => others.next().unwrap(),
-                false => best.support[0],
+            let feature = if inside {
+                others.next().unwrap()
+            } else {
+                best.support[0]
             };
             let decision = Decision { feature, inside };
             let settings = Settings::default();

@@ -346,10 +346,9 @@ impl Builder {
             });
         }
         let features = selectable.len() + included.len();
-        let k = self.k.unwrap_or(match structure.priced {
-            true => features,
-            false => 1,
-        });
+        let k = self
+            .k
+            .unwrap_or(if structure.priced { features } else { 1 });
         let mut problem = Problem {
             design,
             standard,

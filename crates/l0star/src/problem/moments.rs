@@ -40,9 +40,10 @@ impl Moments {
     /// What is subtracted from a column and what it is divided by to compare it with others: its mean and its deviation
     /// where a constant does not count (`centred`), else nothing and its root mean square.
     pub fn frame(&self, centred: bool) -> (f64, f64) {
-        match centred {
-            true => (self.mean, self.sd),
-            false => (0.0, self.sd.hypot(self.mean)),
+        if centred {
+            (self.mean, self.sd)
+        } else {
+            (0.0, self.sd.hypot(self.mean))
         }
     }
 

@@ -163,11 +163,12 @@ impl Columns<'_> {
         if self.ridge[leader] != self.ridge[column] {
             return None;
         }
-        let centre = |v: &[f64]| match self.centred {
-            true => {
+        let centre = |v: &[f64]| {
+            if self.centred {
                 v.iter().zip(self.p).map(|(v, p)| v * p).sum::<f64>() / self.p.iter().sum::<f64>()
+            } else {
+                0.0
             }
-            false => 0.0,
         };
         let (a, b) = (centre(own), centre(other));
         let pairs = own.iter().zip(other).zip(self.p);

@@ -43,10 +43,7 @@ pub(crate) fn choose(
             let (whole, shared): (Vec<_>, Vec<_>) = active
                 .iter()
                 .partition(|(size, j)| *size >= level.of(sets, *j));
-            let best = match shared.is_empty() {
-                true => None,
-                false => by_gain(model, sets, &whole, &shared, x, Some(&level), gap, limits),
-            };
+            let best = by_gain(model, sets, &whole, &shared, x, Some(&level), gap, limits);
             return best.unwrap_or_else(|| steepest(sets, x, u));
         }
     }
@@ -87,7 +84,7 @@ fn by_gain(
     limits: &Limits,
 ) -> Option<usize> {
     let mut set = sets.unpenalised.clone();
-    let bare = set.len();
+    let unpenalised = set.len();
     set.extend_from_slice(&sets.inside);
     set.extend(whole.iter().map(|(_, j)| *j));
     let first = set.len();
@@ -104,7 +101,7 @@ fn by_gain(
             }
         }
         let diagonal = &mut rows[r * size + r];
-        *diagonal += if (bare..first).contains(&r) {
+        *diagonal += if (unpenalised..first).contains(&r) {
             1.0
         } else {
             1e-13 * (1.0 + *diagonal)

@@ -31,7 +31,7 @@ pub struct Task<'a> {
     /// Certificates are wanted for models below this: the incumbent, or the last model of a list.
     pub reference: f64,
     /// The bound that the node came with.
-    pub low: f64,
+    pub proved: f64,
     /// The absolute error that the result of the search may have.
     pub allowed: f64,
     /// Whether this is the root of the search: all other nodes start from its point.
@@ -57,7 +57,7 @@ impl<'a> Task<'a> {
             cut: f64::INFINITY,
             scale: reference.min(problem.null_value),
             reference,
-            low: 0.0,
+            proved: 0.0,
             allowed: 0.0,
             is_root: true,
             limits,
@@ -69,9 +69,10 @@ impl Task<'_> {
     /// The cut of a bound that does not count the prices of what is in, which are paid whatever is found.
     pub(crate) fn cut_without_cost(&self, problem: &Problem) -> f64 {
         let paid = problem.cost(self.node.inside(problem));
-        match paid > 0.0 {
-            true => self.cut - paid + 1e-14 * (self.cut.abs() + paid),
-            false => self.cut,
+        if paid > 0.0 {
+            self.cut - paid + 1e-14 * (self.cut.abs() + paid)
+        } else {
+            self.cut
         }
     }
 }

@@ -202,9 +202,10 @@ impl Newton {
         let inside: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
         let squares = sets.free.iter().map(|j| u[*j] * u[*j]);
         let top = top_sum(squares, sets.budget, &mut self.scratch);
-        let atoms = match sets.is_priced() {
-            true => 0.5 * inside + priced::atoms(sets, u, &mut self.scratch),
-            false => 0.5 * (inside + top),
+        let atoms = if sets.is_priced() {
+            0.5 * inside + priced::atoms(sets, u, &mut self.scratch)
+        } else {
+            0.5 * (inside + top)
         };
         let dual = base - atoms;
         if dual > self.bound {
@@ -235,8 +236,8 @@ impl Newton {
     fn regular_along(&mut self, sets: &Sets, a: f64) -> f64 {
         let x = &self.x;
         let at = |(j, d): &(usize, f64)| x[*j] + a * d;
-        let bare = sets.unpenalised.len();
-        let (inside, free) = self.direction[bare..].split_at(sets.inside.len());
+        let unpenalised = sets.unpenalised.len();
+        let (inside, free) = self.direction[unpenalised..].split_at(sets.inside.len());
         let inside: f64 = inside.iter().map(|step| at(step).powi(2)).sum();
         let sizes = free.iter().map(|step| (step.0, at(step).abs()));
         0.5 * inside + shared_norm(sets, sizes, &mut self.sorted)

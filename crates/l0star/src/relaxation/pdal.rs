@@ -248,7 +248,7 @@ impl Pdal {
             self.dual_step(problem, node);
             let scratch = &mut self.work.scratch;
             let bound = self.current.point.bound(problem, node, scratch);
-            best = best.or(bound);
+            best = best.tighter(bound);
             if bound.value() > task.cut {
                 return (best, Exit::Quit);
             }

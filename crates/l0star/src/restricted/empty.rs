@@ -43,9 +43,10 @@ impl Problem {
             }
             let x: Vec<f64> = restricted.x.clone();
             let columns = restricted.columns.clone();
-            match value - restricted.certify().value() <= CLOSE * value {
-                true => value,
-                false => value.min(descend(self, &columns, &x) + self.cost(&[])),
+            if value - restricted.certify().value() <= CLOSE * value {
+                value
+            } else {
+                value.min(descend(self, &columns, &x) + self.cost(&[]))
             }
         })
     }
@@ -72,7 +73,7 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
         })
     };
     let mut x: Vec<Double> = x.iter().copied().map(Double::from).collect();
-    let mut point = Point::at(problem, &entries, &ridge, &x);
+    let mut point = Evaluation::at(problem, &entries, &ridge, &x);
     for _ in 0..MAX_STEPS {
         let step = point.step(&entries, &ridge, &x);
         let before = point.value;
@@ -81,7 +82,7 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
             let moved = x.iter().zip(&step);
             let moved: Vec<Double> = moved.map(|(x, d)| *x - Double::from(share) * *d).collect();
             if is_inside(&moved) {
-                let other = Point::at(problem, &entries, &ridge, &moved);
+                let other = Evaluation::at(problem, &entries, &ridge, &moved);
                 if other.value < point.value {
                     (x, point) = (moved, other);
                     break;
@@ -97,13 +98,13 @@ fn descend(problem: &Problem, columns: &[usize], x: &[f64]) -> f64 {
 }
 
 /// P at x, and the slopes and curvatures of the loss there, weighted by the rows.
-struct Point {
+struct Evaluation {
     value: f64,
     slope: Vec<Double>,
     curvature: Vec<Double>,
 }
 
-impl Point {
+impl Evaluation {
     fn at(problem: &Problem, entries: &[Vec<Double>], ridge: &[f64], x: &[Double]) -> Self {
         let loss = &*problem.loss;
         let (mut slopes, mut curvatures) = (Vec::new(), Vec::new());
@@ -116,9 +117,10 @@ impl Point {
             let curvature = loss.curvature(z.high, *b);
             let slope = Double::new(loss.slope(z.high, *b), curvature * z.low);
             // A straight piece of the loss has a slope and no curvature, and would take a step anywhere.
-            let curvature = match curvature > 0.0 || slope.high == 0.0 {
-                true => curvature,
-                false => loss.smoothness(),
+            let curvature = if curvature > 0.0 || slope.high == 0.0 {
+                curvature
+            } else {
+                loss.smoothness()
             };
             slopes.push(slope * Double::from(*p));
             curvatures.push(Double::from(curvature) * Double::from(*p));
@@ -139,17 +141,23 @@ impl Point {
         let roots: Vec<Double> = self.curvature.iter().map(|w| w.sqrt()).collect();
         let roots_of_ridge: Vec<Double> = ridge.iter().map(|l| Double::from(*l).sqrt()).collect();
         let slopes = roots.iter().zip(&self.slope);
-        let slopes = slopes.map(|(root, slope)| match root.high > 0.0 {
-            true => *slope / *root,
-            false => Double::default(),
+        let slopes = slopes.map(|(root, slope)| {
+            if root.high > 0.0 {
+                *slope / *root
+            } else {
+                Double::default()
+            }
         });
         let ridges = roots_of_ridge.iter().zip(x).map(|(root, x)| *root * *x);
         let t: Vec<Double> = slopes.chain(ridges).collect();
         let column = |c: usize| -> Vec<Double> {
             let rows = entries[c].iter().zip(&roots).map(|(a, w)| *a * *w);
-            let own = |other: usize| match other == c {
-                true => roots_of_ridge[c],
-                false => Double::default(),
+            let own = |other: usize| {
+                if other == c {
+                    roots_of_ridge[c]
+                } else {
+                    Double::default()
+                }
             };
             rows.chain((0..x.len()).map(own)).collect()
         };

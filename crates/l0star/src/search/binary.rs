@@ -24,7 +24,7 @@ const MOST_ROUNDS: usize = 32;
 /// A node that is bounded but not yet solved: two bits for each column of a list that it shares with its relatives.
 #[derive(Debug)]
 pub struct BinaryNode<S> {
-    low: Certified,
+    bound: Certified,
     /// The selectable columns that were not out when the list was made.
     list: Arc<[u32]>,
     inside: Bits,
@@ -38,18 +38,18 @@ pub struct BinaryNode<S> {
 impl<S: Start> BinaryNode<S> {
     /// The node in which the features `inside` are in and `free` are undecided.
     pub(crate) fn new(
-        low: Certified,
+        bound: Certified,
         inside: &[usize],
         free: &[usize],
         start: Option<&Arc<S>>,
     ) -> Self {
-        Self::within(None, low, inside, free, start, 0)
+        Self::within(None, bound, inside, free, start, 0)
     }
 
     /// A node below one with this list, which covers its columns.
     fn within(
         list: Option<&Arc<[u32]>>,
-        low: Certified,
+        bound: Certified,
         inside: &[usize],
         free: &[usize],
         start: Option<&Arc<S>>,
@@ -85,7 +85,7 @@ impl<S: Start> BinaryNode<S> {
         let shared = own_start.map_or(0, |start| start.bytes());
         let bytes = size_of::<Self>() + 2 * bits.bytes() + own + shared;
         Self {
-            low,
+            bound,
             list,
             inside: bits,
             outside,
@@ -109,15 +109,15 @@ impl<S: Start> BinaryNode<S> {
     }
 
     /// A node below this one.
-    fn below(&self, low: Certified, left: &Left, start: Option<&Arc<S>>) -> Self {
+    fn below(&self, bound: Certified, left: &Left, start: Option<&Arc<S>>) -> Self {
         let (inside, free) = (left.inside(), &left.free);
-        Self::within(Some(&self.list), low, inside, free, start, self.depth + 1)
+        Self::within(Some(&self.list), bound, inside, free, start, self.depth + 1)
     }
 }
 
 impl<S: Start> Node for BinaryNode<S> {
-    fn low(&self) -> Certified {
-        self.low
+    fn bound(&self) -> Certified {
+        self.bound
     }
 
     fn bytes(&self) -> usize {
@@ -128,8 +128,8 @@ impl<S: Start> Node for BinaryNode<S> {
         self.depth as usize
     }
 
-    fn raise(&mut self, low: Certified) {
-        self.low = self.low.or(low);
+    fn raise(&mut self, bound: Certified) {
+        self.bound = self.bound.tighter(bound);
     }
 }
 
@@ -218,7 +218,7 @@ impl<R: Relaxation> BinaryTree<R> {
             let (inside, free) = state.sets(saved);
             let start = saved.start.and_then(|at| starts[at as usize].as_ref());
             let list = Some(&lists[saved.list as usize]);
-            BinaryNode::within(list, saved.low(), &inside, &free, start, saved.depth)
+            BinaryNode::within(list, saved.bound(), &inside, &free, start, saved.depth)
         });
         restored.collect()
     }
@@ -233,15 +233,15 @@ impl<R: Relaxation> BinaryTree<R> {
         context: &mut Context,
         children: &mut Vec<BinaryNode<R::Start>>,
     ) -> Expansion {
-        let mut low = Certified::TRIVIAL.or(node.low);
+        let mut proved = Certified::TRIVIAL.tighter(node.bound);
         if let Some(bound) = self.relaxation.leaf_bound(context.problem, task) {
             context.counters.calls += 1;
-            low = low.or(bound);
+            proved = proved.tighter(bound);
             if let Some(status) = context.limits.reached() {
-                return Expansion::Stopped(status, low);
+                return Expansion::Stopped(status, proved);
             }
-            if low.value() >= context.incumbents.cut() {
-                context.evidence.discard(low);
+            if proved.value() >= context.incumbents.cut() {
+                context.evidence.rule_out(proved);
                 return Expansion::Split;
             }
         }
@@ -250,17 +250,17 @@ impl<R: Relaxation> BinaryTree<R> {
         support.sort_unstable();
         context.counters.calls += 1;
         context.try_support(&support);
-        let evidence = context.certify_last().or(Certified::TRIVIAL);
+        let evidence = context.certify_last().tighter(Certified::TRIVIAL);
         if !context.incumbents.wants_list() || evidence.value() >= context.incumbents.cut() {
-            context.evidence.discard(evidence);
+            context.evidence.rule_out(evidence);
             return Expansion::Split;
         }
-        context.settle(&support, evidence);
+        context.record_bound(&support, evidence);
         // Without the i-th, with all before it: every proper subset is in one of these.
         let mut subset = left.clone();
         for (i, j) in free.iter().enumerate() {
             subset.free = free[i + 1..].to_vec();
-            children.push(node.below(low.or(evidence), &subset, node.start.as_ref()));
+            children.push(node.below(proved.tighter(evidence), &subset, node.start.as_ref()));
             subset.included.push(*j);
         }
         Expansion::Split
@@ -304,7 +304,7 @@ impl<R: Relaxation> BinaryTree<R> {
     /// Decides every free feature whose other side is ruled out; `None` when no model is left.
     fn fix(&mut self, left: Left, context: &mut Context) -> Option<Left> {
         let (problem, cut) = (context.problem, context.incumbents.cut());
-        if !context.ideas.fixing {
+        if !context.mechanisms.fixing {
             return Some(left);
         }
         let bounds = self.relaxation.children(problem, &left.node());
@@ -318,7 +318,7 @@ impl<R: Relaxation> BinaryTree<R> {
             .iter()
             .filter(|other| ruled_out(other.bound))
         {
-            context.evidence.discard(other.bound);
+            context.evidence.rule_out(other.bound);
             decided[other.feature] = true;
             if other.is_out {
                 inside.push(other.feature);
@@ -342,7 +342,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
     }
 
     fn finished(&self, node: &Self::Node, context: &Context) -> bool {
-        node.low.value() >= context.incumbents.cut()
+        node.bound.value() >= context.incumbents.cut()
     }
 
     fn save(&self, node: &Self::Node, draft: &mut Draft) {
@@ -351,7 +351,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         let start = start.map(|start| draft.start(Arc::as_ptr(start) as usize, &**start));
         let count = node.list.len();
         draft.state.open.push(SavedNode {
-            low: node.low.value(),
+            bound: node.bound.value(),
             depth: node.depth,
             list,
             start,
@@ -384,12 +384,12 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             return Expansion::Split;
         };
         let limits = context.limits.clone();
-        let mut low = node.low;
+        let mut proved = node.bound;
         let start = node.start.as_deref();
-        let first = task(node, &left, low, context, &limits);
+        let first = task(node, &left, proved, context, &limits);
         self.relaxation.prepare(problem, &first, start);
         for round in 1.. {
-            let now = task(node, &left, low, context, &limits);
+            let now = task(node, &left, proved, context, &limits);
             if left.is_leaf(problem) {
                 return self.close_leaf(node, &left, &now, context, children);
             }
@@ -398,21 +398,21 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             }
             context.counters.calls += 1;
             let (bound, exit) = self.relaxation.solve(problem, &now);
-            low = low.or(bound);
+            proved = proved.tighter(bound);
             match exit {
                 Exit::Quit => {
-                    context.evidence.discard(low);
+                    context.evidence.rule_out(proved);
                     return Expansion::Split;
                 }
                 Exit::Stopped => {
                     let status = limits.reached().unwrap_or(Status::TimeLimit);
-                    return Expansion::Stopped(status, low);
+                    return Expansion::Stopped(status, proved);
                 }
                 Exit::Converged => {}
             }
             self.try_candidate(&left, context);
-            if low.value() >= context.incumbents.cut() {
-                context.evidence.discard(low);
+            if proved.value() >= context.incumbents.cut() {
+                context.evidence.rule_out(proved);
                 return Expansion::Split;
             }
             left = match self.fix(left, context) {
@@ -425,19 +425,19 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
             if left.is_leaf(problem) {
                 continue;
             }
-            let now = task(node, &left, low, context, &limits);
+            let now = task(node, &left, proved, context, &limits);
             if round > MOST_ROUNDS || !self.relaxation.tighten(problem, &now) {
                 break;
             }
         }
 
-        let gap = (context.incumbents.reference() - low.value()).max(f64::MIN_POSITIVE);
+        let gap = (context.incumbents.reference() - proved.value()).max(f64::MIN_POSITIVE);
         let split = self.relaxation.branch(problem, &left.node(), gap, &limits);
         let start = Arc::new(self.relaxation.start());
         left.free.retain(|j| *j != split);
-        let without = node.below(low, &left, Some(&start));
+        let without = node.below(proved, &left, Some(&start));
         left.included.push(split);
-        let with = node.below(low, &left, Some(&start));
+        let with = node.below(proved, &left, Some(&start));
         children.extend([with, without]);
         Expansion::Split
     }
@@ -447,7 +447,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
 fn task<'a, S>(
     node: &BinaryNode<S>,
     left: &'a Left,
-    low: Certified,
+    proved: Certified,
     context: &Context,
     limits: &'a Limits,
 ) -> Task<'a> {
@@ -459,7 +459,7 @@ fn task<'a, S>(
             .reference()
             .min(context.problem.null_value),
         reference: context.incumbents.reference(),
-        low: low.value(),
+        proved: proved.value(),
         allowed: context.incumbents.allowed(),
         is_root: node.depth == 0,
         limits,
@@ -495,7 +495,7 @@ impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
         free.retain(|i| *i != j);
         let (list, start) = (Some(&node.list), node.start.as_ref());
         Some(BinaryNode::within(
-            list, node.low, &inside, &free, start, node.depth,
+            list, node.bound, &inside, &free, start, node.depth,
         ))
     }
 }

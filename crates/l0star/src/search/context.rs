@@ -26,7 +26,7 @@ use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::problem::{Decision, Problem};
 use crate::restricted::{Fit, Restricted};
-use crate::settings::{Ideas, Settings};
+use crate::settings::{Mechanisms, Settings};
 
 /// Models this close to the incumbent (relatively) are compared in doubled precision.
 const CLOSE: f64 = 1e-5;
@@ -40,7 +40,7 @@ pub struct Context<'p> {
     /// What was counted.
     pub counters: Counters,
     /// Which mechanisms are on.
-    pub ideas: Ideas,
+    pub mechanisms: Mechanisms,
     /// The best models so far.
     pub incumbents: Incumbents,
     /// What was discarded.
@@ -87,7 +87,7 @@ pub(crate) type ModelSearches =
 pub(super) struct Seed<'p> {
     problem: &'p Problem,
     limits: Limits,
-    ideas: Ideas,
+    mechanisms: Mechanisms,
     threads: usize,
     incumbents: Incumbents,
     features_left: Arc<AtomicUsize>,
@@ -102,7 +102,7 @@ impl<'p> Seed<'p> {
             problem: self.problem,
             limits: self.limits.clone(),
             counters: Counters::default(),
-            ideas: self.ideas,
+            mechanisms: self.mechanisms,
             incumbents: self.incumbents.clone(),
             evidence: Evidence::default(),
             reporter: Reporter::new(Arc::clone(&self.features_left)),
@@ -135,7 +135,7 @@ impl<'p> Context<'p> {
         let seed = Seed {
             problem,
             limits: Limits::new(settings),
-            ideas: settings.ideas,
+            mechanisms: settings.mechanisms,
             threads: settings.thread_count(),
             incumbents: Incumbents::new(problem, settings, decision, others),
             features_left: Arc::new(AtomicUsize::new(problem.selectable.len())),
@@ -149,7 +149,7 @@ impl<'p> Context<'p> {
         Seed {
             problem: self.problem,
             limits: self.limits.clone(),
-            ideas: self.ideas,
+            mechanisms: self.mechanisms,
             threads: self.threads,
             incumbents: self.incumbents.clone(),
             features_left: self.reporter.shared(),
@@ -166,7 +166,7 @@ impl<'p> Context<'p> {
     /// Whether a search for models is to be made. With groups, bounds or heredity it knows nothing of decisions.
     pub(crate) fn looks_for_models(&self) -> bool {
         let is_free = self.incumbents.decision().is_none() || self.problem.structure.is_none();
-        self.ideas.primal && self.models.is_none() && is_free
+        self.mechanisms.primal && self.models.is_none() && is_free
     }
 
     /// Fits a support (at most k selectable features) and makes it the incumbent when it is better.
@@ -243,9 +243,9 @@ impl<'p> Context<'p> {
     }
 
     /// Records a bound of the support tried last, by itself. Its subsets stay open.
-    pub(crate) fn settle(&mut self, support: &[usize], bound: Certified) {
-        if !self.incumbents.pool().settle(support, bound) {
-            self.evidence.discard(bound);
+    pub(crate) fn record_bound(&mut self, support: &[usize], bound: Certified) {
+        if !self.incumbents.pool().record_bound(support, bound) {
+            self.evidence.rule_out(bound);
         }
     }
 
@@ -260,8 +260,8 @@ impl<'p> Context<'p> {
     }
 
     /// Records a bound of everything that is not discarded so far, for a run that ends before there are nodes.
-    pub(crate) fn raise(&mut self, low: Certified) {
-        let bound = self.lower_bound(Some(low));
+    pub(crate) fn raise(&mut self, open: Certified) {
+        let bound = self.lower_bound(Some(open));
         self.evidence.raise_whole(bound);
     }
 
@@ -269,11 +269,11 @@ impl<'p> Context<'p> {
     /// it.
     pub fn lower_bound(&self, open: Option<Certified>) -> Certified {
         let discarded = self.evidence.mark().into_iter();
-        let bound = discarded.chain(open).reduce(Certified::and);
+        let bound = discarded.chain(open).reduce(Certified::weaker);
         let bound = self.incumbents.bound_of_others(bound);
         bound
             .unwrap_or(Certified::TRIVIAL)
-            .or(self.evidence.whole())
+            .tighter(self.evidence.whole())
     }
 
     /// Another phase begins.

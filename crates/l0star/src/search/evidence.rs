@@ -25,14 +25,14 @@ impl Default for Evidence {
 
 impl Evidence {
     /// Records the bound by which a part of the search space was dropped.
-    pub fn discard(&mut self, bound: Certified) {
-        self.weakest = Some(self.weakest.map_or(bound, |weakest| weakest.and(bound)));
+    pub fn rule_out(&mut self, bound: Certified) {
+        self.weakest = Some(self.weakest.map_or(bound, |weakest| weakest.weaker(bound)));
     }
 
     /// Records what another part of the run has discarded.
     pub(super) fn absorb(&mut self, other: Option<Certified>) {
         if let Some(bound) = other {
-            self.discard(bound);
+            self.rule_out(bound);
         }
     }
 
@@ -58,18 +58,18 @@ impl Evidence {
 
     /// Replaces the bound of the whole problem by a tighter one.
     pub(super) fn raise_whole(&mut self, bound: Certified) {
-        self.whole = self.whole.or(bound);
+        self.whole = self.whole.tighter(bound);
     }
 
     /// Takes over what a checkpoint has.
     pub(super) fn resume(&mut self, state: &State) {
         self.raise_whole(state.lower_bound());
-        self.weakest = state.floor();
+        self.weakest = state.weakest();
     }
 
     /// Enters it into a checkpoint.
     pub(super) fn save(&self, state: &mut State) {
         state.base = self.whole.value();
-        state.floor = self.weakest.map(Certified::value);
+        state.weakest = self.weakest.map(Certified::value);
     }
 }

@@ -46,8 +46,8 @@ fn run_size(context: &mut Context, k: usize) -> Option<Status> {
         let allowed = problem.structure.as_ref();
         if allowed.is_none_or(|structure| structure.is_closed(&support)) {
             context.try_support(&support);
-            let low = context.certify_last().or(Certified::TRIVIAL);
-            context.settle(&support, low);
+            let low = context.certify_last().tighter(Certified::TRIVIAL);
+            context.record_bound(&support, low);
             context.counters.calls += 1;
             context.counters.nodes += 1;
         }

@@ -62,7 +62,7 @@ impl<N: Node> Frontier<N> {
         }
         draft.state.started = true;
         draft.state.prepared.beside_nodes();
-        draft.state.floor = self.discarded().map(Certified::value);
+        draft.state.weakest = self.discarded().map(Certified::value);
         draft.state.set_counters(&self.counters);
     }
 
@@ -77,14 +77,14 @@ impl<N: Node> Frontier<N> {
     }
 
     /// The smallest bound of what is open.
-    pub(super) fn low(&self) -> Option<Certified> {
-        let best = self.heap.peek().map(|Open(node)| node.low());
-        let flying = self.flying.iter().flatten().map(|node| node.low());
-        let plunge = self.plunge.iter().map(Node::low);
+    pub(super) fn bound(&self) -> Option<Certified> {
+        let best = self.heap.peek().map(|Open(node)| node.bound());
+        let flying = self.flying.iter().flatten().map(|node| node.bound());
+        let plunge = self.plunge.iter().map(Node::bound);
         best.into_iter()
             .chain(flying)
             .chain(plunge)
-            .reduce(Certified::and)
+            .reduce(Certified::weaker)
     }
 
     /// The weakest evidence of what was discarded.
@@ -113,7 +113,7 @@ impl<N: Node> Frontier<N> {
             }
             // Only this node is settled; there are better ones in the heap.
             self.bytes -= node.bytes() as u64;
-            self.evidence.discard(node.low());
+            self.evidence.rule_out(node.bound());
         }
         match self.heap.peek() {
             Some(Open(best)) if !tree.finished(best, context) => {
@@ -146,17 +146,17 @@ impl<N: Node> Frontier<N> {
         T: Tree<Node = N>,
     {
         self.flying[worker] = None;
-        self.settle(context);
+        self.absorb(context);
         self.bytes -= node.bytes() as u64;
         match expansion {
             Expansion::Split => {
                 self.push(children, tree, context);
                 Progress::Running
             }
-            Expansion::Stopped(status, low) => {
+            Expansion::Stopped(status, bound) => {
                 children.clear();
                 if let Ok(mut node) = Arc::try_unwrap(node) {
-                    node.raise(low);
+                    node.raise(bound);
                     self.bytes += node.bytes() as u64;
                     self.heap.push(Open(node));
                 }
@@ -166,7 +166,7 @@ impl<N: Node> Frontier<N> {
     }
 
     /// Enters what a context has counted and discarded.
-    pub(super) fn settle(&mut self, context: &mut Context) {
+    pub(super) fn absorb(&mut self, context: &mut Context) {
         self.evidence.absorb(context.evidence.take());
         self.counters.calls += std::mem::take(&mut context.counters.calls);
         self.counters.nodes += std::mem::take(&mut context.counters.nodes);
@@ -182,7 +182,7 @@ impl<N: Node> Frontier<N> {
         let short = T::PLUNGES && context.limits.is_short(bytes);
         if short || !self.plunge.is_empty() {
             // The last is taken first: the one with the smallest bound.
-            children.sort_by(|a, b| b.low().value().total_cmp(&a.low().value()));
+            children.sort_by(|a, b| b.bound().value().total_cmp(&a.bound().value()));
             self.plunge.append(children);
         } else {
             self.heap.extend(children.drain(..).map(Open));
@@ -197,9 +197,9 @@ struct Open<N>(N);
 impl<N: Node> Ord for Open<N> {
     fn cmp(&self, other: &Self) -> Ordering {
         let (a, b) = (&self.0, &other.0);
-        b.low()
+        b.bound()
             .value()
-            .total_cmp(&a.low().value())
+            .total_cmp(&a.bound().value())
             .then(a.depth().cmp(&b.depth()))
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn close(
     };
     let bound = enumerate(target, &mut fits);
     match bound {
-        Some(bound) => context.evidence.discard(bound.at_most(ceiling)),
+        Some(bound) => context.evidence.rule_out(bound.at_most(ceiling)),
         None => context.evidence.rewind(mark),
     }
     bound.is_some()
@@ -47,8 +47,8 @@ impl Watch for Fits<'_, '_> {
         support.sort_unstable();
         self.context.counters.calls += 1;
         self.context.try_support(&support);
-        let evidence = self.context.certify_last().or(Certified::TRIVIAL);
-        self.context.evidence.discard(evidence);
+        let evidence = self.context.certify_last().tighter(Certified::TRIVIAL);
+        self.context.evidence.rule_out(evidence);
         target(self.context)
     }
 

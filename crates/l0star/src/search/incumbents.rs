@@ -183,7 +183,7 @@ impl Incumbents {
         for Entry { model, evidence } in state.models() {
             self.offer(&model.support, model.fit, model.source);
             if let Some(evidence) = evidence {
-                self.pool().settle(&model.support, evidence);
+                self.pool().record_bound(&model.support, evidence);
             }
         }
         self.pool().evicted = state.evicted();
@@ -207,6 +207,6 @@ impl Incumbents {
         let pool = self.pool();
         let known = bound.into_iter().chain(pool.unshown());
         // Nothing else is left: then anything holds.
-        known.reduce(Certified::and).or(pool.evidence())
+        known.reduce(Certified::weaker).or(pool.evidence())
     }
 }

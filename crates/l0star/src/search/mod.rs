@@ -46,13 +46,13 @@ pub type Sink<'p> = Box<dyn FnMut(&Checkpoint) + Send + 'p>;
 /// A node of the frontier.
 pub trait Node: Send + Sync {
     /// A certified lower bound of every x of the node.
-    fn low(&self) -> Certified;
+    fn bound(&self) -> Certified;
     /// Bytes on the heap, for the memory limit.
     fn bytes(&self) -> usize;
-    /// Ties in `low` go to the larger priority.
+    /// Ties in `bound` go to the larger priority.
     fn depth(&self) -> usize;
     /// A better bound of the same node.
-    fn raise(&mut self, low: Certified);
+    fn raise(&mut self, bound: Certified);
 }
 
 /// How an expansion ended.
@@ -79,7 +79,7 @@ pub trait Tree: Send + Sized {
     /// Whether the node, the best of the frontier, ends the search.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool;
 
-    /// Splits a node. Whatever is dropped is recorded with [`Evidence::discard`].
+    /// Splits a node. Whatever is dropped is recorded with [`Evidence::rule_out`].
     fn expand(
         &mut self,
         node: &Self::Node,

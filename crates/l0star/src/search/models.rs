@@ -34,12 +34,12 @@ pub(crate) fn first(context: &mut Context) {
 
 /// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
 /// large, little when there is only something to prove.
-pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
+pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, bound: f64) {
     if work == 0 || (nodes < EASY && !context.problem.has_weak_bounds()) {
         return;
     }
     begin(context);
-    let share = match gap(context, low) {
+    let share = match gap(context, bound) {
         gap if gap > 0.5 && context.problem.has_weak_bounds() => 2 * work,
         gap if gap > 0.5 => work,
         gap if gap > 0.1 => work / 5,
@@ -50,10 +50,10 @@ pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, low: f64) {
 }
 
 /// Looks for models for a while, on a thread that does nothing else. False when there is no longer enough to be found for
-/// that: the bound `low` has come near.
-pub(crate) fn alone(context: &mut Context, low: f64) -> bool {
+/// that: the bound `bound` has come near.
+pub(crate) fn alone(context: &mut Context, bound: f64) -> bool {
     begin(context);
-    if context.models.is_none() || gap(context, low) <= 0.1 {
+    if context.models.is_none() || gap(context, bound) <= 0.1 {
         return false;
     }
     proceed(context, A_WHILE, u64::MAX);
@@ -61,8 +61,8 @@ pub(crate) fn alone(context: &mut Context, low: f64) -> bool {
 }
 
 /// What is left to prove, as a share.
-fn gap(context: &Context, low: f64) -> f64 {
-    (context.incumbents.reference() - low)
+fn gap(context: &Context, bound: f64) -> f64 {
+    (context.incumbents.reference() - bound)
         / context.incumbents.scale_of(context.incumbents.reference())
 }
 

@@ -75,10 +75,10 @@ impl<T: Tree> Nodes<T> {
 
     /// A certified lower bound of the optimum, valid at any time.
     pub(super) fn lower_bound(&self, context: &Context) -> Certified {
-        let low = self.frontier.low();
-        let open = low.or((!self.started).then_some(Certified::TRIVIAL));
+        let open = self.frontier.bound();
+        let open = open.or((!self.started).then_some(Certified::TRIVIAL));
         let lows = open.into_iter().chain(self.frontier.discarded());
-        context.lower_bound(lows.reduce(Certified::and))
+        context.lower_bound(lows.reduce(Certified::weaker))
     }
 
     /// Leaves what was counted and discarded to the context.
@@ -94,13 +94,13 @@ impl<T: Tree> Nodes<T> {
     fn begin(&mut self, context: &mut Context) -> Progress {
         context.enter(Phase::Root);
         let expansion = self.tree.root(context, &mut self.children);
-        if let Expansion::Stopped(status, low) = expansion {
-            context.raise(low);
+        if let Expansion::Stopped(status, bound) = expansion {
+            context.raise(bound);
             self.children.clear();
             return Progress::Stopped(status);
         }
         self.started = true;
-        self.frontier.settle(context);
+        self.frontier.absorb(context);
         self.frontier.push(&mut self.children, &self.tree, context);
         Progress::Running
     }
@@ -127,7 +127,7 @@ impl<'p, T: Tree> Stage<'p> for Nodes<T> {
         let nodes = self.frontier.counters.nodes - 1;
         let expansion = self.tree.expand(&node, context, &mut self.children);
         let work = self.tree.work(&node, context.problem);
-        models::beside(context, work, nodes, node.low().value());
+        models::beside(context, work, nodes, node.bound().value());
         let children = &mut self.children;
         self.frontier
             .give(0, node, expansion, children, &self.tree, context)

@@ -17,7 +17,7 @@ use crate::settings::Status;
 /// A node that was solved: `⟨Low_S, Sol_S, S⟩`, the solution by its value.
 #[derive(Debug)]
 pub struct Ordered<S> {
-    low: Certified,
+    bound: Certified,
     /// P(Sol_S).
     value: f64,
     /// S, as positions among the selectable features.
@@ -28,8 +28,8 @@ pub struct Ordered<S> {
 }
 
 impl<S: Start> Node for Ordered<S> {
-    fn low(&self) -> Certified {
-        self.low
+    fn bound(&self) -> Certified {
+        self.bound
     }
 
     fn bytes(&self) -> usize {
@@ -41,8 +41,8 @@ impl<S: Start> Node for Ordered<S> {
         self.set.len()
     }
 
-    fn raise(&mut self, low: Certified) {
-        self.low = self.low.or(low);
+    fn raise(&mut self, bound: Certified) {
+        self.bound = self.bound.tighter(bound);
     }
 }
 
@@ -109,7 +109,7 @@ impl<R: Relaxation> OrderedTree<R> {
         if leaf {
             let bound = self.relaxation.initial_bound(problem, &node);
             if bound.value() > cut {
-                context.evidence.discard(bound);
+                context.evidence.rule_out(bound);
                 return Ok(None);
             }
             let always = problem.penalised.len();
@@ -118,13 +118,13 @@ impl<R: Relaxation> OrderedTree<R> {
                 support.extend_from_slice(free);
             }
             let value = context.try_support(&support);
-            let low = context.certify_last().or(bound).or(parent);
-            if low.value() > cut && value > context.incumbents.best() {
-                context.evidence.discard(low);
+            let proved = context.certify_last().tighter(bound).tighter(parent);
+            if proved.value() > cut && value > context.incumbents.best() {
+                context.evidence.rule_out(proved);
                 return Ok(None);
             }
             return Ok(Some(Ordered {
-                low,
+                bound: proved,
                 value,
                 set: set.into(),
                 start: None,
@@ -133,24 +133,24 @@ impl<R: Relaxation> OrderedTree<R> {
         }
         let limits = context.limits.clone();
         let task = task(node, cut, parent, context, &limits);
-        let (low, exit) = self.relaxation.solve(problem, &task);
+        let (proved, exit) = self.relaxation.solve(problem, &task);
         match exit {
             Exit::Quit => {
-                context.evidence.discard(low);
+                context.evidence.rule_out(proved);
                 Ok(None)
             }
             Exit::Stopped => {
                 let status = limits.reached().unwrap_or(Status::TimeLimit);
                 // At the root the bound reached so far is worth keeping; a child's is not one of its parent.
-                let low = if set.is_empty() { low } else { parent };
-                Err(Expansion::Stopped(status, low))
+                let proved = if set.is_empty() { proved } else { parent };
+                Err(Expansion::Stopped(status, proved))
             }
             Exit::Converged => {
                 let support = self.relaxation.candidate(problem, &task.node);
                 let value = context.try_support(&support);
                 let start = self.warm_start.then(|| Arc::new(self.relaxation.start()));
                 Ok(Some(Ordered {
-                    low: low.or(parent),
+                    bound: proved.tighter(parent),
                     value,
                     set: set.into(),
                     start,
@@ -164,7 +164,7 @@ impl<R: Relaxation> OrderedTree<R> {
 fn task<'a>(
     node: Subproblem<'a>,
     cut: f64,
-    low: Certified,
+    bound: Certified,
     context: &Context,
     limits: &'a Limits,
 ) -> Task<'a> {
@@ -173,7 +173,7 @@ fn task<'a>(
         cut,
         scale: context.incumbents.best().min(context.problem.null_value),
         reference: context.incumbents.best(),
-        low: low.value(),
+        proved: bound.value(),
         allowed: context.incumbents.allowed(),
         is_root: false,
         limits,
@@ -222,9 +222,9 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
 
     /// Step 6 of Algorithm 1, `P(Sol_S) - Low_S ≤ Δ`; or the frontier has reached the incumbent itself.
     fn finished(&self, node: &Self::Node, context: &Context) -> bool {
-        let low = node.low.value();
-        node.value - low <= context.incumbents.allowed()
-            || context.incumbents.best() - low <= context.incumbents.tie()
+        let proved = node.bound.value();
+        node.value - proved <= context.incumbents.allowed()
+            || context.incumbents.best() - proved <= context.incumbents.tie()
     }
 
     fn expand(
@@ -235,7 +235,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
     ) -> Expansion {
         if node.leaf {
             // Its own optimum is known; only rounding separates it from its bound.
-            context.evidence.discard(node.low);
+            context.evidence.rule_out(node.bound);
             return Expansion::Split;
         }
         let problem = context.problem;
@@ -247,7 +247,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
             budget: k - node.set.len(),
         };
         let limits = context.limits.clone();
-        let whole = task(parent, f64::INFINITY, node.low, context, &limits);
+        let whole = task(parent, f64::INFINITY, node.bound, context, &limits);
         self.relaxation
             .prepare(problem, &whole, node.start.as_deref());
         let first = problem.selectable.len() - free.len();
@@ -256,7 +256,7 @@ impl<R: Relaxation + Send> Tree for OrderedTree<R> {
         let mut set = node.set.to_vec();
         for at in first..last {
             set.push(at as u32);
-            match self.solve(&set, node.low, context) {
+            match self.solve(&set, node.bound, context) {
                 Ok(child) => children.extend(child),
                 Err(stopped) => return stopped,
             }

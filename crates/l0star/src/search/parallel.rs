@@ -146,7 +146,7 @@ fn work<T: Tree>(worker: usize, tree: &mut T, context: &mut Context, pool: &Pool
         let expansion = tree.expand(&node, context, &mut children);
         if looks_for_models {
             let work = tree.work(&node, context.problem);
-            models::beside(context, work, nodes, node.low().value());
+            models::beside(context, work, nodes, node.bound().value());
         }
         state = pool.lock();
         let frontier = &mut state.frontier;
@@ -170,13 +170,16 @@ fn look_for_models<N: Node>(context: &mut Context, pool: &Pool<N>) {
     }
     loop {
         let state = pool.lock();
-        let low = state.frontier.low().map_or(f64::INFINITY, Certified::value);
+        let bound = state
+            .frontier
+            .bound()
+            .map_or(f64::INFINITY, Certified::value);
         if state.outcome.is_some() || context.limits.stop() {
             return;
         }
         drop(state);
         let before = context.incumbents.best();
-        if !models::alone(context, low) {
+        if !models::alone(context, bound) {
             return;
         }
         if context.incumbents.best() < before {
@@ -230,8 +233,8 @@ impl<'p, T: Tree> Stage<'p> for Listener<'_, T> {
         let state = self.pool.lock();
         let frontier = &state.frontier;
         let (open, nodes) = (frontier.open(), frontier.counters.nodes);
-        let lows = frontier.low().into_iter().chain(frontier.discarded());
-        let bound = lows.reduce(Certified::and);
+        let bounds = frontier.bound().into_iter().chain(frontier.discarded());
+        let bound = bounds.reduce(Certified::weaker);
         drop(state);
         context.enter(Phase::Search);
         announce_incumbent(context, &mut self.best);

@@ -135,11 +135,11 @@ impl Pool {
     }
 
     /// The search has come to a set by itself; false when it is not in the list.
-    pub(crate) fn settle(&mut self, support: &[usize], evidence: Certified) -> bool {
+    pub(crate) fn record_bound(&mut self, support: &[usize], evidence: Certified) -> bool {
         let found = self.find(support).filter(|_| self.many);
         if let Some(at) = found {
             let old = self.entries[at].evidence;
-            self.entries[at].evidence = Some(old.map_or(evidence, |old| old.or(evidence)));
+            self.entries[at].evidence = Some(old.map_or(evidence, |old| old.tighter(evidence)));
         }
         found.is_some()
     }
@@ -173,7 +173,11 @@ impl Pool {
         let is_out = |entry: &Entry| reference.is_some_and(|high| key(&entry.model) > high);
         while self.entries.len() > self.capacity || self.entries.last().is_some_and(is_out) {
             let lost = self.entries.pop().and_then(|entry| entry.evidence);
-            self.evicted = self.evicted.into_iter().chain(lost).reduce(Certified::and);
+            self.evicted = self
+                .evicted
+                .into_iter()
+                .chain(lost)
+                .reduce(Certified::weaker);
         }
         better
     }
@@ -181,13 +185,13 @@ impl Pool {
     /// A bound of the sets in the list that the search has come to; `None` when there is none.
     pub(crate) fn evidence(&self) -> Option<Certified> {
         let proved = self.entries.iter().filter_map(|entry| entry.evidence);
-        proved.reduce(Certified::and)
+        proved.reduce(Certified::weaker)
     }
 
     /// A bound of the sets that had their evidence and are not shown.
     pub(crate) fn unshown(&self) -> Option<Certified> {
         let rest = &self.entries[self.listed().0.len()..];
         let rest = rest.iter().filter_map(|entry| entry.evidence);
-        rest.chain(self.evicted).reduce(Certified::and)
+        rest.chain(self.evicted).reduce(Certified::weaker)
     }
 }

@@ -18,12 +18,12 @@ use std::time::Instant;
 
 use super::Run;
 use crate::error::Result;
-use crate::prepare::common::Common;
+use crate::prepare::shared::SharedWork;
 use crate::problem::Problem;
 use crate::search::checkpoint::Stamp;
 use crate::search::incumbents::{PROMISE, WORKING};
 use crate::search::{Event, Observer};
-use crate::settings::{Ideas, Model, Settings, Solution, Status, scale_of};
+use crate::settings::{Mechanisms, Model, Settings, Solution, Status, scale_of};
 use lists::Expanded;
 
 /// What the searches so far have used up.
@@ -74,11 +74,11 @@ impl Spent {
 pub(super) fn solve<'p>(
     mut run: Run<'p>,
     leading: &Problem,
-    common: &mut Common,
+    shared: &mut SharedWork,
     known: Option<&Model>,
 ) -> Result<Solution> {
     let (whole, settings) = (run.problem, run.settings.clone());
-    let [common, others] = common.of_twins();
+    let [shared, others] = shared.of_twins();
     let mut spent = Spent {
         begun: Instant::now(),
         nodes: 0,
@@ -113,7 +113,7 @@ pub(super) fn solve<'p>(
             .map(|own| below(own, bound, whole.twin_loss())),
         ..run
     }
-    .solve_whole(common, known)?;
+    .solve_whole(shared, known)?;
     spent.count(&found);
     let list = settings
         .wants_list()
@@ -174,7 +174,7 @@ pub(super) fn solve<'p>(
     let settings = spent.left_aside(&settings);
     let mut run = Run::new(whole, &settings).start(sets.collect());
     run.observer = observer.as_ref().map(|own| below(own, f64::INFINITY, 0.0));
-    let found = run.solve_whole(&mut Common::single(), None)?;
+    let found = run.solve_whole(&mut SharedWork::single(), None)?;
     spent.count(&found);
     Ok(spent.total(found))
 }
@@ -183,9 +183,9 @@ pub(super) fn solve<'p>(
 pub(crate) fn root(settings: &Settings) -> Settings {
     Settings {
         node_limit: Some(1),
-        ideas: Ideas {
+        mechanisms: Mechanisms {
             primal: false,
-            ..settings.ideas
+            ..settings.mechanisms
         },
         ..exact(settings)
     }
@@ -225,11 +225,11 @@ fn until(
     problem: &Problem,
     settings: &Settings,
     enough: f64,
-    common: &mut Common,
+    shared: &mut SharedWork,
 ) -> Result<Solution> {
     let (own, watch) = ending(&exact(settings), enough);
     let run = Run::new(problem, &own).observe(watch);
-    run.solve_whole(common, None)
+    run.solve_whole(shared, None)
 }
 
 /// Settings and an observer that interrupt a search as soon as its bound, or its best model, says enough.

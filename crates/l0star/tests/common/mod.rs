@@ -429,9 +429,10 @@ fn draft_by_rules(seed: u64, loss: &str, structured: bool) -> (Builder, Problem,
     if draft.excluded {
         rules.exclude.push(1);
     }
-    let chances = match structured {
-        true => [0.5, 0.5, 0.3, 0.3, 0.3, 0.3],
-        false => [0.0, 0.0, 0.0, 0.8, 0.6, 0.0],
+    let chances = if structured {
+        [0.5, 0.5, 0.3, 0.3, 0.3, 0.3]
+    } else {
+        [0.0, 0.0, 0.0, 0.8, 0.6, 0.0]
     };
     let [grouped, bounded, nonnegative, forced, factors, heredity] =
         chances.map(|p| random.chance(p));

@@ -3,7 +3,7 @@
 use std::ops::Not;
 
 use l0star::internals::Probed;
-use l0star::path::Point;
+use l0star::path::PathSize;
 use l0star::{Price, Problem, Settings, Solution, Status};
 use l0star_oracle::{Exact, Least};
 
@@ -421,9 +421,9 @@ impl<'c> Truth<'c> {
         &self,
         problem: &Problem,
         settings: &Settings,
-        points: &[Point],
+        points: &[PathSize],
     ) -> Result<(), String> {
-        for Point { k, solution, .. } in points {
+        for PathSize { k, solution, .. } in points {
             let outcome = self.solution(problem, settings, solution, *k);
             outcome.map_err(|finding| format!("size {k}: {finding}"))?;
         }

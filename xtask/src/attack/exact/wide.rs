@@ -31,10 +31,10 @@ pub fn examine(case: &Case, seed: u64) -> Result<(), Finding> {
 /// Boxes wherever they apply; small sizes by trees, too, most of the time.
 fn with_boxes(random: &mut Random) -> Settings {
     let mut settings = Settings::default();
-    settings.ideas.boxes = Use::Always;
-    settings.ideas.enumeration = random.chance(0.3);
+    settings.mechanisms.boxes = Use::Always;
+    settings.mechanisms.enumeration = random.chance(0.3);
     if random.chance(0.3) {
-        settings.ideas.screen_from = 0;
+        settings.mechanisms.screen_from = 0;
     }
     if random.chance(0.15) {
         settings.threads = NonZeroUsize::new(2);

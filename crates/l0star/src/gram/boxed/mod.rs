@@ -26,10 +26,21 @@ use crate::relaxation::{
     Exit, Relaxation, ShortModel, Start, Task, Watch, largest, largest_one, lengthen, shorten,
 };
 
-/// Rounds over the features of the root, at most; one that leaves this share of the boxes is the last.
-const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
-/// Likewise in other nodes.
-const NODE_ROUNDS: (usize, f64) = (8, 0.9);
+/// Rounds over the features of a node.
+struct Rounds {
+    most: usize,
+    /// A round that leaves this share of the boxes is the last.
+    enough: f64,
+}
+
+const ROOT_ROUNDS: Rounds = Rounds {
+    most: 30,
+    enough: 0.95,
+};
+const NODE_ROUNDS: Rounds = Rounds {
+    most: 8,
+    enough: 0.9,
+};
 /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
 const AGAIN: f64 = 0.7;
 
@@ -261,7 +272,7 @@ impl Relaxation for Boxed {
             }
         }
         let mut best = Certified::TRIVIAL;
-        let (most, enough) = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
+        let Rounds { most, enough } = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
         for round in 0..=most {
             let Some(current) = &mut self.current else {
                 break;
@@ -274,15 +285,15 @@ impl Relaxation for Boxed {
                     few::enumerate(&current.quadratic, boxes, current.choice, ceiling);
                 let chosen = chosen.iter().map(|i| current.columns[*i]).collect();
                 current.best = Some((chosen, bound));
-                best = best.or(bound);
+                best = best.tighter(bound);
                 break;
             }
             let needed = (0..current.columns.len()).filter(|i| current.boxes.is_needed(*i));
             if needed.count() > current.choice.most {
-                best = best.or(current.outside());
+                best = best.tighter(current.outside());
                 break;
             }
-            best = best.or(self.bound(cut, task));
+            best = best.tighter(self.bound(cut, task));
             if best.value() >= cut || round == most {
                 break;
             }
@@ -299,7 +310,7 @@ impl Relaxation for Boxed {
                 Round::Stopped => return stopped(best),
                 Round::Done(share) if share > enough && !boxes.is_trying_harder() => {
                     current.drop_zeros();
-                    best = best.or(self.bound(cut, task));
+                    best = best.tighter(self.bound(cut, task));
                     break;
                 }
                 Round::Done(_) => {}

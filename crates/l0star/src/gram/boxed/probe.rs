@@ -54,7 +54,7 @@ pub fn probe(
             cut: reference,
             scale: reference,
             reference,
-            low: 0.0,
+            proved: 0.0,
             allowed: 0.0,
             is_root: at == 0,
             limits: &limits,

@@ -17,17 +17,17 @@ impl GramRelaxation<'_> {
     pub(crate) fn boxed(&self) -> Option<Boxed> {
         let is_few = self.most <= MOST_PRICED && self.problem.has_one_price();
         let is_known = is_few || !self.problem.is_priced();
-        if self.explicit.is_some() || !self.ideas.fixing || !is_known {
+        if self.explicit.is_some() || !self.mechanisms.fixing || !is_known {
             return None;
         }
-        let is_wanted = match self.ideas.boxes {
+        let is_wanted = match self.mechanisms.boxes {
             Use::Never => false,
             Use::Auto => is_hardly_lifted(self.frame()?, self.problem.rows()),
             Use::Always => true,
         };
         is_wanted.then(|| Boxed {
             ceiling: self.ceiling,
-            enumerates: self.ideas.enumeration,
+            enumerates: self.mechanisms.enumeration,
             ..Boxed::new(self.problem, &self.root)
         })
     }

@@ -49,7 +49,7 @@ pub(super) struct Square {
 }
 
 /// What the threads of a pass share.
-pub(super) struct Shared<'l> {
+pub(super) struct ScanState<'l> {
     limits: &'l Limits,
     most: usize,
     count: AtomicUsize,
@@ -58,7 +58,7 @@ pub(super) struct Shared<'l> {
     sets: Mutex<Vec<Vec<usize>>>,
 }
 
-impl<'l> Shared<'l> {
+impl<'l> ScanState<'l> {
     pub(super) fn new(most: usize, limits: &'l Limits) -> Self {
         Self {
             limits,
@@ -150,7 +150,7 @@ pub(super) fn pairs(
 ) -> Result<(Hits, Square), Failure> {
     let d = test.free.len();
     let mut square = Square::new(if wants_square { d } else { 0 });
-    let shared = Shared::new(most, limits);
+    let shared = ScanState::new(most, limits);
     let firsts = (0..d).step_by(BAND);
     let stride = square.stride.max(1);
     let mut rows = square.values.chunks_mut(BAND * stride);
@@ -168,7 +168,7 @@ pub(super) fn pairs(
 }
 
 /// The pairs of the features of a band with those after them.
-fn band(test: &Test, first: usize, out: &mut [f32], stride: usize, shared: &Shared) {
+fn band(test: &Test, first: usize, out: &mut [f32], stride: usize, shared: &ScanState) {
     let (free, d) = (test.free, test.free.len());
     let last = (first + BAND).min(d);
     let (mut buffers, mut block) = (Buffers::default(), Vec::new());
@@ -247,7 +247,7 @@ impl Square {
         watch: &mut dyn Watch,
     ) -> Result<Hits, Failure> {
         let d = test.free.len();
-        let shared = Shared::new(most, limits);
+        let shared = ScanState::new(most, limits);
         let pieces = (0..d).step_by(TOGETHER).flat_map(|first| {
             let starts = (0..self.stride).step_by(PIECE);
             starts.map(move |start| (first, start))
@@ -259,7 +259,7 @@ impl Square {
     }
 
     /// The triples of close pairs (i, j), j from `first` on and i before it, with all l from `start` on.
-    fn piece(&self, test: &Test, first: usize, start: usize, shared: &Shared) {
+    fn piece(&self, test: &Test, first: usize, start: usize, shared: &ScanState) {
         let d = test.free.len();
         let last = (first + TOGETHER).min(d);
         let mut close: Vec<u32> = Vec::new();
@@ -301,7 +301,7 @@ impl Square {
     }
 
     /// Lists the triples of a pair and a block of others that are not proved.
-    fn list(&self, test: &Test, i: usize, j: usize, block: usize, shared: &Shared) {
+    fn list(&self, test: &Test, i: usize, j: usize, block: usize, shared: &ScanState) {
         let d = test.free.len();
         let (own, other) = (self.row(i), self.row(j));
         let a = own[j];

@@ -50,10 +50,8 @@ impl Newton {
                     }
                 }
             }
-            let most = match pieces.is_shared() {
-                true => (m + 1).max(6),
-                false => (whole + 1).max(6),
-            };
+            let likely = if pieces.is_shared() { m } else { whole };
+            let most = (likely + 1).max(6);
             if entering.len() > most {
                 entering.select_nth_unstable_by(most - 1, |a, b| b.0.total_cmp(&a.0));
                 entering.truncate(most);
@@ -99,7 +97,7 @@ impl Newton {
         kappa: Option<usize>,
         limits: &Limits,
     ) -> bool {
-        let bare = sets.unpenalised.len();
+        let unpenalised = sets.unpenalised.len();
         let size = self.set.len();
         let rows = self.factor.start(size);
         model.hessian(&self.set, rows);
@@ -112,8 +110,8 @@ impl Newton {
                     rows[r * size + c] += share * sign * self.signs[c];
                 }
             }
-            // Collinear columns of E (or a bare one without curvature) need a trace of ridge to be solvable.
-            let ridged = sign == 0.0 && r >= bare;
+            // Collinear columns of E (or an unpenalised one without curvature) need a trace of ridge to be solvable.
+            let ridged = sign == 0.0 && r >= unpenalised;
             let diagonal = &mut rows[r * size + r];
             *diagonal += if ridged {
                 1.0

@@ -55,12 +55,12 @@ impl Lift {
     ) -> Option<Self> {
         let n = problem.rows();
         let included = node.included.len();
-        let bare = problem.unpenalised.columns();
+        let unpenalised = problem.unpenalised.columns();
         let columns: Vec<usize> = node
             .included
             .iter()
             .chain(node.free)
-            .chain(bare)
+            .chain(unpenalised)
             .copied()
             .collect();
         let d = columns.len();
@@ -124,7 +124,7 @@ impl Lift {
                 continue;
             }
             // Unpenalised columns need a ridge of their own.
-            if (d - bare.len()..d).any(|i| lift(i) <= 0.0) {
+            if (d - unpenalised.len()..d).any(|i| lift(i) <= 0.0) {
                 return None;
             }
             return Some(Self {

@@ -24,11 +24,11 @@ use super::{
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::settings::Ideas;
+use crate::settings::Mechanisms;
 use lift::Lift;
 use model::{RowModel, Work};
 use region::{Centre, Region};
-use slack::{Place, Slack};
+use slack::{ColumnState, Slack};
 
 /// A node is solved to this share of its gap to the incumbent …
 const NODE_TOLERANCE: f64 = 1e-2;
@@ -54,22 +54,22 @@ pub struct NewtonRows {
     work: Work,
     /// Where nodes without a start begin.
     first: Vec<(usize, f64)>,
-    ideas: Ideas,
+    mechanisms: Mechanisms,
 }
 
 impl NewtonRows {
     /// For one problem.
-    pub fn new(problem: &Problem, ideas: Ideas) -> Self {
-        Self::within(problem, ideas, &Limits::none())
+    pub fn new(problem: &Problem, mechanisms: Mechanisms) -> Self {
+        Self::within(problem, mechanisms, &Limits::none())
     }
 
     /// [`NewtonRows::new`]; a limit ends the preparation early, and then the steps are not the best.
-    pub(crate) fn within(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
+    pub(crate) fn within(problem: &Problem, mechanisms: Mechanisms, limits: &Limits) -> Self {
         Self {
             newton: Newton::default(),
             work: Work::new(problem, limits),
             first: Vec::new(),
-            ideas,
+            mechanisms,
         }
     }
 
@@ -80,14 +80,18 @@ impl NewtonRows {
 
     /// With a lift unpenalised columns have a ridge like any that is in.
     fn sets(&self, problem: &Problem, node: &Subproblem) -> Sets {
-        let bare = problem.unpenalised.columns();
+        let unpenalised = problem.unpenalised.columns();
         let mut inside = node.included.to_vec();
         let lifted = self.work.lift.is_some();
         if lifted {
-            inside.extend_from_slice(bare);
+            inside.extend_from_slice(unpenalised);
         }
         Sets {
-            unpenalised: if lifted { Vec::new() } else { bare.to_vec() },
+            unpenalised: if lifted {
+                Vec::new()
+            } else {
+                unpenalised.to_vec()
+            },
             inside,
             free: node.free.to_vec(),
             budget: node.budget,
@@ -97,8 +101,8 @@ impl NewtonRows {
 
     /// Changes over to another lift (or none) with the iterate carried over, zero outside the node.
     fn change(&mut self, problem: &Problem, node: &Subproblem, lift: Option<Arc<Lift>>) {
-        let bare = problem.unpenalised.columns().iter().copied();
-        let alive: Vec<usize> = node.columns().chain(bare).collect();
+        let unpenalised = problem.unpenalised.columns().iter().copied();
+        let alive: Vec<usize> = node.columns().chain(unpenalised).collect();
         let x: Vec<f64> = alive
             .iter()
             .map(|j| self.newton.x[*j] / self.work.scale[*j])
@@ -126,7 +130,7 @@ impl NewtonRows {
         let x = self.newton.x.clone();
         let region = self.region(problem, task, before.as_deref());
         self.newton.x = x;
-        let weights = if self.ideas.spreading {
+        let weights = if self.mechanisms.spreading {
             weights
         } else {
             Vec::new()
@@ -165,7 +169,7 @@ impl NewtonRows {
                 }
                 None => (0.0, 0.0, 0.0),
             };
-            Place {
+            ColumnState {
                 x: x[j],
                 u,
                 error,
@@ -176,13 +180,13 @@ impl NewtonRows {
                 cost: 0.0,
             }
         };
-        let bare = problem.unpenalised.columns().iter();
+        let unpenalised = problem.unpenalised.columns().iter();
         let decided = node.included.iter().map(|j| (*j, None));
         let free = node.free.iter().enumerate().map(|(i, j)| (*j, Some(i)));
-        let columns = decided.chain(free).chain(bare.map(|j| (*j, None)));
-        let (columns, places): (Vec<usize>, Vec<Place>) =
+        let columns = decided.chain(free).chain(unpenalised.map(|j| (*j, None)));
+        let (columns, places): (Vec<usize>, Vec<ColumnState>) =
             columns.map(|column| (column.0, place(column))).unzip();
-        let slack = Slack::new(gap, &places, node.budget, self.ideas.slack);
+        let slack = Slack::new(gap, &places, node.budget, self.mechanisms.slack);
         let centre = match before {
             None => Centre::plain(problem, &work.point.alpha, &work.kept_z, work.kept_error),
             Some(lift) => Centre::lifted(&work.kept_z, work.kept_error, &lift.region),
@@ -240,13 +244,13 @@ pub(super) fn is_liftable(
     columns: usize,
     reference: f64,
     before: Option<&Lift>,
-    ideas: Ideas,
+    mechanisms: Mechanisms,
 ) -> bool {
     let rows = problem.rows();
     let is_small = columns < rows && columns * rows <= LARGEST;
     // A lifted problem knows nothing of models that are worse than what it was made for.
-    let again = before.is_none_or(|lift| ideas.reframing && lift.ceiling >= reference);
-    is_small && problem.loss.can_lift() && ideas.lifting && again
+    let again = before.is_none_or(|lift| mechanisms.reframing && lift.ceiling >= reference);
+    is_small && problem.loss.can_lift() && mechanisms.lifting && again
 }
 
 /// How far the predictions of a better model are expected to be from those z of the relaxed point, in the root mean square over
@@ -295,7 +299,7 @@ impl Relaxation for NewtonRows {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.proved)).max(FLOOR * task.scale);
         let goal = Goal {
             cut: task.cut,
             tolerance,
@@ -323,14 +327,14 @@ impl Relaxation for NewtonRows {
             alive,
             task.reference,
             before.as_deref(),
-            self.ideas,
+            self.mechanisms,
         ) {
             return false;
         }
         let weights = self.weights(problem, node);
         let each = weights.iter().zip(node.free);
         let worth = each.map(|(weight, j)| weight * self.work.mu[*j]).sum();
-        let gap = task.reference - task.low;
+        let gap = task.reference - task.proved;
         let z = &self.work.kept_z;
         match promising_width(problem, z, alive, gap, before.as_deref(), worth) {
             Some(width) => self.lift(problem, task, weights, width),
@@ -362,7 +366,7 @@ impl Relaxation for NewtonRows {
             limits,
         };
         let (x, u) = (&self.newton.x, &self.newton.best_u);
-        if !self.ideas.gains {
+        if !self.mechanisms.gains {
             return branching::steepest(&sets, x, u);
         }
         branching::choose(&mut model, &sets, x, u, gap, limits)

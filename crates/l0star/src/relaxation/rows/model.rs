@@ -43,7 +43,7 @@ pub(in crate::relaxation) struct Work {
     pub kept_z: Vec<f64>,
     /// How far rounding can have moved the entries of `kept_z`.
     pub kept_error: f64,
-    pub frame: Frame,
+    pub frame: LiftTerms,
     pub point: DualPoint,
     pub scratch: Vec<f64>,
     /// `max p s ‖A‖²` in scaled coordinates, its mean diagonal.
@@ -54,7 +54,7 @@ pub(in crate::relaxation) struct Work {
 
 /// What the certificate of a lifted point needs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::relaxation) struct Frame {
+pub(in crate::relaxation) struct LiftTerms {
     pub dual: f64,
     /// Bounds of the error of D, and of what another selection of atoms can add to it.
     pub error: f64,
@@ -84,7 +84,7 @@ impl Work {
             .fold(f64::INFINITY, f64::min);
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
         let unit = heaviest * problem.loss.smoothness();
-        let bare: f64 = problem
+        let unpenalised: f64 = problem
             .unpenalised
             .columns()
             .iter()
@@ -114,10 +114,10 @@ impl Work {
             kept: vec![0.0; n],
             kept_z: vec![0.0; n],
             kept_error: 0.0,
-            frame: Frame::default(),
+            frame: LiftTerms::default(),
             point: DualPoint::new(problem),
             scratch: Vec::new(),
-            lipschitz: (2.0 * (norm + bare) * unit).max(1e-300),
+            lipschitz: (2.0 * (norm + unpenalised) * unit).max(1e-300),
             mean: mean * sum / columns.len().max(1) as f64,
             smooth: 0.0,
         }

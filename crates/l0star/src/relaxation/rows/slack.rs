@@ -24,7 +24,7 @@ const MOST: f64 = 0.999;
 
 /// A column of a node at a point, in coordinates of ridge 1.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ColumnState {
     pub x: f64,
     /// The slope, and a bound of its error.
     pub u: f64,
@@ -50,8 +50,8 @@ pub(crate) struct Slack {
 }
 
 impl Slack {
-    /// For a node of this budget; without `curbs` the ridges are asked for nothing.
-    pub(crate) fn new(gap: f64, places: &[Place], budget: usize, curbs: bool) -> Self {
+    /// For a node of this budget; without `with_ridges` the ridges are asked for nothing.
+    pub(crate) fn new(gap: f64, places: &[ColumnState], budget: usize, with_ridges: bool) -> Self {
         let features = places.chunk_by(|a, b| a.feature.is_some() && a.feature == b.feature);
         let features: Vec<Feature> = features.map(Feature::new).collect();
         let free = features.iter().filter(|feature| feature.is_free);
@@ -61,19 +61,19 @@ impl Slack {
             m if m > atoms.len() => 0.0,
             m => (*atoms.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a)).1).max(0.0),
         };
-        let curbs = curbs && least.is_finite() && gap > 0.0;
+        let with_ridges = with_ridges && least.is_finite() && gap > 0.0;
         let most = SHARE * gap / places.len() as f64;
         let mut slack = Self {
             gap,
             ridges: Vec::with_capacity(places.len()),
         };
-        if curbs {
+        if with_ridges {
             // Θ is that of the atoms as they were computed.
             slack.gap += free.map(|feature| feature.error(least)).sum::<f64>();
         }
         for feature in &features {
-            let nu = if curbs {
-                feature.curb(least, most * feature.places.len() as f64, &mut slack.gap)
+            let nu = if with_ridges {
+                feature.ridge_slack(least, most * feature.places.len() as f64, &mut slack.gap)
             } else {
                 0.0
             };
@@ -90,7 +90,7 @@ impl Slack {
 
 /// The columns that are in or out together.
 struct Feature<'a> {
-    places: &'a [Place],
+    places: &'a [ColumnState],
     is_free: bool,
     /// With a price what is left of it, which may be below 0.
     atom: f64,
@@ -101,7 +101,7 @@ struct Feature<'a> {
 }
 
 impl<'a> Feature<'a> {
-    fn new(places: &'a [Place]) -> Self {
+    fn new(places: &'a [ColumnState]) -> Self {
         let (mut atom, mut squares, mut moved) = (0.0, 0.0, 0.0);
         let cost = places[0].cost;
         for place in places {
@@ -125,12 +125,12 @@ impl<'a> Feature<'a> {
     }
 
     /// ν, a little less than could be claimed for at most κ = `most`; what it takes goes to `gap`.
-    fn curb(&self, least: f64, most: f64, gap: &mut f64) -> f64 {
+    fn ridge_slack(&self, least: f64, most: f64, gap: &mut f64) -> f64 {
         if self.places.iter().any(|place| place.scale == 0.0) {
             return 0.0;
         }
         let (mut length, mut way) = (0.0, 0.0);
-        for Place {
+        for ColumnState {
             x,
             u,
             error,
@@ -144,12 +144,13 @@ impl<'a> Feature<'a> {
             way += ((best - x).abs() + error).powi(2);
         }
         let error = self.error(least);
-        let (above, below) = match self.is_free {
-            true => (
+        let (above, below) = if self.is_free {
+            (
                 (self.atom - least - error).max(0.0),
                 (least - self.atom - error).max(0.0),
-            ),
-            false => (f64::INFINITY, 0.0),
+            )
+        } else {
+            (f64::INFINITY, 0.0)
         };
         let room = 2.0 * (below + most);
         let stays = if length > 0.0 {

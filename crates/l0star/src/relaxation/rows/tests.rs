@@ -121,13 +121,13 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
         // On every second problem after a lift for a worse reference, whose region is wider.
         let worse = reference + 1.5 * (reference - plain.value());
         (task.scale, task.reference) = (worse, worse);
-        task.low = plain.value().min(worse);
+        task.proved = plain.value().min(worse);
         let before = seed % 2 == 0 && rows.try_lift(&problem, &task);
         if before {
             rows.solve(&problem, &task);
         }
         (task.scale, task.reference) = (reference, reference);
-        task.low = plain.value().min(reference);
+        task.proved = plain.value().min(reference);
         // On every third as if the feature of the largest coefficient were ruled out since.
         let one = Subproblem {
             budget: 1,
@@ -206,5 +206,7 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
 
 #[test]
 fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
-    better_models_are_held(false, |problem| NewtonRows::new(problem, Ideas::default()));
+    better_models_are_held(false, |problem| {
+        NewtonRows::new(problem, Mechanisms::default())
+    });
 }

@@ -96,10 +96,10 @@ pub(crate) trait Backend: Clone + Send + Sync {
     fn bytes(lift: &Self::Lift) -> usize;
 
     /// Unpenalised columns that are coordinates like those that are in.
-    fn bare<'a>(&self, problem: &'a Problem) -> &'a [usize];
+    fn unpenalised<'a>(&self, problem: &'a Problem) -> &'a [usize];
 
     /// Good values for these.
-    fn bare_values(&self) -> &[f64];
+    fn unpenalised_values(&self) -> &[f64];
 
     /// Makes the problem of a node tighter, if it can: other coordinates. `point` is that of the best bound, zero outside
     /// the node; `gains` what a unit of lift of a column is worth.
@@ -153,7 +153,7 @@ impl<B: Backend> Structured<B> {
     fn blocks<'a>(&self, problem: &Problem, node: &Subproblem, shape: &'a Shape) -> Blocks<'a> {
         let place = |j: &usize| self.backend.place(*j);
         let mut inside = problem.expanded(node.included);
-        inside.extend_from_slice(self.backend.bare(problem));
+        inside.extend_from_slice(self.backend.unpenalised(problem));
         let (mut free, mut groups) = (Vec::new(), Vec::new());
         for leader in node.free {
             let first = free.len();
@@ -216,8 +216,8 @@ impl<B: Backend> Structured<B> {
             .for_each(|j| point[j] = self.proximal.bound_x[j]);
         let changed = tighten(&mut self.backend, &blocks, &point, &|j| gains[j]);
         if changed {
-            let bare = self.backend.bare(problem).iter().copied();
-            model.extend(bare.zip(self.backend.bare_values().iter().copied()));
+            let unpenalised = self.backend.unpenalised(problem).iter().copied();
+            model.extend(unpenalised.zip(self.backend.unpenalised_values().iter().copied()));
             self.go_to(problem, &task.node, &model);
         }
         changed
@@ -285,7 +285,7 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.low)).max(FLOOR * task.scale);
+        let tolerance = (NODE_TOLERANCE * (task.scale - task.proved)).max(FLOOR * task.scale);
         let goal = Goal {
             cut: task.cut_without_cost(problem),
             tolerance,

@@ -19,9 +19,9 @@ use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
 use crate::relaxation::rows::region::{Centre, Region};
-use crate::relaxation::rows::slack::{Place, Slack};
+use crate::relaxation::rows::slack::{ColumnState, Slack};
 use crate::relaxation::rows::{is_liftable, promising_width};
-use crate::settings::Ideas;
+use crate::settings::Mechanisms;
 
 /// Most Newton steps for the unpenalised coefficients at one point.
 const MAX_STEPS: usize = 30;
@@ -36,10 +36,10 @@ pub(crate) struct Rows {
     squares: Arc<Vec<f64>>,
     /// The lift at hand is in here.
     work: Work,
-    ideas: Ideas,
+    mechanisms: Mechanisms,
     limits: Limits,
     /// The unpenalised coefficients: at each point those that are best there.
-    bare: Vec<f64>,
+    unpenalised: Vec<f64>,
     z: Vec<f64>,
     alpha: Vec<f64>,
     beta: Vec<f64>,
@@ -51,15 +51,15 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(problem: &Problem, ideas: Ideas, limits: &Limits) -> Self {
+    pub(crate) fn new(problem: &Problem, mechanisms: Mechanisms, limits: &Limits) -> Self {
         let n = problem.rows();
         let columns = problem.design.columns();
         let root = |ridge: &f64| if *ridge > 0.0 { ridge.sqrt() } else { 1.0 };
         let scale: Vec<f64> = problem.ridge.iter().map(root).collect();
         let mut weighted = vec![0.0; n];
         let mut squares = vec![0.0; columns];
-        let bare = problem.unpenalised.columns().iter().copied();
-        for j in problem.ridged().into_iter().chain(bare) {
+        let unpenalised = problem.unpenalised.columns().iter().copied();
+        for j in problem.ridged().into_iter().chain(unpenalised) {
             problem.design.weigh_column(j, &problem.p, &mut weighted);
             squares[j] = problem.loss.smoothness() * problem.design.dot(j, &weighted);
         }
@@ -71,9 +71,9 @@ impl Rows {
             plain,
             squares: Arc::new(squares),
             work: Work::new(problem, limits),
-            ideas,
+            mechanisms,
             limits: limits.clone(),
-            bare: vec![0.0; problem.unpenalised.columns().len()],
+            unpenalised: vec![0.0; problem.unpenalised.columns().len()],
             z: vec![0.0; n],
             alpha: vec![0.0; n],
             beta: vec![0.0; n],
@@ -120,8 +120,11 @@ impl Rows {
     /// step for the largest curvature that the loss can have.
     fn settle(&mut self, problem: &Problem) -> f64 {
         let columns = problem.unpenalised.columns();
-        let bare = columns.iter().copied().zip(self.bare.iter().copied());
-        problem.design.add_columns(bare, &mut self.z);
+        let unpenalised = columns
+            .iter()
+            .copied()
+            .zip(self.unpenalised.iter().copied());
+        problem.design.add_columns(unpenalised, &mut self.z);
         let mut value = self.value(problem);
         if columns.is_empty() {
             return value;
@@ -158,7 +161,10 @@ impl Rows {
                 let next = self.value(problem);
                 if next < value {
                     value = next;
-                    self.bare.iter_mut().zip(&step).for_each(|(x, s)| *x -= s);
+                    self.unpenalised
+                        .iter_mut()
+                        .zip(&step)
+                        .for_each(|(x, s)| *x -= s);
                     moved = true;
                     break;
                 }
@@ -245,7 +251,7 @@ impl Backend for Rows {
         lift.bytes()
     }
 
-    fn bare<'a>(&self, problem: &'a Problem) -> &'a [usize] {
+    fn unpenalised<'a>(&self, problem: &'a Problem) -> &'a [usize] {
         match self.work.lift {
             // With a lift they have a ridge like any that is in.
             Some(_) => problem.unpenalised.columns(),
@@ -253,8 +259,8 @@ impl Backend for Rows {
         }
     }
 
-    fn bare_values(&self) -> &[f64] {
-        &self.bare
+    fn unpenalised_values(&self) -> &[f64] {
+        &self.unpenalised
     }
 
     /// Lifts the ridge of what is left of a node, when that promises to pay.
@@ -267,19 +273,19 @@ impl Backend for Rows {
         gains: &dyn Fn(usize) -> f64,
     ) -> bool {
         let free = problem.expanded(task.node.free);
-        let bare = problem.unpenalised.columns();
-        let alive = problem.expanded(task.node.included).len() + free.len() + bare.len();
+        let unpenalised = problem.unpenalised.columns();
+        let alive = problem.expanded(task.node.included).len() + free.len() + unpenalised.len();
         let before = self.work.lift.clone();
         if !is_liftable(
             problem,
             alive,
             task.reference,
             before.as_deref(),
-            self.ideas,
+            self.mechanisms,
         ) {
             return false;
         }
-        let gap = task.reference - task.low;
+        let gap = task.reference - task.proved;
         let worth = free.iter().map(|j| gains(*j) * self.work.mu[*j]).sum();
         let z = match before {
             Some(_) => &self.work.kept_z,
@@ -309,7 +315,7 @@ impl Rows {
         };
         let included = problem.expanded(task.node.included);
         let free = problem.expanded(task.node.free);
-        let weights: Vec<f64> = if self.ideas.spreading {
+        let weights: Vec<f64> = if self.mechanisms.spreading {
             free.iter().map(|j| gains(*j)).collect()
         } else {
             Vec::new()
@@ -332,13 +338,18 @@ impl Rows {
 
     /// Where the better models of a node are, seen from a point of the problem without a lift.
     fn region(&mut self, problem: &Problem, task: &Task, point: &[f64]) -> Option<Region> {
-        let bare = problem.unpenalised.columns();
+        let unpenalised = problem.unpenalised.columns();
         let scale = &self.shape.scale;
         let x = point.iter().enumerate().filter(|(_, x)| **x != 0.0);
         let mut x: Vec<(usize, f64)> = x.map(|(j, x)| (j, x / scale[j])).collect();
         problem.predict_into(&x, &mut self.z);
         self.settle(problem);
-        x.extend(bare.iter().copied().zip(self.bare.iter().copied()));
+        x.extend(
+            unpenalised
+                .iter()
+                .copied()
+                .zip(self.unpenalised.iter().copied()),
+        );
         problem.predict_into(&x, &mut self.z);
         problem
             .loss
@@ -400,7 +411,7 @@ impl Rows {
         let place = |j: usize, feature: Option<usize>| {
             let has_ridge = problem.ridge[j] > 0.0 || self.work.lift.is_some();
             let (u, error) = if has_ridge { slope(j) } else { (0.0, 0.0) };
-            let place = Place {
+            let place = ColumnState {
                 x: point[j],
                 u,
                 error,
@@ -412,9 +423,9 @@ impl Rows {
             };
             (j, place)
         };
-        let (node, bare) = (&task.node, problem.unpenalised.columns());
+        let (node, unpenalised) = (&task.node, problem.unpenalised.columns());
         let included = problem.expanded(node.included);
-        let mut all: Vec<(usize, Place)> = included.iter().map(|j| place(*j, None)).collect();
+        let mut all: Vec<(usize, ColumnState)> = included.iter().map(|j| place(*j, None)).collect();
         for (i, leader) in node.free.iter().enumerate() {
             let cost = problem.structure.as_ref().map_or(0.0, |s| s.costs[*leader]);
             for (at, j) in problem.members(*leader).iter().enumerate() {
@@ -424,9 +435,9 @@ impl Rows {
                 all.push((j, own));
             }
         }
-        all.extend(bare.iter().map(|j| place(*j, None)));
-        let (columns, places): (Vec<usize>, Vec<Place>) = all.into_iter().unzip();
-        let slack = Slack::new(gap, &places, node.budget, self.ideas.slack);
+        all.extend(unpenalised.iter().map(|j| place(*j, None)));
+        let (columns, places): (Vec<usize>, Vec<ColumnState>) = all.into_iter().unzip();
+        let slack = Slack::new(gap, &places, node.budget, self.mechanisms.slack);
         (columns, slack)
     }
 }
@@ -531,7 +542,7 @@ mod tests {
     #[test]
     fn better_models_are_in_the_region_and_above_the_lifted_bounds() {
         better_models_are_held(true, |problem| {
-            let rows = Rows::new(problem, Ideas::default(), &Limits::none());
+            let rows = Rows::new(problem, Mechanisms::default(), &Limits::none());
             Structured::new(rows, &[])
         });
     }

@@ -9,7 +9,7 @@ impl State {
     /// What no search could have left behind. A checksum keeps accidents out; this keeps out whatever would make us panic,
     /// and most of what would make us lie.
     pub(super) fn find_fault(&self, problem: &Problem) -> Option<&'static str> {
-        let evidence = [self.floor, self.evicted].map(|v| v.unwrap_or(0.0));
+        let evidence = [self.weakest, self.evicted].map(|v| v.unwrap_or(0.0));
         let numbers = [self.seconds, self.base, evidence[0], evidence[1]];
         if numbers.iter().any(|v| !v.is_finite()) || !(0.0..1e15).contains(&self.seconds) {
             return Some("a number");
@@ -107,7 +107,7 @@ impl State {
             let points = self.starts.points.len();
             let start = node.start.is_some_and(|at| at as usize >= points);
             let too_many = inside > problem.support_size();
-            beyond || both || start || too_many || !node.low.is_finite()
+            beyond || both || start || too_many || !node.bound.is_finite()
         };
         self.open.iter().any(bad).then_some("a node")
     }

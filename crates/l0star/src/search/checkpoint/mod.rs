@@ -59,7 +59,7 @@ pub(crate) struct State {
     pub started: bool,
     pub prepared: Prepared,
     pub base: f64,
-    pub floor: Option<f64>,
+    pub weakest: Option<f64>,
     /// The best models, best first.
     models: Vec<SavedModel>,
     evicted: Option<f64>,
@@ -79,7 +79,7 @@ pub(crate) struct SavedModel {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedNode {
-    pub low: f64,
+    pub bound: f64,
     pub depth: u32,
     pub list: u32,
     pub start: Option<u32>,
@@ -97,8 +97,8 @@ impl SavedNode {
         bit(&self.outside, i)
     }
 
-    pub(crate) fn low(&self) -> Certified {
-        Certified::restored(self.low)
+    pub(crate) fn bound(&self) -> Certified {
+        Certified::restored(self.bound)
     }
 }
 
@@ -188,24 +188,24 @@ impl State {
     }
 
     /// The evidence of what was discarded.
-    pub(crate) fn floor(&self) -> Option<Certified> {
-        self.floor.map(Certified::restored)
+    pub(crate) fn weakest(&self) -> Option<Certified> {
+        self.weakest.map(Certified::restored)
     }
 
     /// The bound of the whole problem.
     pub(crate) fn lower_bound(&self) -> Certified {
-        let lows = self.open.iter().map(SavedNode::low).chain(self.floor());
-        let bound = lows.chain(self.evicted()).reduce(Certified::and);
+        let bounds = self.open.iter().map(SavedNode::bound).chain(self.weakest());
+        let bound = bounds.chain(self.evicted()).reduce(Certified::weaker);
         let bound = bound.filter(|_| self.started);
         bound
             .unwrap_or(Certified::TRIVIAL)
-            .or(Certified::restored(self.base))
+            .tighter(Certified::restored(self.base))
     }
 
     /// Nothing of what is open can be better: its bounds are evidence.
     pub(crate) fn close(&mut self) {
-        let lows = self.open.iter().map(SavedNode::low).chain(self.floor());
-        self.floor = lows.reduce(Certified::and).map(Certified::value);
+        let bounds = self.open.iter().map(SavedNode::bound).chain(self.weakest());
+        self.weakest = bounds.reduce(Certified::weaker).map(Certified::value);
         self.prepared = Prepared::default();
         self.open.clear();
         self.lists.clear();

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::problem::Builder;
-use crate::{Design, Ideas, Problem, Settings, loss};
+use crate::{Design, Mechanisms, Problem, Settings, loss};
 
 /// A response of three columns, and of a wave that only the widest designs have.
 pub(crate) const SIGNAL: [(f64, usize); 4] = [(2.0, 3), (-1.0, 20), (0.7, 11), (1.0, 997)];
@@ -37,9 +37,9 @@ pub(crate) fn problem(
 pub(crate) fn threads(count: usize) -> Settings {
     Settings {
         threads: NonZeroUsize::new(count),
-        ideas: Ideas {
+        mechanisms: Mechanisms {
             enumeration: false,
-            ..Ideas::default()
+            ..Mechanisms::default()
         },
         ..Settings::default()
     }

@@ -153,7 +153,7 @@ fn survives(problem: &Problem, settings: &Settings) -> Seen {
 #[test]
 fn enumerations_go_on() {
     let settings = Settings {
-        ideas: Default::default(),
+        mechanisms: Default::default(),
         ..threads(1)
     };
     let seen = survives(&tall(), &settings);

@@ -63,11 +63,11 @@ impl Context<'_> {
             let rest = bound
                 .into_iter()
                 .chain(pool.unshown())
-                .reduce(Certified::and);
+                .reduce(Certified::weaker);
             bound = rest
                 .into_iter()
                 .chain(pool.evidence())
-                .reduce(Certified::and);
+                .reduce(Certified::weaker);
             rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
             let promise = pool.promise();
             let room = |objective: f64| PROMISE * incumbents.scale_of(objective);
@@ -229,7 +229,7 @@ mod tests {
                 context.try_support(set);
                 let proved = context.certify_last().value();
                 let lowered = if weak == Some(at) { 1e-8 * proved } else { 0.0 };
-                context.settle(set, Certified::restored(proved - lowered));
+                context.record_bound(set, Certified::restored(proved - lowered));
             }
             let bound = context.lower_bound(None);
             let found = context.solution(&settings, None, Some(bound));

@@ -45,7 +45,7 @@ impl Expanded {
                 if set == features {
                     low = below(proved.value());
                 }
-                context.settle(&set, proved);
+                context.record_bound(&set, proved);
                 room -= 1;
                 if low > context.incumbents.reference() || context.limits.reached().is_some() {
                     break;

@@ -83,9 +83,10 @@ impl Products {
             let (v, column) = (self.v[a] + product, &self.columns[a]);
             let error = omega * column.norm * total;
             let above = v.abs() + error;
-            let atom = match column.ridge > 0.0 {
-                true => above * (above / (2.0 * column.ridge)),
-                false => column.limit * above,
+            let atom = if column.ridge > 0.0 {
+                above * (above / (2.0 * column.ridge))
+            } else {
+                column.limit * above
             };
             let half = 0.5 * product * d[a];
             value -= self.x[a] * v + half + atom;

@@ -61,9 +61,10 @@ impl<'p> Data<'p> {
             (last.ridge, last.limit) = (0.0, limit);
         }
         let o = &problem.offset;
-        let offsets = match o.is_empty() {
-            true => 0.0,
-            false => 1.01 * kernels::weighted_dot(&problem.p, o, o).sqrt(),
+        let offsets = if o.is_empty() {
+            0.0
+        } else {
+            1.01 * kernels::weighted_dot(&problem.p, o, o).sqrt()
         };
         let fine = columns.iter().all(|c| c.norm.is_finite()) && offsets.is_finite();
         fine.then(|| Self {

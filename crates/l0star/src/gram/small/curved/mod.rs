@@ -17,8 +17,8 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use self::bound::{MOST, Products, solve};
 pub(crate) use self::data::Data;
-use self::point::{Judged, Point};
-use super::scan::{Failure, Hits, Shared, share_out};
+use self::point::{Judged, RowPoint};
+use super::scan::{Failure, Hits, ScanState, share_out};
 use super::{Proof, Verdict};
 use crate::limits::Limits;
 use crate::relaxation::Watch;
@@ -60,7 +60,7 @@ pub(crate) fn enumerate_curved(
         Ok(_) | Err(Failure::Void) => return Verdict::Open,
         Err(Failure::Stopped) => return Verdict::Stopped,
     };
-    let mut point = Point::new(data);
+    let mut point = RowPoint::new(data);
     let mut target = target;
     for set in sets {
         if limits.stop() {
@@ -88,7 +88,7 @@ pub(crate) fn enumerate_curved(
 fn singles(data: &mut Data, limits: &Limits) -> Option<Vec<[f64; MOST]>> {
     let d = data.features.len();
     let mut fits: Vec<(f64, usize, [f64; MOST])> = Vec::with_capacity(d);
-    let mut point = Point::new(data);
+    let mut point = RowPoint::new(data);
     point.start(&data.fixed, &[]);
     point.fit();
     let empty = point.products.x;
@@ -116,7 +116,7 @@ fn pass(
     threads: usize,
     watch: &mut dyn Watch,
 ) -> Result<Hits, Failure> {
-    let shared = Shared::new(MOST_LEFT, limits);
+    let shared = ScanState::new(MOST_LEFT, limits);
     let d = starts.len();
     let after = |from: usize| (from..d).step_by(BASES);
     let bands: Vec<(Option<usize>, usize)> = match m {
@@ -139,14 +139,14 @@ fn band(
     front: Option<usize>,
     first: usize,
     target: f64,
-    shared: &Shared,
+    shared: &ScanState,
 ) {
     let (n, d) = (data.rows(), starts.len());
     let last = (first + BASES).min(d);
     if shared.is_over() {
         return;
     }
-    let mut other = Point::new(data);
+    let mut other = RowPoint::new(data);
     let (mut sides, mut weights) = (Vec::new(), Vec::new());
     let mut bases = Vec::with_capacity(BASES);
     for i in first..last {
@@ -210,7 +210,7 @@ fn multiply(columns: &[f64], sides: &[f64], n: usize, out: &mut Vec<f64>) {
 
 /// The model of all features of a set but the last, and what its sets need beside the products.
 struct Base<'d> {
-    point: Point<'d>,
+    point: RowPoint<'d>,
     /// Places of its columns, and of the one that is new.
     set: Vec<usize>,
     products: Products,
@@ -223,7 +223,7 @@ struct Base<'d> {
 impl<'d> Base<'d> {
     /// The base of a feature, with another before it if there is one.
     fn new(data: &'d Data, starts: &[[f64; MOST]], front: Option<usize>, i: usize) -> Self {
-        let mut point = Point::new(data);
+        let mut point = RowPoint::new(data);
         let mut set = data.fixed.clone();
         set.extend(front);
         set.push(i);
@@ -263,7 +263,7 @@ impl<'d> Base<'d> {
     }
 
     /// Whether the set with the new column is proved to be no better than the target.
-    fn proves(&self, target: f64, other: &mut Point, change: &mut [f64]) -> bool {
+    fn proves(&self, target: f64, other: &mut RowPoint, change: &mut [f64]) -> bool {
         let Some(step) = self.step() else {
             return false;
         };

@@ -22,7 +22,7 @@ pub(super) enum Judged {
 }
 
 /// A model and all that is computed row by row.
-pub(super) struct Point<'d> {
+pub(super) struct RowPoint<'d> {
     pub(super) data: &'d Data<'d>,
     /// Places of its columns in the data.
     set: Vec<usize>,
@@ -36,7 +36,7 @@ pub(super) struct Point<'d> {
     step: Vec<f64>,
 }
 
-impl<'d> Point<'d> {
+impl<'d> RowPoint<'d> {
     pub(super) fn new(data: &'d Data) -> Self {
         let n = data.rows();
         Self {
@@ -69,9 +69,10 @@ impl<'d> Point<'d> {
     pub(super) fn evaluate(&mut self) -> f64 {
         let (data, problem) = (self.data, self.data.problem);
         let q = self.set.len();
-        match problem.offset.is_empty() {
-            true => self.z.fill(0.0),
-            false => self.z.copy_from_slice(&problem.offset),
+        if problem.offset.is_empty() {
+            self.z.fill(0.0)
+        } else {
+            self.z.copy_from_slice(&problem.offset)
         }
         for (j, x) in self.set.iter().zip(&self.products.x) {
             let column = data.column(*j).iter();
@@ -141,7 +142,7 @@ impl<'d> Point<'d> {
         }
     }
 
-    /// Whether the step of [`Point::change`] is within the reach of all parabolas, its rounding included.
+    /// Whether the step of [`RowPoint::change`] is within the reach of all parabolas, its rounding included.
     fn is_within_reach(&self, d: &[f64; MOST]) -> bool {
         let largest = self.products.columns.iter().map(|column| column.largest);
         let size: f64 = largest.zip(d).map(|(a, d)| a * d.abs()).sum();
@@ -172,7 +173,7 @@ impl<'d> Point<'d> {
         f64::NEG_INFINITY
     }
 
-    /// Narrows the parabolas of the rows that the step of [`Point::change`] takes too far, and makes the products anew.
+    /// Narrows the parabolas of the rows that the step of [`RowPoint::change`] takes too far, and makes the products anew.
     fn yield_to(&mut self, d: &[f64; MOST]) {
         let largest = self.products.columns.iter().map(|column| column.largest);
         let error = 1e-14 * largest.zip(d).map(|(a, d)| a * d.abs()).sum::<f64>();
@@ -192,7 +193,7 @@ impl<'d> Point<'d> {
     /// Whether a set is proved from the model of some of its columns, whose rows are known: the products of the others are given.
     pub(super) fn proves_from(
         &mut self,
-        base: &Point,
+        base: &RowPoint,
         set: &[usize],
         products: &Products,
         target: f64,
@@ -248,7 +249,7 @@ impl<'d> Point<'d> {
         self.descend(Some(target)).0
     }
 
-    /// Fits the columns as well as Newton steps do; P, and everything of [`Point::evaluate`] there.
+    /// Fits the columns as well as Newton steps do; P, and everything of [`RowPoint::evaluate`] there.
     pub(super) fn fit(&mut self) -> f64 {
         self.descend(None).1
     }

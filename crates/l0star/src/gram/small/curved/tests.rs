@@ -105,7 +105,7 @@ fn no_bound_of_a_pair_is_above_its_minimum() {
             let oracle = exact(&problem, &columns, loss.clone());
             let mut random = Random(seed);
             let d = data.features.len();
-            let mut point = Point::new(&data);
+            let mut point = RowPoint::new(&data);
             for (i, j) in (0..d).flat_map(|i| (i + 1..d).map(move |j| (i, j))) {
                 let set = [&data.fixed[..], &[i, j]].concat();
                 let Some(least) = oracle.least(&set).map(|least| least.low) else {

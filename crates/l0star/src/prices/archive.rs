@@ -1,4 +1,4 @@
-//! [`Book`]: prices in checkpoints, on their way in and back.
+//! [`PriceArchive`]: prices in checkpoints, on their way in and back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(super) struct Keeping<'p> {
 }
 
 /// The prices in an archive, whose only part has the search before, too.
-pub(super) struct Book<'p> {
+pub(super) struct PriceArchive<'p> {
     writer: Arc<Writer<'p>>,
     /// Whether an earlier run has filled it.
     is_resumed: bool,
@@ -34,7 +34,7 @@ pub(super) struct Book<'p> {
 
 /// What a state is the state of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stretch {
+pub(super) enum PriceStage {
     /// The search for a first model.
     Heuristic,
     /// The search for one decision.
@@ -46,7 +46,7 @@ fn prices(part: &mut Part) -> &mut Priced {
     Arc::make_mut(part.prices.get_or_insert_default())
 }
 
-impl<'p> Book<'p> {
+impl<'p> PriceArchive<'p> {
     pub(super) fn new(
         problem: &Problem,
         keeping: Keeping<'p>,
@@ -123,7 +123,7 @@ impl<'p> Book<'p> {
     }
 
     /// The search of a decision is over.
-    pub(super) fn settle(&self, at: usize, problem: &Problem, found: &Solution) {
+    pub(super) fn finish(&self, at: usize, problem: &Problem, found: &Solution) {
         self.change(|known| {
             let (feature, inside) = known.decisions[at];
             let features = problem.selectable.iter().copied();
@@ -170,7 +170,7 @@ impl<'p> Book<'p> {
     }
 
     /// Where the states of a search go.
-    pub(super) fn slot(&self, stretch: Stretch) -> Option<Box<dyn Save + 'p>> {
+    pub(super) fn slot(&self, stretch: PriceStage) -> Option<Box<dyn Save + 'p>> {
         let models = Arc::clone(&self.known_models);
         Slot::open(&self.writer, 0, move |part, state| {
             let known = prices(part);
@@ -181,7 +181,7 @@ impl<'p> Book<'p> {
 }
 
 impl Priced {
-    fn enter(&mut self, stretch: Stretch, mut state: State) {
+    fn enter(&mut self, stretch: PriceStage, mut state: State) {
         // One matrix is for all of them.
         if let Some(gram) = state.prepared.gram.take()
             && self.gram.as_ref().is_none_or(|own| gram.covers(own))
@@ -189,8 +189,8 @@ impl Priced {
             self.gram = Some(gram);
         }
         match stretch {
-            Stretch::Heuristic => self.heuristic = state.prepared.heuristic,
-            Stretch::Alone(at) => self.begun[at] = Some(state),
+            PriceStage::Heuristic => self.heuristic = state.prepared.heuristic,
+            PriceStage::Alone(at) => self.begun[at] = Some(state),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Common`]: what runs on the same columns share.
+//! [`SharedWork`]: what runs on the same columns share.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const LEAST_PART: usize = 4;
 /// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
 /// used by the others.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Common {
+pub(crate) struct SharedWork {
     /// The quadratic over all columns.
     root: Option<Arc<Root>>,
     /// The frame of all columns: one that only finds points, and the one of the search.
@@ -34,10 +34,10 @@ pub(crate) struct Common {
     /// Whether there is one run alone, which need not be about all columns.
     pub(super) is_single: bool,
     /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
-    twins: Option<Box<[Common; 2]>>,
+    twins: Option<Box<[SharedWork; 2]>>,
 }
 
-impl Common {
+impl SharedWork {
     /// For one run that has nothing in common with others.
     pub(crate) fn single() -> Self {
         Self {
