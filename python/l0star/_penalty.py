@@ -75,7 +75,7 @@ class PenaltyPiece:
 
 
 class PenaltyPath(Sequence[PenaltyPiece]):
-    """The best model at every price of a feature, as a sequence of :class:`PenaltyPiece`, in the order of rising prices.
+    """The best model at every price of a feature: a sequence of :class:`PenaltyPiece`, in the order of rising prices.
 
     Attributes
     ----------
@@ -177,8 +177,8 @@ def penalty_path(
 ) -> PenaltyPath:
     """Find the best model at every price of a feature, and the exact prices at which it changes.
 
-    The objective at a price ``c`` is that of :func:`solve` with ``l0_penalty=c``. What is proved at two prices holds for
-    all between them.
+    The objective at a price ``c`` is that of :func:`solve` with ``l0_penalty=c``. What is proved at two prices holds
+    for all between them.
 
     Parameters
     ----------
@@ -242,4 +242,3 @@ def _piece(names: list[str], piece: tuple[float, float, float, float, str, _core
         support=solution.support,
         features=[names[j] for j in solution.support],
     )
-

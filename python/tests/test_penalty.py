@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-
 from sklearn.exceptions import ConvergenceWarning
 
 from l0star import SparseRegressor, SparseRegressorCV, penalty_path, solve, sparse_path
@@ -84,7 +83,8 @@ def test_the_path_over_prices_is_the_least_of_all_lines(k):
     factor = {0: 2.0, 3: 0.5}
     weights = np.array([factor.get(j, 1.0) for j in range(X.shape[1])])
     path = penalty_path(X, y, k, l0_factor=factor, **PLAIN)
-    assert path[0].price_from == 0 and path[-1].price_to == np.inf
+    assert path[0].price_from == 0
+    assert path[-1].price_to == np.inf
     assert list(path.breakpoints) == [piece.price_from for piece in path[1:]]
     assert list(path.breakpoints) == sorted(path.breakpoints)
     for piece in path:
@@ -99,7 +99,8 @@ def test_the_path_over_prices_is_the_least_of_all_lines(k):
         assert path.at(middle) is piece
     assert path.at(np.inf).features == []
     row = path[0].to_dict()
-    assert row["from"] == 0 and set(row["coefficients"]) == set(path[0].features)
+    assert row["from"] == 0
+    assert set(row["coefficients"]) == set(path[0].features)
     assert len(path.to_pandas()) == len(path)
     assert f"{len(path)} of {len(path)} proved" in repr(path)
 

@@ -389,7 +389,14 @@ pub fn penalty_path(problem: &Problem, settings: &Settings) -> l0star::Result<Ve
     let pieces = pieces.map(|piece| {
         let solution = Solution::new(problem.k(), piece.solution, None, Default::default());
         let status = piece.status.to_string();
-        (piece.from, piece.to, piece.weight, piece.objective, status, solution)
+        (
+            piece.from,
+            piece.to,
+            piece.weight,
+            piece.objective,
+            status,
+            solution,
+        )
     });
     Ok(pieces.collect())
 }

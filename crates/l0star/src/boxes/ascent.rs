@@ -216,7 +216,11 @@ impl Ascent {
         let atoms = self.atoms.iter().enumerate();
         let atoms = atoms.map(|(i, q)| (*q, column(i)));
         // A price that is far above all atoms rounds more than they do.
-        let share = if node.choice.price > 0.0 { 8.0 * U } else { 0.0 };
+        let share = if node.choice.price > 0.0 {
+            8.0 * U
+        } else {
+            0.0
+        };
         Children::from_atoms(atoms, node.choice.most, |rise| {
             self.bound(node, rise - share * rise)
         })

@@ -66,7 +66,8 @@ pub(crate) fn enumerate(
     let reaches = boxes.iter().zip(&quadratic.sizes);
     let reaches = reaches.map(|(known, size)| known.reach() * size);
     let spread = quadratic.response + top_sum(reaches, budget, &mut Vec::new());
-    let error = 0.5 * quadratic.share * spread * spread + 8.0 * U * (quadratic.c0 + gain + 8.0 * price);
+    let error =
+        0.5 * quadratic.share * spread * spread + 8.0 * U * (quadratic.c0 + gain + 8.0 * price);
     let value = quadratic.c0 - 0.5 * gain;
     let bound = Certified::from_frame(value, ceiling, error * (1.0 + 1e-6));
     (chosen, bound)

@@ -160,7 +160,9 @@ impl<B: Backend> Structured<B> {
             free.extend(problem.members(*leader).iter().filter_map(place));
             groups.push(first..free.len());
         }
-        let costs = problem.prices().map(|prices| node.free.iter().map(|j| prices[*j]).collect());
+        let costs = problem
+            .prices()
+            .map(|prices| node.free.iter().map(|j| prices[*j]).collect());
         Blocks {
             inside: inside.iter().filter_map(place).collect(),
             free,
