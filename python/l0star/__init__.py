@@ -10,6 +10,7 @@ lower bound that no such model can beat.
 :func:`stability`                              the best model of every resample of the rows
 :class:`SparseRegressor`                       scikit-learn's interface
 :class:`SparseClassifier`                      the same for two classes
+:class:`Moments`                               sums over rows, in place of the rows, however many there are
 :func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
 :class:`SparseClassifierCV`
@@ -23,6 +24,7 @@ from l0star._core import VERSION as __version__
 from l0star._cv import SparseClassifierCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._load import export, load
+from l0star._moments import Moments
 from l0star._path import SparsePath, sparse_path
 from l0star._penalty import PenaltyPath, PenaltyPiece, penalty_path
 from l0star._prices import Price, Prices
@@ -35,6 +37,7 @@ from l0star._warnings import L0starWarning
 __all__ = [
     "L0starWarning",
     "Model",
+    "Moments",
     "PenaltyPath",
     "PenaltyPiece",
     "Price",

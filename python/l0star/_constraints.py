@@ -50,6 +50,8 @@ def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[in
 def rules_of(options: Options, data: Data) -> _core.Rules:
     """Look up what the options name in a data set, which may have been made from a frame with text."""
     prepared = data.prepared
+    if data.moments is not None:
+        return rules(options, data.names, data.moments.texts)
     if prepared is None:
         return rules(options, data.names)
     left = replace(options, exclude=prepared.left(options.exclude))

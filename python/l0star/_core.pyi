@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 __all__ = [
     "LABEL_LOSSES",
+    "LOG_LINK_LOSSES",
     "METHODS",
     "REAL_LOSSES",
     "RELAXATIONS",
@@ -18,6 +19,7 @@ __all__ = [
     "Frame",
     "Lock",
     "Model",
+    "Moments",
     "Prepared",
     "Price",
     "Problem",
@@ -30,6 +32,7 @@ __all__ = [
     "cross_validate",
     "cut",
     "effect_notes",
+    "expectations",
     "gap",
     "headline",
     "hold_out",
@@ -45,6 +48,7 @@ __all__ = [
 VERSION: str
 REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
+LOG_LINK_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
 STATUSES: tuple[str, ...]
@@ -218,6 +222,45 @@ class Rules:
     def n_features(self) -> int: ...
 
 @final
+class Moments:
+    """Moments of some rows; they never change."""
+
+    def __new__(
+        cls,
+        names: list[str],
+        target: str,
+        X: npt.NDArray[np.float64]
+        | npt.NDArray[np.float32]
+        | tuple[tuple[int, int], npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
+        y: npt.NDArray[np.float64],
+        weights: npt.NDArray[np.float64] | None = None,
+    ) -> Moments: ...
+    def plus(self, other: Moments) -> Moments: ...
+    def encode(self) -> bytes: ...
+    @staticmethod
+    def decode(bytes: bytes) -> Moments: ...
+    def save(self, file: str) -> None: ...
+    @staticmethod
+    def load(file: str) -> Moments: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def weight(self) -> float: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def means(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def deviations(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def texts(self) -> list[tuple[str, list[int]]]: ...
+    @property
+    def parts(self) -> str: ...
+
 class Problem:
     """Checked data, to be solved for any k."""
 
@@ -236,6 +279,10 @@ class Problem:
         standardize: bool,
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
+    ) -> Problem: ...
+    @staticmethod
+    def of_moments(
+        moments: Moments, *, rules: Rules, ridge: float, fit_intercept: bool, standardize: bool
     ) -> Problem: ...
     def solve(
         self,
@@ -351,11 +398,13 @@ def headline(
     method: str,
     l0_penalty: float = 0.0,
     assumption: tuple[float, bool] | None = None,
+    moments: tuple[int, float] | None = None,
 ) -> str: ...
 def advice(status: str) -> str | None: ...
 def cost_note(status: str, bounds: tuple[float, float], objective: float) -> str | None: ...
 def gap(objective: float, lower_bound: float | None) -> str | None: ...
 def measures(metrics: str) -> list[tuple[str, str, str]]: ...
+def expectations(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
 def small_print(nodes: int, peak: int, calls: int, seconds: float, method: str) -> str: ...
 def effect_notes(model: str) -> list[str]: ...
 def stability_words(summary: str) -> tuple[str, list[str]]: ...

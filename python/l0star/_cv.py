@@ -23,6 +23,7 @@ from l0star._constraints import rules_of
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data, hold_out
+from l0star._moments import refuse
 from l0star._options import check_count, check_real, check_word
 from l0star._progress import Progress, Telling, bar
 from l0star._report import finite, write
@@ -50,7 +51,7 @@ class _CrossValidated(_SparseModel):
     callback: Callable[[Progress], object] | None
 
     @documented
-    def fit(self: Chooser, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Chooser:
+    def fit(self: Chooser, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Chooser:
         """Choose k and the ridge, then fit on all rows.
 
         Parameters
@@ -60,7 +61,8 @@ class _CrossValidated(_SparseModel):
         sample_weight : array of shape (n_samples,), default=None
             Weights of the rows, in fits and in scores.
         offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fits (not in the scores).
+            A number added to the linear predictor of each row during the fits, and in the scores unless ``scoring`` is
+            given.
 
         Returns
         -------
@@ -68,6 +70,7 @@ class _CrossValidated(_SparseModel):
             Itself.
         """
         name = type(self).__name__
+        refuse(X, name)
         rule = self.rule if self.rule is not None else "one-se" if self.one_standard_error else "best"
         check_word(name, "rule", rule, RULES)
         # One bar for all fits, none for each.
@@ -182,6 +185,8 @@ class _CrossValidated(_SparseModel):
             fitted._adopt(result)
             self._supports[path // len(folds), solution.k, path % len(folds)] = result.features
             extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
+            if self.scoring is None and data.offset is not None and data.classes is None:
+                extra["offset"] = data.offset[test]
             found = float(scorer(fitted, X[test], y[test], **extra))
             shown.update()
             if solution.k == tally.ks[-1]:
@@ -216,8 +221,9 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
     cv : int, splitter or iterable, default=None
         The folds, as everywhere in scikit-learn: None means five.
     scoring : str or callable, default=None
-        What a fold is scored by; by default the coefficient of determination.
-    loss : {"quadratic", "huber"}, default="quadratic"
+        What a fold is scored by; by default the coefficient of determination, or with the Poisson and gamma losses the
+        share of the deviance explained.
+    loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
         As for :class:`SparseRegressor`.
 
     Attributes

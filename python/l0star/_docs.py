@@ -14,12 +14,14 @@ X : array, frame, table or sparse matrix of shape (n_samples, n_features)
     NumPy, pandas, polars, Arrow or SciPy; names of columns are kept. Numbers are copied once, whatever their order
     in memory; a sparse matrix stays sparse.
 y : array of shape (n_samples,)
-    Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones.
+    Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones; for ``"poisson"``
+    counts (0 or more, whole or not), for ``"gamma"`` numbers greater than 0.
 k : int or None, default=5
     At most this many features. More than there are means all of them, and so does None, which needs an ``l0_penalty``.
-loss : {"quadratic", "huber", "logistic", "squared-hinge"}, default="quadratic"
+loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge"}, default="quadratic"
     The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
-    ``log(1 + exp(-m))`` for the margin ``m``; ``max(0, 1 - m)**2 / 2``.
+    ``log(1 + exp(-m))`` for the margin ``m``; half the deviance for counts or positive amounts whose logarithm of the
+    mean is ``z``, ``exp(z) - y * z + y * log(y) - y`` and ``y * exp(-z) + z - log(y) - 1``; ``max(0, 1 - m)**2 / 2``.
 huber_delta : float or "auto", default="auto"
     Where Huber's loss becomes linear, in units of ``y``. "auto" is 1.345 times a robust scale (MAD) of the residuals of
     a first robust fit; results say which number that was.

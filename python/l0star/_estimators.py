@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star import _core
-from l0star._core import LABEL_LOSSES, REAL_LOSSES
+from l0star._core import LABEL_LOSSES, LOG_LINK_LOSSES, REAL_LOSSES
 from l0star._docs import documented
 from l0star._frames import Prepared, frame, prepare
 from l0star._input import (
@@ -28,10 +29,12 @@ from l0star._input import (
     hold_out,
     read,
     refuse_labels,
+    row_vector,
     signs,
     target_name,
     unnamed,
 )
+from l0star._moments import Moments, data_of
 from l0star._options import LOSSES, Options, check_k
 from l0star._progress import Progress
 from l0star._report import model
@@ -61,7 +64,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
             setattr(self, name, parameters[name])
 
     @documented
-    def fit(self: Fitted, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> Fitted:
+    def fit(self: Fitted, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Fitted:
         """Find the best model.
 
         Parameters
@@ -69,8 +72,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         y : array of shape (n_samples,)
             The target: numbers, or for a classifier labels of any type, two different ones.
         offset : array of shape (n_samples,), default=None
-            A number added to the prediction of each row during the fit; add it to what ``predict`` or
-            ``decision_function`` gives.
+            A number added to the linear predictor of each row during the fit: with the Poisson loss the logarithm of
+            the exposure, as a rule. Give that of new rows to ``predict``; add it to what ``decision_function`` gives.
 
         Returns
         -------
@@ -79,8 +82,27 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         """
         options = self._options()
         check_k(type(self).__name__, self.k, options)
+        if isinstance(X, Moments):
+            return self._fit_moments(X, y, sample_weight, offset)
         data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
         self._solve(Job(data, options), self.k)
+        return self
+
+    def _fit_moments(self: Fitted, moments: Moments, y: Any, sample_weight: Any, offset: Any) -> Fitted:
+        """Fit the moments of rows; predictions are made from rows as ever."""
+        options = self._options()
+        if self._losses == LABEL_LOSSES:
+            raise TypeError("A classifier needs the rows, and these are their moments.")
+        data = data_of(moments, y, options, sample_weight, offset)
+        self._prepared = self._loaded = None
+        self.n_features_in_ = moments.n_features
+        self.feature_names_in_ = np.asarray(data.names, dtype=object)
+        if data.names == unnamed(moments.n_features):
+            del self.feature_names_in_
+        self._solve(Job(data, options), self.k)
+        if moments.has_parts:
+            # Text, products and gaps: the engine reads the columns of a table as they were read for the sums.
+            self._loaded = model(self.result_)
         return self
 
     def _options(self, **changes: Any) -> Options:
@@ -243,8 +265,9 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
     Parameters
     ----------
-    loss : {"quadratic", "huber"}, default="quadratic"
-        Half the squared residual, or the same that becomes linear at ``huber_delta``.
+    loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
+        Half the squared residual; the same that becomes linear at ``huber_delta``; half the Poisson deviance of counts,
+        or half the gamma deviance of positive amounts, with a log link: the model is one of the logarithm of the mean.
 
     Attributes
     ----------
@@ -323,20 +346,52 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     ) -> None:
         self._keep(locals())
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict(self, X: Any, offset: Any = None) -> npt.NDArray[np.float64]:
         """Predict.
 
         Parameters
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
             The data.
+        offset : array of shape (n_samples,), default=None
+            A number added to the linear predictor of each row.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            ``X @ coef_ + intercept_``.
+            ``X @ coef_ + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
+            response.
         """
-        return self._linear(X)
+        linear = self._linear(X)
+        added = row_vector(offset, len(linear), "offset")
+        if added is not None:
+            linear = linear + added
+        return _core.expectations(linear) if self.loss in LOG_LINK_LOSSES else linear
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: Any = None) -> float:
+        """Give the coefficient of determination; with the Poisson and gamma losses the share of the deviance explained.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : array of shape (n_samples,)
+            The true responses.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows.
+        offset : array of shape (n_samples,), default=None
+            A number added to the linear predictor of each row.
+
+        Returns
+        -------
+        float
+            1 at best; 0 is as good as the mean of ``y``.
+        """
+        predicted = self.predict(X, offset)
+        if self.loss in LOG_LINK_LOSSES:
+            power = 1 if self.loss == "poisson" else 2
+            return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=power))
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
 
 def _has_probabilities(estimator: Any) -> bool:

@@ -37,6 +37,8 @@ class Data:
     #: How a frame became X, where it held more than numbers.
     prepared: Any = None
     held_out: Data | None = None
+    #: In the place of X and y, where these are None and empty.
+    moments: _core.Moments | None = None
 
     def part(self, rows: npt.NDArray[Any]) -> Data:
         """Give some of the rows, by index or by mask."""

@@ -16,6 +16,7 @@ from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._frames import prepare
 from l0star._input import hold_out, read
+from l0star._moments import Moments, data_of
 from l0star._options import Options, check_count, check_word
 from l0star._progress import Progress, bar
 from l0star._report import write
@@ -145,7 +146,7 @@ class SparsePath(Sequence[Result]):
 @documented
 def sparse_path(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     k_max: int | None = None,
     loss: str = "quadratic",
@@ -248,9 +249,12 @@ def sparse_path(
     """
     options = Options.of(locals())
     options.check("sparse_path")
-    prepared = prepare(X, options)
-    labels = loss in LABEL_LOSSES
-    data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
+    if isinstance(X, Moments):
+        data = data_of(X, y, options, sample_weight, offset)
+    else:
+        prepared = prepare(X, options)
+        labels = loss in LABEL_LOSSES
+        data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
     asked = rules_of(options, data)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)

@@ -194,8 +194,8 @@ class Result(Model):
 
         ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about
         those that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy``
-        and, with the logistic loss, ``log_loss`` and ``brier``; and ``deviance_explained`` where the loss is a
-        likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
+        and, with the logistic loss, ``log_loss`` and ``brier``, for counts and amounts the mean ``deviance`` beside
+        ``rmse`` and ``mae``; and ``deviance_explained`` where the loss is a likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one label, is absent.
         """
         return copy.deepcopy(self.record.get("metrics", {}))
 
@@ -211,7 +211,13 @@ class Result(Model):
             self.method,
             self.l0_penalty,
             None if assumed is None else (assumed["max_coefficient"], assumed["standardized"]),
+            None if self.moments is None else (self.moments["rows"], self.moments["bound_lowered_by"]),
         )
+
+    @property
+    def moments(self) -> dict[str, Any] | None:
+        """Of a fit to :class:`Moments`: their ``rows``, and what the bound was lowered by to hold for these."""
+        return copy.deepcopy(self.record.get("moments"))
 
     @property
     def l0_penalty(self) -> float:
@@ -305,6 +311,11 @@ class Result(Model):
         """Name → what a unit of the column multiplies the odds of the second label by; for the logistic loss."""
         return dict(self.record.get("odds_ratios", {}))
 
+    @property
+    def rate_ratios(self) -> dict[str, float]:
+        """Name → what a unit of the column multiplies the expected response by; for the Poisson and gamma losses."""
+        return dict(self.record.get("rate_ratios", {}))
+
     def summary(self) -> pd.DataFrame:
         """Coefficients with all that is known of them, the features taken as given.
 
@@ -315,10 +326,10 @@ class Result(Model):
         Returns
         -------
         pandas.DataFrame
-            One row a feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss;
-            ``standard_error``, ``lower`` and ``upper``, where there are any; and, with ``prices=True``,
-            ``cost_without``, how much the objective rises at best without the feature. ``attrs["notes"]`` says what
-            the numbers are about.
+            One row a feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss,
+            ``rate_ratio`` for the Poisson and gamma losses; ``standard_error``, ``lower`` and ``upper``, where there
+            are any; and, with ``prices=True``, ``cost_without``, how much the objective rises at best without the
+            feature. ``attrs["notes"]`` says what the numbers are about.
         """
         inference = self.record.get("inference") or {"coefficients": []}
         known = {own["feature"]: own for own in inference["coefficients"]}
@@ -330,6 +341,8 @@ class Result(Model):
 
         if self.odds_ratios:
             frame["odds_ratio"] = column(self.odds_ratios)
+        if self.rate_ratios:
+            frame["rate_ratio"] = column(self.rate_ratios)
         for title in ("standard_error", "lower", "upper"):
             frame[title] = column({name: own[title] for name, own in known.items()})
         if self.priced is not None:

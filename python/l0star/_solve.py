@@ -20,6 +20,7 @@ from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
+from l0star._moments import Moments, data_of
 from l0star._options import Options, check_k
 from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
@@ -52,7 +53,7 @@ class SolveInterrupted(KeyboardInterrupt):
 @documented
 def solve(
     X: Any,
-    y: Any,
+    y: Any = None,
     k: int | None = None,
     *,
     loss: str = "quadratic",
@@ -141,7 +142,10 @@ def solve(
     """
     options = Options.of(locals())
     options.check("solve")
+    data = data_of(X, y, options, sample_weight, offset) if isinstance(X, Moments) else None
     check_k("solve", k, options)
+    if data is not None:
+        return Job(data, options).run(k)
     prepared = prepare(X, options)
     labels = loss in LABEL_LOSSES
     data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
@@ -177,19 +181,31 @@ class Job:
         prepared = data.prepared
         asked = rules_of(options, data)
         self._most = asked.n_features
-        self._problem = _core.Problem(
-            matrix(data.X),
-            data.y,
-            rules=asked,
-            loss=options.loss,
-            huber_delta=None if options.huber_delta == "auto" else float(options.huber_delta),
-            ridge=float(options.ridge),
-            fit_intercept=bool(options.fit_intercept),
-            standardize=bool(options.standardize),
-            weights=data.weights,
-            offset=data.offset,
-        )
-        counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
+        self._has_rows = data.moments is None
+        if data.moments is not None:
+            self._problem = _core.Problem.of_moments(
+                data.moments,
+                rules=asked,
+                ridge=float(options.ridge),
+                fit_intercept=bool(options.fit_intercept),
+                standardize=bool(options.standardize),
+            )
+            counted = data.moments.rows
+        else:
+            self._problem = _core.Problem(
+                matrix(data.X),
+                data.y,
+                rules=asked,
+                loss=options.loss,
+                huber_delta=None if options.huber_delta == "auto" else float(options.huber_delta),
+                ridge=float(options.ridge),
+                fit_intercept=bool(options.fit_intercept),
+                standardize=bool(options.standardize),
+                weights=data.weights,
+                offset=data.offset,
+            )
+            counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
+        parts = json.loads(data.moments.parts) if data.moments is not None else {}
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
         excluded = set(asked.excluded)
         given = {"sample_weight": data.weights, "offset": data.offset}
@@ -208,7 +224,7 @@ class Job:
             standardize=bool(options.standardize),
             has_weights=data.weights is not None,
             has_offset=data.offset is not None,
-            parts={} if prepared is None else prepared.parts,
+            parts=parts if prepared is None else prepared.parts,
         )
 
     @property
@@ -372,7 +388,7 @@ class Job:
             refit=solution.refit,
             warnings=warnings,
             origin=self._origin,
-            rows=Rows(self._problem.scores(solution), self._y, self._weights),
+            rows=Rows(self._problem.scores(solution), self._y, self._weights) if self._has_rows else None,
         )
         logger.info("%s", result.headline)
         return result

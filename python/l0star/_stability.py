@@ -20,6 +20,7 @@ from l0star._checkpoint import Checkpoints
 from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._input import hold_out, read
+from l0star._moments import refuse
 from l0star._options import Options, check_count, check_word
 from l0star._progress import Progress, Telling, bar
 from l0star._report import write
@@ -243,6 +244,7 @@ def stability(
     """
     options = Options.of(locals())
     options.check("stability")
+    refuse(X, "stability")
     check_count("stability", "k", k)
     check_count("stability", "resamples", resamples, least=1)
     check_word("stability", "resampling", resampling, ("bootstrap", "half"))

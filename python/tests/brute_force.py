@@ -141,5 +141,10 @@ def losses(loss: str, z: np.ndarray, y: np.ndarray, delta: float) -> tuple[np.nd
     if loss == "logistic":
         wrong = np.exp(-np.logaddexp(0, m))
         return np.logaddexp(0, -m), -y * wrong, wrong * (1 - wrong)
+    if loss == "poisson":
+        return np.exp(z) - m + np.where(y > 0, y * np.log(np.maximum(y, 1e-300)), 0.0) - y, np.exp(z) - y, np.exp(z)
+    if loss == "gamma":
+        share = y * np.exp(-z)
+        return share + z - np.log(y) - 1, 1 - share, share
     lack = np.maximum(0, 1 - m)
     return lack**2 / 2, -y * lack, (lack > 0).astype(float)

@@ -24,6 +24,7 @@ mod walk;
 
 use std::process::ExitCode;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 
 /// The project's own commands.
@@ -70,6 +71,9 @@ enum Command {
         /// Only problems with fewer rows than columns, through proved boxes
         #[arg(long)]
         wide: bool,
+        /// Only problems of this loss
+        #[arg(long, conflicts_with = "wide", value_parser = PossibleValuesParser::new(l0star::loss::NAMES))]
+        loss: Option<String>,
     },
     /// What `soak` runs in the release profile
     #[command(hide = true)]
@@ -78,6 +82,8 @@ enum Command {
         seed: u64,
         #[arg(long)]
         wide: bool,
+        #[arg(long)]
+        loss: Option<String>,
     },
     /// Measure, in the release profile
     Bench(Bench),
@@ -220,8 +226,18 @@ fn main() -> ExitCode {
         Command::Attack(with) => {
             attack::run(with.until(), with.seed, with.only.as_deref(), with.dev)
         }
-        Command::Soak { cases, seed, wide } => soak::run(cases, seed, wide),
-        Command::SoakInner { cases, seed, wide } => soak::inner(cases, seed, wide),
+        Command::Soak {
+            cases,
+            seed,
+            wide,
+            loss,
+        } => soak::run(cases, seed, wide, loss.as_deref()),
+        Command::SoakInner {
+            cases,
+            seed,
+            wide,
+            loss,
+        } => soak::inner(cases, seed, wide, loss.as_deref()),
         Command::Results {
             instances,
             only,

@@ -22,19 +22,26 @@ use common::priced;
 
 mod wide;
 
+/// Losses come in turn: what else comes in turn does so for each of them.
+const TURNS: u64 = loss::NAMES.len() as u64;
+
 /// Re-runs itself optimised.
-pub fn run(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
+pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result<(), String> {
     let (cases, seed) = (cases.to_string(), seed.to_string());
     let mut arguments = vec!["soak-inner", &cases, &seed];
     arguments.extend(only_wide.then_some("--wide"));
+    arguments.extend(only.iter().flat_map(|loss| ["--loss", *loss]));
     in_release("soak", &arguments)
 }
 
-/// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone.
-pub fn inner(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
+/// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone, or of one
+/// loss alone.
+pub fn inner(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result<(), String> {
     let mut wrong = 0;
     for case in 0..cases {
-        if let Err(message) = check_wide(seed.wrapping_add(case)) {
+        if only.is_none()
+            && let Err(message) = check_wide(seed.wrapping_add(case))
+        {
             wrong += 1;
             println!("WRONG boxes, seed {}: {message}", seed.wrapping_add(case));
         }
@@ -44,7 +51,7 @@ pub fn inner(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
         if only_wide {
             continue;
         }
-        let loss = loss::NAMES[case as usize % loss::NAMES.len()];
+        let loss = only.unwrap_or(loss::NAMES[case as usize % loss::NAMES.len()]);
         let drawn = common::random_case(seed.wrapping_add(case), loss);
         let mut look = |problem: &Problem, settings: &Settings, words: &str| {
             if let Err(message) = check(problem, settings) {
@@ -57,7 +64,11 @@ pub fn inner(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
                 );
             }
         };
-        let all = configurations(case);
+        let mut all = configurations(case);
+        if drawn.problem.loss().smoothness() == f64::INFINITY {
+            // The paper's method is for losses of bounded curvature.
+            all.retain(|settings| settings.method != Method::Paper);
+        }
         for settings in &all {
             look(&drawn.problem, settings, &drawn.words);
         }
@@ -89,12 +100,12 @@ pub fn inner(cases: u64, seed: u64, only_wide: bool) -> Result<(), String> {
             }))
             .flatten()
         {
-            let outcome = match case / 4 % 3 {
+            let outcome = match case / TURNS % 3 {
                 0 => check_list(problem),
                 1 => check_path(problem),
                 _ => check_prices(problem, case),
             };
-            let killed = match case / 4 % 4 {
+            let killed = match case / TURNS % 4 {
                 1 => check_killed(problem),
                 _ => Ok(()),
             };
@@ -134,8 +145,8 @@ fn configurations(case: u64) -> Vec<Settings> {
         Settings::new(Method::Paper),
         sga,
     ];
-    // Losses come in turn, four of them: every loss has its share.
-    match case / 4 % 4 {
+    // Every loss has its share.
+    match case / TURNS % 4 {
         0 => all.push(two),
         2 => all.push(pieces),
         _ => {}

@@ -12,6 +12,7 @@ use crate::input::FORMATS;
 use crate::inspect::InspectArgs;
 #[cfg(feature = "manual")]
 use crate::manual::{CompletionsArgs, ManArgs};
+use crate::moments::MomentsArgs;
 use crate::path::PathArgs;
 use crate::predict::PredictArgs;
 use crate::ready::FitArgs;
@@ -70,6 +71,9 @@ pub enum Command {
     /// Show what a data file holds: rows, types, gaps, scales, copies
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::inspect::EXAMPLES))]
     Inspect(InspectArgs),
+    /// Sum up all that a quadratic fit needs of rows, from files of any size, for fit and path
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::moments::EXAMPLES))]
+    Moments(Box<MomentsArgs>),
     /// Print completions for a shell
     #[cfg(feature = "manual")]
     #[command(after_help = crate::manual::COMPLETIONS_EXAMPLES)]

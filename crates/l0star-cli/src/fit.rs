@@ -26,6 +26,7 @@ Examples:
   l0star fit genes.csv.gz --target c1 -k 6 --no-header --features 'c*' --drop 2,5-9
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
   l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
+  l0star fit policies.csv --target claims --loss poisson --offset log_years -k 6
   l0star fit data/diabetes.csv --target target -k 5 --within 1%
   l0star fit data/diabetes.csv --target target -k 5 --prices --include age --nonnegative bmi,bp
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt
@@ -87,7 +88,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         if let Some(path) = &args.report {
             let scores = job.task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                rows: Some(job.task.scored(&scores)),
+                rows: job.task.scored(&scores),
                 trace: Some(&trace),
                 ..Page::new(Face::Command, &model)
             };

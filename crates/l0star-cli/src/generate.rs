@@ -15,6 +15,7 @@ use crate::output;
 pub const EXAMPLES: &str = "\
 Examples:
   l0star generate huber -d 200 --seed 7 --out huber.csv
+  l0star generate poisson -d 100 -k 10 -n 1000 --out counts.csv
   l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.parquet
   l0star generate diabetes --out diabetes65.csv";
 
@@ -35,7 +36,7 @@ pub struct GenerateArgs {
     #[arg(short, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub n: Option<usize>,
 
-    /// ar: correlation of neighbouring features [default: 0.5]
+    /// ar, poisson, gamma: correlation of neighbouring features [default: 0.5]
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
     pub rho: Option<f64>,
 
@@ -70,6 +71,10 @@ pub enum Family {
     Logistic,
     /// Regression on features whose neighbours correlate
     Ar,
+    /// Counts on features whose neighbours correlate
+    Poisson,
+    /// Positive amounts on features whose neighbours correlate
+    Gamma,
     /// Diabetes data, expanded to 65 features
     Diabetes,
     /// Boston house prices, expanded to 103 features
@@ -83,7 +88,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     let (table, support) = match args.family {
         Family::Diabetes => (real_instance(RealData::Diabetes)?, None),
         Family::Boston => (real_instance(RealData::Boston)?, None),
-        Family::Huber | Family::Logistic | Family::Ar => {
+        Family::Huber | Family::Logistic | Family::Ar | Family::Poisson | Family::Gamma => {
             let instance = synthetic(args)?;
             let support = instance.support().to_vec();
             (instance.into_table(), Some(support))
@@ -110,12 +115,12 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
     let d = args.d.unwrap_or(100);
     let k = args.k.unwrap_or_else(|| default_k(d));
     let n = args.n.unwrap_or_else(|| default_n(d, k));
+    let rho = args.rho.unwrap_or(0.5);
     Ok(match args.family {
+        Family::Poisson => generate::poisson(d, k, n, rho, args.seed)?,
+        Family::Gamma => generate::gamma(d, k, n, rho, args.seed)?,
         Family::Logistic => generate::logistic(d, k, n, args.seed)?,
-        Family::Ar => {
-            let (rho, snr) = (args.rho.unwrap_or(0.5), args.snr.unwrap_or(5.0));
-            generate::ar(d, k, n, rho, snr, args.seed)?
-        }
+        Family::Ar => generate::ar(d, k, n, rho, args.snr.unwrap_or(5.0), args.seed)?,
         _ => generate::huber(d, k, n, args.seed)?,
     })
 }
@@ -124,11 +129,12 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
 fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
     let is_real = matches!(args.family, Family::Diabetes | Family::Boston);
     let is_ar = args.family == Family::Ar;
+    let has_rho = is_ar || matches!(args.family, Family::Poisson | Family::Gamma);
     let options = [
         ("-d", args.d.is_some(), !is_real),
         ("-k", args.k.is_some(), !is_real),
         ("-n", args.n.is_some(), !is_real),
-        ("--rho", args.rho.is_some(), is_ar),
+        ("--rho", args.rho.is_some(), has_rho),
         ("--snr", args.snr.is_some(), is_ar),
     ];
     match options.iter().find(|(_, given, known)| *given && !known) {

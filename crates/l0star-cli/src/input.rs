@@ -5,7 +5,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use l0star_data::{DataError, Decimal, Encoding, Format, RawTable, ReadOptions, load_watched};
+use l0star_data::{
+    DataError, Decimal, Each, Encoding, Format, RawTable, ReadOptions, Wanted, load_watched, stream,
+};
 
 use crate::progress::ReadingBar;
 
@@ -71,24 +73,44 @@ impl InputArgs {
         }
     }
 
+    /// Reads the file piece by piece.
+    pub fn stream(
+        &self,
+        path: &Path,
+        wanted: &Wanted<'_>,
+        quiet: bool,
+        each: Each<'_>,
+    ) -> Result<(), DataError> {
+        hush_readers();
+        let bar = ReadingBar::new(path, quiet);
+        let options = self.options(self.decimal());
+        let read = stream(path, &options, wanted, &|read, of| bar.set(read, of), each);
+        bar.finish();
+        read
+    }
+
     fn load_as(&self, path: &Path, decimal: Decimal, quiet: bool) -> Result<RawTable, DataError> {
-        let header = match (self.header, self.no_header) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        };
-        let options = ReadOptions {
-            format: self.format,
-            delimiter: self.delimiter,
-            header,
-            decimal,
-            encoding: self.encoding,
-        };
+        let options = self.options(decimal);
         hush_readers();
         let bar = ReadingBar::new(path, quiet);
         let table = load_watched(path, &options, &|read, of| bar.set(read, of));
         bar.finish();
         table
+    }
+
+    fn options(&self, decimal: Decimal) -> ReadOptions {
+        let header = match (self.header, self.no_header) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        ReadOptions {
+            format: self.format,
+            delimiter: self.delimiter,
+            header,
+            decimal,
+            encoding: self.encoding,
+        }
     }
 }
 

@@ -21,6 +21,7 @@
 //! | `prices` | what each choice costs |
 //! | `table` | a result for a reader |
 //! | `penalty_path` | the best model at every price of a feature |
+//! | `moments` | the sums over rows that the quadratic loss needs, in a stream |
 //! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `export`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `absent` | what a lean build says of the commands that it leaves out |
@@ -44,6 +45,7 @@ mod inspect;
 mod interrupt;
 #[cfg(feature = "manual")]
 mod manual;
+mod moments;
 mod numbers;
 mod output;
 mod path;
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Moments(args) => moments::run(&args),
         #[cfg(feature = "manual")]
         Command::Completions(args) => {
             manual::completions(&args, <Args as clap::CommandFactory>::command())

@@ -205,7 +205,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
             let (shown, ..) = task.reported(&problem, &points[chosen].solution);
             let scores = task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                rows: Some(task.scored(&scores)),
+                rows: task.scored(&scores),
                 path: Some(chart(&rows, args.criterion, points[chosen].k)),
                 ..Page::new(Face::Command, &model)
             };

@@ -19,7 +19,7 @@ Examples:
   l0star predict model.json new.parquet --out predictions.parquet
   l0star predict model.json data/diabetes.csv --residuals --out residuals.csv
 
-Columns: prediction; for labels also score (the linear predictor) and, with the logistic loss,
+Columns: prediction (with the Poisson and gamma losses the expected response); for labels also score (the linear predictor) and, with the logistic loss,
 probability (of the positive label); with --residuals also target and residual.";
 
 #[derive(Debug, clap::Args)]
@@ -111,7 +111,7 @@ fn predictions(
         }
         frame.push("score", numbers(scores.clone()));
     } else {
-        frame.push("prediction", numbers(scores.clone()));
+        frame.push("prediction", numbers(model.expectations(&scores)));
     }
     if !residuals {
         return Ok(frame);
@@ -119,7 +119,8 @@ fn predictions(
     match (&model.labels, probabilities) {
         (None, _) => {
             let target = table.number(&model.target)?;
-            let residual = target.iter().zip(&scores).map(|(b, z)| b - z).collect();
+            let expected = model.expectations(&scores);
+            let residual = target.iter().zip(&expected).map(|(b, z)| b - z).collect();
             frame.push("target", numbers(target));
             frame.push("residual", numbers(residual));
         }

@@ -81,7 +81,7 @@ fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
         l0star: env!("CARGO_PKG_VERSION").to_owned(),
         target: task.target.clone(),
         labels: task.labels.clone(),
-        weights: args.weights.clone(),
+        weights: task.weight_column.clone(),
         offset: args.offset.clone(),
         fit_intercept: task.intercept,
         standardize: task.standardize,

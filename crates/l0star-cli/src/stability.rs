@@ -98,6 +98,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task, args.quiet)?;
+    task.needs_rows("stability")?;
     let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
     let mut warnings = task.warnings(args.k);
     if !args.quiet && !args.json {
@@ -150,7 +151,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
         if let Some(path) = &args.report {
             let scores = task.scores(&shown.coefficients, shown.intercept);
             let page = Page {
-                rows: Some(task.scored(&scores)),
+                rows: task.scored(&scores),
                 ..Page::new(Face::Command, &model)
             };
             page::save(path, &page)?;

@@ -4,25 +4,28 @@ mod args;
 mod checks;
 mod features;
 mod holdout;
+mod of_moments;
+mod stream;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use l0star::loss::{self, Loss, ResponseKind};
-use l0star::problem::Builder;
+use l0star::problem::{Builder, Moments};
 use l0star::{Design, Problem, Solution};
 use l0star_data::{Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
-use l0star_record::Rules;
 use l0star_record::fields::Product;
 use l0star_record::inference;
 use l0star_record::metrics::Rows;
 use l0star_record::names::Known;
 use l0star_record::outcome::Outcome;
+use l0star_record::{MomentFile, Rules};
 use l0star_report::{Face, warnings};
 
-pub use args::{HuberDelta, TaskArgs};
+pub use args::{Factors, HuberDelta, Impute, TaskArgs};
 pub use holdout::HeldOut;
+pub use stream::{Recipe, Survey};
 
 use crate::failure::Failure;
 use crate::reading::Settled;
@@ -41,7 +44,11 @@ pub struct Task {
     /// The features as they are in the file.
     pub design: Design,
     pub response: Vec<f64>,
+    /// In the place of design and response, which are then empty.
+    pub moments: Option<Moments>,
     pub weights: Option<Vec<f64>>,
+    /// The column of weights, for the record.
+    pub weight_column: Option<String>,
     pub offset: Option<Vec<f64>>,
     /// The target, for messages.
     pub target: String,
@@ -67,7 +74,11 @@ pub struct Task {
 impl Task {
     /// Reads the file and checks all that can be checked without k and the ridge.
     pub fn read(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
+        if MomentFile::is_at(&args.data) {
+            return of_moments::read(args);
+        }
         let loss = loss::by_name(&args.loss, args.huber_delta.value().unwrap_or(1.0))?;
+        args.check_target()?;
         args.check_roles()?;
         let raw = args.input.load(&args.data, quiet)?;
         let file = raw.file().to_path_buf();
@@ -82,8 +93,11 @@ impl Task {
         let decimal_comma = args.input.decimal() == Decimal::Comma;
         let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
         let factors = features::factors(args, &raw, &base)?;
-        let labels = loss.response() == ResponseKind::Label;
-        features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, labels)?;
+        let asked = features::Asked {
+            labels: loss.response() == ResponseKind::Label,
+            is_part: false,
+        };
+        features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, asked)?;
         let rows_dropped = features::settle_missing(args, &mut raw, &base)?;
         let (mut raw, mut held_out) = holdout::split(args, &*loss, raw)?;
         let others = held_out.as_mut().map(|held_out| &mut held_out.table);
@@ -102,9 +116,10 @@ impl Task {
                 let (signs, labels) = raw.labels(&args.target)?;
                 (signs, Some(labels))
             }
-            ResponseKind::Real => {
+            ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive => {
                 checks::check_numbers(&raw, &args.target, loss.name())?;
                 let response = raw.number(&args.target)?;
+                checks::check_amounts(&raw, &args.target, &response, &*loss)?;
                 if offset.is_none() {
                     checks::check_varies(&raw, &args.target, &response, weights.as_deref())?;
                 }
@@ -128,7 +143,9 @@ impl Task {
             names,
             design,
             response,
+            moments: None,
             weights,
+            weight_column: args.weights.clone(),
             offset,
             target: args.target.clone(),
             labels,
@@ -162,7 +179,11 @@ impl Task {
 
     /// All of the problem but k and the ridge.
     fn builder(&self, weights: Option<&[f64]>) -> Builder {
-        let mut builder = Problem::builder(self.design.clone(), self.response.clone())
+        let builder = match &self.moments {
+            Some(moments) => Problem::from_moments(moments.clone()),
+            None => Problem::builder(self.design.clone(), self.response.clone()),
+        };
+        let mut builder = builder
             .names(self.names.clone())
             .loss(Arc::clone(&self.loss))
             .intercept(self.intercept)
@@ -182,6 +203,9 @@ impl Task {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
+        if self.moments.is_some() {
+            return scores;
+        }
         scores.iter_mut().for_each(|score| *score += intercept);
         let x = coefficients.iter().copied().enumerate();
         self.design
@@ -204,18 +228,38 @@ impl Task {
         }
     }
 
-    /// Rows with their scores.
-    pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Rows<'a> {
-        Rows {
+    /// Refuses what needs rows where there are only their moments.
+    pub fn needs_rows(&self, what: &str) -> Result<(), Failure> {
+        match &self.moments {
+            None => Ok(()),
+            Some(_) => Err(Failure::Usage(format!(
+                "{}: these are moments, and {what} needs the rows; give it the data themselves",
+                self.file.display()
+            ))),
+        }
+    }
+
+    /// Rows with their scores; nothing where only moments are known.
+    pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
+        self.moments.is_none().then_some(Rows {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
             offset: self.offset.as_deref(),
-        }
+        })
     }
 
     /// The hash of the numbers: target, weights, offset, features.
     pub fn fingerprint(&self) -> String {
+        if let Some(moments) = &self.moments {
+            let mut fingerprint = Fingerprint::new(self.rows());
+            fingerprint.vector(&moments.means());
+            for i in 0..=self.names.len() {
+                let products = (0..=i).map(|j| moments.product(i, j));
+                fingerprint.vector(&products.collect::<Vec<f64>>());
+            }
+            return fingerprint.finish();
+        }
         let mut fingerprint = Fingerprint::new(self.response.len());
         fingerprint.vector(&self.response);
         for vector in [&self.weights, &self.offset] {
@@ -259,6 +303,9 @@ impl Task {
 
     /// The rows that count.
     pub fn rows(&self) -> usize {
+        if let Some(moments) = &self.moments {
+            return usize::try_from(moments.rows()).unwrap_or(usize::MAX);
+        }
         let weights = self.weights.as_ref();
         weights.map_or(self.response.len(), |weights| {
             weights.iter().filter(|weight| **weight > 0.0).count()
@@ -297,6 +344,11 @@ impl Task {
             standardize: self.standardize,
         };
         let mut warnings = self.notes.clone();
+        if self.moments.is_some() {
+            let counts = warnings::counts(k, self.features(), self.rows(), self.intercept);
+            warnings.extend(counts);
+            return warnings;
+        }
         warnings.extend(warnings::warnings(&data, k, Face::Command));
         warnings
     }
@@ -331,6 +383,8 @@ impl Task {
                 error @ (l0star::Error::Empty { .. }
                 | l0star::Error::Overflow { .. }
                 | l0star::Error::SmallColumn { .. }
+                | l0star::Error::SmallResponse { .. }
+                | l0star::Error::NoCounts { .. }
                 | l0star::Error::Dependent { .. }),
                 _,
             ) => Failure::BadData(format!("{file}: {error}")),

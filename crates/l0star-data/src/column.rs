@@ -129,7 +129,7 @@ impl RawColumn {
     }
 
     /// Numbers and truths, `NaN` where a cell is missing; nothing for text.
-    pub(crate) fn with_gaps(&self) -> Option<Vec<f64>> {
+    pub fn with_gaps(&self) -> Option<Vec<f64>> {
         match self {
             RawColumn::Number(values) | RawColumn::Gaps { values, .. } => Some(values.clone()),
             RawColumn::Text { levels, codes } if self.is_boolean() => {

@@ -11,6 +11,7 @@ use crate::encoding::{ByteKind, Encoding};
 use crate::error::DataError;
 use crate::format::{Decimal, Format, ReadOptions, extension};
 use crate::frame::Frame;
+use crate::pieces::{Each, Wanted};
 use crate::raw::RawTable;
 use crate::source::{Source, Watch};
 use crate::table::Table;
@@ -40,7 +41,44 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<RawTabl
     read(Source::memory(file, bytes)?, options)
 }
 
-fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+/// Reads a file piece by piece, in bounded memory: delimited text, Parquet and Arrow; other formats are one piece.
+///
+/// Columns and lines are those of the file, messages too; `watch` is as for [`load_watched`].
+pub fn stream(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+    wanted: &Wanted<'_>,
+    watch: Watch<'_>,
+    each: Each<'_>,
+) -> Result<(), DataError> {
+    let source = Source::open(path.as_ref())?.watched(Some(watch));
+    let (source, format) = opened(source, options)?;
+    match format {
+        Format::Csv => csv::stream(&source, options, wanted, each),
+        Format::Parquet => arrow::stream_parquet(&source, wanted, each),
+        Format::Arrow => arrow::stream_ipc(&source, wanted, each),
+        Format::Libsvm | Format::Npy | Format::Npz => {
+            let table = read_as(source, format, options)?;
+            let kept = wanted.columns.map(|columns| {
+                let names = table.names().iter();
+                let names = names.filter(|name| columns.contains(name));
+                table.only(&names.collect::<Vec<_>>())
+            });
+            each(kept.unwrap_or(Ok(table))?).map(|_| ())
+        }
+    }
+}
+
+fn read(source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataError> {
+    let (source, format) = opened(source, options)?;
+    read_as(source, format, options)
+}
+
+/// What a source is; from here on it is decoded.
+fn opened<'a>(
+    mut source: Source<'a>,
+    options: &ReadOptions,
+) -> Result<(Source<'a>, Format), DataError> {
     let head = source.head()?;
     let is_text = match options.format {
         Some(format) => format.is_text(),
@@ -73,6 +111,14 @@ fn read(mut source: Source<'_>, options: &ReadOptions) -> Result<RawTable, DataE
             });
         }
     }
+    Ok((source, format))
+}
+
+fn read_as(
+    source: Source<'_>,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<RawTable, DataError> {
     match format {
         Format::Csv => read_text(source, options),
         Format::Libsvm => libsvm::read(&source),

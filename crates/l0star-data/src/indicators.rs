@@ -63,6 +63,39 @@ fn level_of(levels: &[&Indicator], text: &str) -> Option<usize> {
     }
 }
 
+/// The levels of a column whose texts so many rows have, as [`RawTable::levels`] says.
+pub fn levels(
+    column: &str,
+    texts: impl IntoIterator<Item = (String, usize)>,
+    rare: usize,
+) -> Vec<Indicator> {
+    let is_missing = |level: &str| Cell::of(level) == Cell::Missing || level == MISSING;
+    let (mut kept, mut others) = (Vec::new(), Vec::new());
+    let mut misses = false;
+    for (level, count) in texts {
+        if is_missing(&level) {
+            misses = true;
+        } else if count < rare || level == OTHER {
+            others.push(level);
+        } else {
+            kept.push(level);
+        }
+    }
+    others.sort_unstable();
+    kept.sort_unstable();
+    let mut found: Vec<Indicator> = kept
+        .iter()
+        .map(|level| Indicator::new(column, level, Vec::new()))
+        .collect();
+    if !others.is_empty() {
+        found.push(Indicator::new(column, OTHER, others));
+    }
+    if misses {
+        found.push(Indicator::new(column, MISSING, Vec::new()));
+    }
+    found
+}
+
 impl RawTable {
     /// The levels of a column of text in order of their letters, then [`OTHER`] if some have fewer than `rare` rows, then
     /// [`MISSING`] if there are missing cells. Whether it can be a feature is asked of [`RawTable::troubles`] before.
@@ -72,31 +105,8 @@ impl RawTable {
         };
         let mut counts = vec![0usize; levels.len()];
         codes.iter().for_each(|code| counts[*code as usize] += 1);
-        let is_missing = |level: &str| Cell::of(level) == Cell::Missing || level == MISSING;
-        let (mut kept, mut others) = (Vec::new(), Vec::new());
-        for (level, count) in levels.iter().zip(counts) {
-            if is_missing(level) {
-                continue;
-            }
-            if count < rare || level == OTHER {
-                others.push(level.clone())
-            } else {
-                kept.push(level.clone())
-            }
-        }
-        others.sort_unstable();
-        kept.sort_unstable();
-        let mut found: Vec<Indicator> = kept
-            .iter()
-            .map(|level| Indicator::new(column, level, Vec::new()))
-            .collect();
-        if !others.is_empty() {
-            found.push(Indicator::new(column, OTHER, others));
-        }
-        if levels.iter().any(|level| is_missing(level)) {
-            found.push(Indicator::new(column, MISSING, Vec::new()));
-        }
-        Ok(found)
+        let counts = levels.iter().cloned().zip(counts);
+        Ok(self::levels(column, counts, rare))
     }
 
     /// Adds the indicator columns of `features`, which are levels of one column, and says how many rows have none of `levels`.

@@ -19,6 +19,7 @@
 //! | [`column`](mod@column), [`table`], [`sparse`] | [`Table`] and [`SparseTable`]: finite numbers in named columns |
 //! | `lines`, `names` | the physical line of each row; the names of columns, made unique |
 //! | [`raw`] | [`RawTable`]: a file as it was read; a text column is an error only where it is used |
+//! | `pieces` | [`Wanted`]: what a reader is told that hands out a file piece by piece |
 //! | [`select`] | [`Selection`]: columns by name, pattern or number |
 //! | [`missing`] | rows dropped and means filled in where values are missing |
 //! | [`indicators`] | [`Indicator`]: columns of text as one column a level |
@@ -31,7 +32,7 @@
 //! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
 //! | [`npy`], `npz`, `libsvm`, `arrow` | the other formats: NumPy, LIBSVM, Parquet and Arrow |
 //! | `detect` | what a file is, by its first bytes, then by its name |
-//! | [`mod@file`] | [`load`] and [`save`]: which module reads a file, and which writes it |
+//! | [`mod@file`] | [`load`], [`stream`] and [`save`]: which module reads a file, and which writes it |
 //! | [`expand`] | interactions, squares, unit norms |
 //! | [`generate`] | the synthetic families of the paper, the same bits on every machine |
 //! | [`real`] | the paper's Diabetes and Boston instances |
@@ -80,6 +81,7 @@ pub mod missing;
 mod names;
 pub mod npy;
 mod npz;
+mod pieces;
 pub mod place;
 pub mod raw;
 pub mod reading;
@@ -101,7 +103,7 @@ pub use dates::DateOrder;
 pub use encoding::Encoding;
 pub use error::DataError;
 pub use expand::{factors, interactions, interactions_of, paper_expansion, unit_norm};
-pub use file::{load, load_watched, load_with, parse, save, save_frame};
+pub use file::{load, load_watched, load_with, parse, save, save_frame, stream};
 pub use fingerprint::Fingerprint;
 pub use format::{Decimal, Format, ReadOptions};
 pub use frame::Frame;
@@ -109,6 +111,7 @@ pub use generate::Instance;
 pub use indicators::Indicator;
 pub use lock::Lock;
 pub use npy::{read_npy, write_npy};
+pub use pieces::{Each, Wanted};
 pub use place::{Place, Position};
 pub use raw::RawTable;
 pub use reading::Reading;

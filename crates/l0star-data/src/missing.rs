@@ -57,6 +57,21 @@ impl RawTable {
 
     /// Drops every row in which one of `columns` is missing; says how many those were.
     pub fn drop_missing<N: AsRef<str>>(&mut self, columns: &[N]) -> Result<usize, DataError> {
+        let dropped = self.drop_rows_with_gaps(columns)?;
+        if self.rows() == 0 {
+            return Err(DataError::WrongFormat {
+                path: self.file().to_path_buf(),
+                what: "has a missing value in every row, so that none is left; drop the columns that miss the most".into(),
+            });
+        }
+        Ok(dropped)
+    }
+
+    /// Drops every row in which one of `columns` is missing, all rows if it must be; says how many those were.
+    pub fn drop_rows_with_gaps<N: AsRef<str>>(
+        &mut self,
+        columns: &[N],
+    ) -> Result<usize, DataError> {
         let mut keep = vec![true; self.rows()];
         for j in self.places(columns)? {
             let gaps = self.columns()[j].gaps().unwrap_or_default();
@@ -65,12 +80,6 @@ impl RawTable {
                 .for_each(|(keep, gap)| *keep &= !gap);
         }
         let dropped = keep.iter().filter(|keep| !**keep).count();
-        if dropped == self.rows() {
-            return Err(DataError::WrongFormat {
-                path: self.file().to_path_buf(),
-                what: "has a missing value in every row, so that none is left; drop the columns that miss the most".into(),
-            });
-        }
         if dropped > 0 {
             self.keep_rows(&keep);
         }

@@ -121,6 +121,14 @@ impl RawTable {
         self
     }
 
+    /// Says that the first row is one further down in the file; the first of all is 1.
+    pub(crate) fn starting_at(mut self, row: u64) -> RawTable {
+        let mut kept = Lines::default();
+        kept.put(0, row);
+        self.kept = Some(kept);
+        self
+    }
+
     /// Notes that the names do not stand in the file.
     pub(crate) fn without_names(mut self) -> RawTable {
         self.has_names = false;

@@ -1,8 +1,8 @@
 //! The least objective of a set of columns, and the objective of a model.
 
 use crate::newton::ActiveBounds;
-use crate::problem::{ExactColumn, Least, Loss};
-use crate::{Dyadic, Problem, piecewise, series, smooth};
+use crate::problem::{ExactColumn, Least};
+use crate::{Dyadic, Problem, curves, piecewise, smooth};
 
 impl Problem {
     /// The least objective over the columns of a set; `None` if it was not found, which is a fault of this crate.
@@ -10,9 +10,12 @@ impl Problem {
         let columns: Vec<&ExactColumn> = set.iter().map(|j| &self.columns[*j]).collect();
         ActiveBounds::all(self, &columns)
             .into_iter()
-            .find_map(|face| match self.loss {
-                Loss::Logistic => smooth::least(&face),
-                _ => piecewise::least(&face),
+            .find_map(|face| {
+                if curves::is_smooth(&self.loss) {
+                    smooth::least(&face)
+                } else {
+                    piecewise::least(&face)
+                }
             })
     }
 
@@ -31,12 +34,12 @@ impl Problem {
         for (i, row) in self.rows.iter().enumerate() {
             let terms = x.iter().map(|(column, x)| &column.entries[i] * x);
             let z = &terms.sum::<Dyadic>() + &row.o;
-            let loss = match self.loss {
-                Loss::Logistic => {
-                    error = &error + &(&row.p * &series::error());
-                    series::logistic(&(&row.b * &z))
-                }
-                _ => piecewise::value(&self.loss, &z, &row.b),
+            let loss = if curves::is_smooth(&self.loss) {
+                let (loss, within) = curves::value(&self.loss, &z, &row.b);
+                error = &error + &(&row.p * &within);
+                loss
+            } else {
+                piecewise::value(&self.loss, &z, &row.b)
             };
             sum = &sum + &(&row.p * &loss);
         }

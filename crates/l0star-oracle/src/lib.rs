@@ -15,7 +15,8 @@
 //! | `problem` | the data |
 //! | `newton` | Newton's method with a line search, and when it may end |
 //! | `piecewise` | quadratic, Huber and squared hinge: which piece each row is on, and the exact minimum there |
-//! | `smooth` | logistic: an enclosure of the minimum |
+//! | `curves` | logistic, Poisson and gamma at a prediction, with a proved error |
+//! | `smooth` | these: an enclosure of the minimum |
 //! | `least` | the least objective of a set of columns; the objective of a model |
 //! | `extent` | how far the coefficients of good models reach |
 //!
@@ -23,10 +24,11 @@
 //! bound, the minimum is the solution of linear equations: a fraction. It is accepted only if it satisfies the conditions of
 //! Karush, Kuhn and Tucker exactly. P is convex, so these prove that it is the minimum, however the pieces were found.
 //!
-//! **Logistic loss.** At any feasible x with gradient g, `P(x) + Σ min_d (g_j d + ½ λ_j d²) ≤ min P ≤ P(x)`, d within the
+//! **Smooth losses.** At any feasible x with gradient g, `P(x) + Σ min_d (g_j d + ½ λ_j d²) ≤ min P ≤ P(x)`, d within the
 //! bounds. The coefficient of an intercept has no ridge; how large it can be follows from `P(x)` ([`Least`] is then still an
 //! enclosure). Newton's method in fixed point of 512 bits makes it narrow: the width is about 1e-150 of P.
 
+mod curves;
 mod dyadic;
 mod extent;
 mod fraction;

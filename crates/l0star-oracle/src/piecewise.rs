@@ -34,7 +34,9 @@ impl Piece {
             }
             Loss::SquaredHinge if b * z < Dyadic::of(1.0) => Self::Curved,
             Loss::SquaredHinge => Self::Straight(Dyadic::zero()),
-            Loss::Logistic => unreachable!("the logistic loss has no pieces"),
+            Loss::Logistic | Loss::Poisson | Loss::Gamma => {
+                unreachable!("a smooth loss has no pieces")
+            }
         }
     }
 

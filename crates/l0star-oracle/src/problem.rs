@@ -13,6 +13,10 @@ pub enum Loss {
     SquaredHinge,
     /// `log(1 + exp(-bz))`, b = ±1.
     Logistic,
+    /// `exp(z) - bz + b log b - b`, b ≥ 0.
+    Poisson,
+    /// `b exp(-z) + z - log b - 1`, b > 0.
+    Gamma,
 }
 
 /// One row: its weight p ≥ 0, its response b and its offset o.

@@ -2,6 +2,8 @@
 //!
 //! A number is a whole number of units `2^-WORK`. Every product, quotient and shift rounds down, by less than one unit.
 
+use std::sync::OnceLock;
+
 use num_bigint::BigInt;
 
 use crate::Dyadic;
@@ -12,6 +14,8 @@ const DIGITS: u64 = 512;
 const WORK: u64 = DIGITS + 64;
 /// Beyond this `exp(-m)` is less than `2^-DIGITS`.
 const FAR: f64 = 400.0;
+/// [`exp`] is for exponents of at most this size; beyond it on the other side it is 0, up to its error.
+const LARGEST: f64 = 2048.0;
 
 /// An upper bound of the error of every function here.
 pub(crate) fn error() -> Dyadic {
@@ -39,7 +43,12 @@ fn exp_below(m: &Dyadic) -> BigInt {
     if *m > Dyadic::of(FAR) {
         return BigInt::ZERO;
     }
-    let r = m.fixed(WORK) >> 25;
+    exp_fixed(&m.fixed(WORK))
+}
+
+/// [`exp_below`] of a number of units.
+fn exp_fixed(m: &BigInt) -> BigInt {
+    let r = m >> 25;
     let (mut sum, mut term) = (one(), one());
     for i in 1..=40 {
         term = -product(&term, &r) / i;
@@ -64,6 +73,42 @@ fn log_above(e: &BigInt) -> BigInt {
         sum += &power / (2 * i + 1);
     }
     2 * sum
+}
+
+/// `log 2`, in units.
+fn log_two() -> &'static BigInt {
+    static LOG_TWO: OnceLock<BigInt> = OnceLock::new();
+    LOG_TWO.get_or_init(|| log_above(&one()))
+}
+
+/// `exp(z)` and a bound of its error, relative to it but for a factor of 2. z is taken to be at most 2048.
+///
+/// With `z = k log 2 - m`, `0 ≤ m ≤ log 2`, it is `2^k exp(-m)`. log 2 errs by less than 2^9 units, k times that by less than 2^21:
+/// all is still far below the 2^64 that are allowed.
+pub(crate) fn exp(z: &Dyadic) -> (Dyadic, Dyadic) {
+    if -z > Dyadic::of(LARGEST) {
+        return (Dyadic::zero(), Dyadic::of(1.0).shifted(-2048));
+    }
+    let z = z.clone().min(Dyadic::of(LARGEST)).fixed(WORK);
+    let mut k = i64::try_from(&z / log_two()).expect("a small quotient");
+    while log_two() * k < z {
+        k += 1;
+    }
+    let m: BigInt = log_two() * k - z;
+    (number(exp_fixed(&m)).shifted(k), error().shifted(k))
+}
+
+/// `log y` for y > 0, up to [`error`]: y is taken to be between `2^-2048` and `2^2048`.
+pub(crate) fn log(y: &Dyadic) -> Dyadic {
+    let mut k = y.size().expect("a positive number");
+    while y.shifted(-k) < Dyadic::of(1.0) {
+        k -= 1;
+    }
+    while y.shifted(-k) >= Dyadic::of(2.0) {
+        k += 1;
+    }
+    let rest = y.shifted(-k).fixed(WORK) - one();
+    number(log_two() * k + log_above(&rest))
 }
 
 /// `log(1 + exp(-m))`, the logistic loss at a margin.
@@ -140,6 +185,25 @@ mod tests {
             assert!(error.abs() < error_of_three(), "{a} {b}");
             assert!((of(a).value() / (-a).exp() - 1.0).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn logarithms_undo_exponentials() {
+        for z in [0.0, 1.0, -1.0, 0.3, 41.5, -41.5, 700.0, -700.0, 1e-20] {
+            let (e, within) = exp(&Dyadic::of(z));
+            assert!((e.value() / f64::exp(z) - 1.0).abs() < 1e-13, "{z}");
+            assert!(within < e.shifted(-400));
+            // exp errs by less than 2^-511 of itself, log by less than 2^-512.
+            let back = &log(&e) - &Dyadic::of(z);
+            assert!(back.abs() < error().shifted(3), "{z}: {}", back.value());
+            let product = &(&e * &exp(&Dyadic::of(-z)).0) - &Dyadic::of(1.0);
+            assert!(product.abs() < error().shifted(3), "{z}");
+        }
+        agrees(
+            &log(&Dyadic::of(10.0)),
+            "2.30258509299404568401799145468436420760110148862877",
+        );
+        assert!(exp(&Dyadic::of(-1e9)).0.is_zero());
     }
 
     fn error_of_three() -> Dyadic {

@@ -1,39 +1,44 @@
-//! Logistic: an enclosure of the minimum.
+//! Losses without pieces: an enclosure of the minimum.
 //!
 //! At any feasible x with gradient g, convexity gives `P(y) ≥ P(x) + Σ (g_j d_j + ½ λ_j d_j²)`, d = y - x. The least of a term is
 //! `-g_j²/2λ_j`, or 0 at a bound that g presses against. For an intercept it is `-|g_0| |d_0|`, and where the best y_0 can be
-//! follows from the losses of two rows, one of each class.
+//! follows from the losses of two rows, one of each class, or of one row with a log link.
 
+use crate::curves::{self, Slope};
 use crate::newton::{ActiveBounds, Position};
-use crate::problem::{ExactColumn, Least};
+use crate::problem::{ExactColumn, ExactRow, Least, Loss};
 use crate::{Dyadic, Exact, series};
 
 /// Rounds of Newton's method.
 const ROUNDS: usize = 300;
 /// An enclosure of width `2^-NARROW` of its value is narrow enough.
 const NARROW: i64 = 200;
+/// A value below `2^-NOTHING` counts as so much: a perfect fit has none.
+const NOTHING: i64 = 100;
 
 /// The least objective of the problem, if it is on this face.
 pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let mut x = face.start();
-    let wrong = |z: &[Dyadic]| -> Vec<(Dyadic, Dyadic)> {
+    let all = |z: &[Dyadic]| -> Vec<Slope> {
         let pairs = z.iter().zip(face.rows());
         pairs
-            .map(|(z, row)| {
-                let (q, curvature) = series::wrong(&(&row.b * z));
-                (-&(&row.b * &q), curvature)
-            })
+            .map(|(z, row)| curves::slope(&face.problem.loss, z, &row.b))
             .collect()
     };
     let slopes = |z: &[Dyadic]| -> Vec<Dyadic> {
-        let all = wrong(z).into_iter();
-        all.map(|(slope, _)| slope).collect()
+        let all = all(z).into_iter();
+        all.map(|own| own.slope).collect()
     };
     for _ in 0..ROUNDS {
         let z = face.predictions(&x);
-        let (slopes_here, curvatures): (Vec<Dyadic>, Vec<Dyadic>) = wrong(&z).into_iter().unzip();
+        let (mut slopes_here, mut curvatures, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for own in all(&z) {
+            slopes_here.push(own.slope);
+            curvatures.push(own.curvature);
+            errors.push(own.error);
+        }
         let gradient = face.gradient(&slopes_here, &x);
-        let value = Value::new(face, &z, &x);
+        let value = Value::new(face, &z, &x, errors);
         let free = |j: usize| face.places[j] == Position::Free;
         if value.is_narrow(&value.below(face, &x, &gradient, free)) {
             // The least of the face; of the problem, if bounds hold and no coefficient would leave its own.
@@ -54,28 +59,33 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
 struct Value {
     low: Dyadic,
     high: Dyadic,
+    /// Of the slopes of the rows.
+    errors: Vec<Dyadic>,
 }
 
 impl Value {
-    fn new(face: &ActiveBounds, z: &[Dyadic], x: &[Dyadic]) -> Self {
-        let rows = z.iter().zip(face.rows());
-        let losses: Dyadic = rows
-            .map(|(z, row)| &row.p * &series::logistic(&(&row.b * z)))
-            .sum();
+    fn new(face: &ActiveBounds, z: &[Dyadic], x: &[Dyadic], errors: Vec<Dyadic>) -> Self {
+        let (mut losses, mut error) = (Dyadic::zero(), Dyadic::zero());
+        for (z, row) in z.iter().zip(face.rows()) {
+            let (loss, within) = curves::value(&face.problem.loss, z, &row.b);
+            losses = &losses + &(&row.p * &loss);
+            error = &error + &(&row.p * &within);
+        }
         let ridges: Dyadic = (face.columns.iter().zip(x))
             .map(|(column, x)| (&column.ridge * &(x * x)).shifted(-1))
             .sum();
-        let weights: Dyadic = face.rows().iter().map(|row| row.p.clone()).sum();
-        let (value, error) = (&losses + &ridges, &weights * &series::error());
+        let value = &losses + &ridges;
         Self {
             low: &value - &error,
             high: &value + &error,
+            errors,
         }
     }
 
     fn is_narrow(&self, low: &Exact) -> bool {
         let width = Exact::from(self.high.clone()).minus(low);
-        width <= self.high.shifted(-NARROW).into()
+        let whole = self.high.clone().max(Dyadic::of(1.0).shifted(-NOTHING));
+        width <= whole.shifted(-NARROW).into()
     }
 
     /// A lower bound of the minimum over models that differ from x in some columns alone.
@@ -88,10 +98,9 @@ impl Value {
     ) -> Exact {
         let mut low = Exact::from(self.low.clone());
         for (j, column) in face.columns.iter().enumerate().filter(|(j, _)| differ(*j)) {
-            let sizes: Dyadic = (column.entries.iter().zip(face.rows()))
-                .map(|(a, row)| &row.p * &a.abs())
+            let error: Dyadic = (column.entries.iter().zip(face.rows()).zip(&self.errors))
+                .map(|((a, row), error)| &(&row.p * &a.abs()) * error)
                 .sum();
-            let error = &sizes * &series::error();
             let (g, largest) = (&gradient[j], &gradient[j].abs() + &error);
             if column.ridge.is_zero() {
                 let reach = &self.reach(face, column) + &x[j].abs();
@@ -123,17 +132,36 @@ impl Value {
                     .map(|size| Dyadic::of(1.0).shifted((size + 2).div_euclid(2)))
             })
             .sum();
+        let over = |mass: &Dyadic| self.high.over(&mass.rounded(64), 64).shifted(1);
+        let reach = match face.problem.loss {
+            Loss::Poisson | Loss::Gamma => {
+                // p m (|z - log b| - 1) ≤ high, m the count, or 1.
+                let mass = |row: &ExactRow| match face.problem.loss {
+                    Loss::Poisson => &row.p * &row.b,
+                    _ => row.p.clone(),
+                };
+                let row = face.rows().iter().max_by_key(|row| mass(row));
+                let row = row.expect("a row");
+                let centre = &series::log(&row.b).abs() + &Dyadic::of(2.0);
+                &(&over(&mass(row)) + &centre) + &(&others + &row.o.abs())
+            }
+            _ => self.reach_of_classes(face, &others),
+        };
+        // Divided by the intercept's own entry, a power of two of at least 1/2.
+        let entry = intercept.entries[0].abs();
+        reach.over(&entry, 640)
+    }
+
+    /// Of the intercept beside what the others do, from a row of each class.
+    fn reach_of_classes(&self, face: &ActiveBounds, others: &Dyadic) -> Dyadic {
         // p log(1 + exp(-m)) ≤ high, so -m ≤ high/p.
         let class = |b: f64| {
             let rows = face.rows().iter().filter(|row| row.b == Dyadic::of(b));
             let row = rows.max_by(|a, b| a.p.cmp(&b.p))?;
             let bound = self.high.over(&row.p.rounded(64), 64).shifted(1);
-            Some(&(&bound + &others) + &row.o.abs())
+            Some(&(&bound + others) + &row.o.abs())
         };
         let both = class(1.0).zip(class(-1.0));
-        let reach = both.map(|(a, b)| a.max(b)).expect("rows of both classes");
-        // Divided by the intercept's own entry, a power of two of at least 1/2.
-        let entry = intercept.entries[0].abs();
-        reach.over(&entry, 640)
+        both.map(|(a, b)| a.max(b)).expect("rows of both classes")
     }
 }

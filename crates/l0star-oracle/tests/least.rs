@@ -92,6 +92,36 @@ fn the_logistic_enclosure_is_narrow() {
     assert!(found.high.minus(&found.low).value() < 1e-60);
 }
 
+/// The best constant of counts is the logarithm of their mean, that of amounts too.
+#[test]
+fn the_enclosures_of_a_log_link_are_narrow() {
+    let ones = || vec![column(&[1.0; 3], 0.0, NONE)];
+    let narrow = |found: Option<Least>, value: f64| {
+        let found = found.expect("an enclosure");
+        assert!((found.low.value() - value).abs() < 1e-14 * (1.0 + value));
+        assert!(found.high.minus(&found.low).value() < 1e-60 * (1.0 + value));
+    };
+    // Σ y log(y / 3), 0 for a count of 0.
+    let value = 2.0 * (2.0f64 / 3.0).ln() + 7.0 * (7.0f64 / 3.0).ln();
+    narrow(
+        problem(Loss::Poisson, &[0.0, 2.0, 7.0], ones()).least(&[0]),
+        value,
+    );
+    // Σ -log(y / 2).
+    let value = -(0.5f64.ln() + 1.0f64.ln() + 1.5f64.ln());
+    narrow(
+        problem(Loss::Gamma, &[1.0, 2.0, 3.0], ones()).least(&[0]),
+        value,
+    );
+    // Nothing is left of a perfect fit.
+    let same = problem(Loss::Poisson, &[1e12; 3], ones()).least(&[0]);
+    assert!(same.expect("an enclosure").high.value().abs() < 1e-40);
+    narrow(
+        problem(Loss::Gamma, &[1e-150, 2e-150, 3e-150], ones()).least(&[0]),
+        -(0.5f64.ln() + 1.5f64.ln()),
+    );
+}
+
 /// Numbers that follow a seed.
 struct Numbers(u64);
 
@@ -106,16 +136,18 @@ impl Numbers {
 /// A float search from point to point ends where the oracle says, and never below.
 #[test]
 fn no_point_is_below_and_some_come_close() {
-    for seed in 0..24 {
+    for seed in 0..36 {
         let mut numbers = Numbers(seed);
         let n = 6;
-        let loss = match seed % 4 {
+        let loss = match seed % 6 {
             0 => Loss::Quadratic,
             1 => Loss::Huber(0.3),
             2 => Loss::SquaredHinge,
-            _ => Loss::Logistic,
+            3 => Loss::Logistic,
+            4 => Loss::Poisson,
+            _ => Loss::Gamma,
         };
-        let labels = seed % 4 > 1;
+        let labels = matches!(seed % 6, 2 | 3);
         let mut draw = || -> Vec<f64> { (0..n).map(|_| numbers.next()).collect() };
         let (mut first, second, mut y) = (draw(), draw(), draw());
         if seed % 8 > 3 {
@@ -124,6 +156,9 @@ fn no_point_is_below_and_some_come_close() {
         if labels {
             y.iter_mut().for_each(|y| *y = y.signum());
             (y[0], y[1]) = (1.0, -1.0);
+        } else if seed % 6 > 3 {
+            y.iter_mut().for_each(|y| *y = (3.0 * *y).exp());
+            y[0] = if seed % 6 == 4 { 0.0 } else { 1.0 };
         }
         let bounds = if seed % 3 == 0 { (-0.1, 0.05) } else { NONE };
         let columns = vec![

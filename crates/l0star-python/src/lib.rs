@@ -13,6 +13,7 @@
 //! | `solution` | what comes back |
 //! | `tally` | the class `Tally`: the scores of cross-validation |
 //! | `frame`, `model` | tables with text, gaps and dates; model files |
+//! | `moments` | the class `Moments`: sums over rows |
 //! | `report` | its page |
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
@@ -23,6 +24,7 @@ mod error;
 mod frame;
 mod lock;
 mod model;
+mod moments;
 mod problem;
 mod report;
 mod rules;
@@ -47,6 +49,8 @@ mod _core {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::moments::Moments;
+    #[pymodule_export]
     use crate::problem::{Problem, cross_validate, hold_out};
     #[pymodule_export]
     use crate::report::report;
@@ -60,11 +64,11 @@ mod _core {
     use crate::text::{cut, printable, width};
     #[pymodule_export]
     use crate::words::{
-        advice, cost_note, counted, effect_notes, gap, headline, measures, percent, small_print,
-        stability_words,
+        advice, cost_note, counted, effect_notes, expectations, gap, headline, measures, percent,
+        small_print, stability_words,
     };
 
-    use l0star::loss::{self, ResponseKind};
+    use l0star::loss::{self, Loss};
     use l0star::{Method, RelaxationKind, Status};
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
@@ -75,14 +79,17 @@ mod _core {
     /// The engine's words: what it learns to do can be asked for without a change here.
     #[pymodule_init]
     fn vocabulary(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        let losses = |kind: ResponseKind| {
-            let is_kind =
-                |name: &&&str| loss::by_name(name, 1.0).is_ok_and(|loss| loss.response() == kind);
-            let names: Vec<&str> = loss::NAMES.iter().filter(is_kind).copied().collect();
+        let losses = |suits: fn(&dyn Loss) -> bool| {
+            let is_one = |name: &&&str| loss::by_name(name, 1.0).is_ok_and(|loss| suits(&*loss));
+            let names: Vec<&str> = loss::NAMES.iter().filter(is_one).copied().collect();
             PyTuple::new(module.py(), names)
         };
-        module.add("REAL_LOSSES", losses(ResponseKind::Real)?)?;
-        module.add("LABEL_LOSSES", losses(ResponseKind::Label)?)?;
+        module.add("REAL_LOSSES", losses(|loss| loss.response().is_numeric())?)?;
+        module.add(
+            "LABEL_LOSSES",
+            losses(|loss| !loss.response().is_numeric())?,
+        )?;
+        module.add("LOG_LINK_LOSSES", losses(|loss| loss.has_log_link())?)?;
         let words = |words: &[&str]| PyTuple::new(module.py(), words);
         module.add("METHODS", words(Method::WORDS)?)?;
         module.add("RELAXATIONS", words(RelaxationKind::WORDS)?)?;

@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 
 use crate::design;
 use crate::error::{guarded, refuse};
+use crate::moments::Moments;
 use crate::rules::Rules;
 use crate::run::{self, Listeners, PricePiece, Saving, run};
 use crate::solution::{Price, Solution, complete};
@@ -216,6 +217,34 @@ impl Problem {
         })
     }
 
+    /// From moments, in the place of rows.
+    #[staticmethod]
+    #[pyo3(signature = (moments, *, rules, ridge, fit_intercept, standardize))]
+    fn of_moments(
+        py: Python<'_>,
+        moments: &Moments,
+        rules: &Rules,
+        ridge: f64,
+        fit_intercept: bool,
+        standardize: bool,
+    ) -> PyResult<Self> {
+        let builder = l0star::Problem::from_moments(moments.file.moments.clone())
+            .k(rules.names.len())
+            .ridge(ridge)
+            .intercept(fit_intercept)
+            .standardize(standardize);
+        let builder = rules.rules.apply(builder);
+        let built = py.detach(|| guarded(|| builder.clone().build()))?;
+        Ok(Self {
+            problem: built.map_err(refuse)?,
+            builder,
+            weights: None,
+            offset: None,
+            rules: rules.rules.clone(),
+            ridge,
+        })
+    }
+
     /// δ of Huber's loss, as given or as the data have it; None for other losses.
     #[getter]
     fn huber_delta(&self) -> Option<f64> {
@@ -314,6 +343,12 @@ impl Problem {
     /// What the user should know of the data before they believe a model with k features.
     fn warnings(&self, py: Python<'_>, k: usize) -> PyResult<Vec<String>> {
         let problem = &self.problem;
+        if problem.is_from_moments() {
+            let features = problem.selectable().len() + problem.included().len();
+            let rows = usize::try_from(problem.observations()).unwrap_or(usize::MAX);
+            let counts = warnings::counts(k, features, rows, problem.has_intercept());
+            return Ok(counts.into_iter().collect());
+        }
         let counted = self.weights.as_ref().map(|weights| {
             let counted = weights.iter().filter(|weight| **weight > 0.0);
             counted.copied().collect::<Vec<f64>>()

@@ -1,14 +1,17 @@
 //! Sentences of `l0star-report`: the Python package says what the command says.
 
 use l0star_record::Model;
-use l0star_record::fields::Assumption;
+use l0star_record::fields::{Assumption, OfMoments};
+use l0star_record::metrics;
 use l0star_report::{Face, Proof, effects, proof, quality, stability, text};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// What is proved of a result, in one line.
 #[pyfunction]
-#[pyo3(signature = (status, k, objective, lower_bound, method, l0_penalty=0.0, assumption=None))]
+#[pyo3(signature = (status, k, objective, lower_bound, method, l0_penalty=0.0, assumption=None, moments=None))]
+#[expect(clippy::too_many_arguments)]
 pub fn headline(
     status: &str,
     k: usize,
@@ -17,13 +20,19 @@ pub fn headline(
     method: &str,
     l0_penalty: f64,
     assumption: Option<(f64, bool)>,
+    moments: Option<(u64, f64)>,
 ) -> String {
+    let moments = moments.map(|(rows, bound_lowered_by)| OfMoments {
+        rows,
+        bound_lowered_by,
+    });
     let assumption = assumption.map(|(max_coefficient, standardized)| Assumption {
         max_coefficient,
         standardized,
     });
     let proof = Proof::new(status, k, objective, lower_bound, method);
-    proof.given(l0_penalty, assumption).headline()
+    let proof = proof.given(l0_penalty, assumption);
+    proof.of_moments(moments).headline()
 }
 
 /// What to do to prove more; None where all is proved that the method can prove.
@@ -51,6 +60,20 @@ pub fn measures(metrics: &str) -> PyResult<Vec<[String; 3]>> {
     let metrics = serde_json::from_str(metrics);
     let metrics = metrics.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(quality::lines(&metrics))
+}
+
+/// The expected responses for scores of a loss with a log link, the same bits as those of the command.
+#[pyfunction]
+pub fn expectations<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray1<'py, f64>,
+) -> Bound<'py, PyArray1<f64>> {
+    let scores = scores.as_array();
+    let values: Vec<f64> = scores
+        .iter()
+        .map(|score| metrics::expectation(*score))
+        .collect();
+    PyArray1::from_vec(py, values)
 }
 
 /// How a search went, in one line.

@@ -85,6 +85,9 @@ pub struct Fitted {
     /// What the proof rests on beside the data, where something was assumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumption: Option<Assumption>,
+    /// Where the fit is to the moments of rows: what objective and bound are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moments: Option<OfMoments>,
     /// The intercept, 0 when there is none.
     pub intercept: f64,
     /// The features that were chosen, in the order of the columns.
@@ -98,6 +101,9 @@ pub struct Fitted {
     /// What a unit of each column multiplies the odds of the positive label by, of a loss with log-odds.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub odds_ratios: ByName,
+    /// What a unit of each column multiplies the expected response by, of a loss with a log link.
+    #[serde(default, skip_serializing_if = "ByName::is_empty")]
+    pub rate_ratios: ByName,
     /// Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
     #[serde(default, skip_serializing_if = "is_false")]
     pub refit: bool,
@@ -248,6 +254,15 @@ pub struct Bounded {
     pub lower: Option<f64>,
     /// At most this.
     pub upper: Option<f64>,
+}
+
+/// The moments that a fit is to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OfMoments {
+    /// The rows of positive weight that they are of.
+    pub rows: u64,
+    /// What the bound is lowered by, so that it holds for these rows: rounding, and the stated error of the moments.
+    pub bound_lowered_by: f64,
 }
 
 /// Columns that are one feature together.

@@ -109,6 +109,9 @@ fn why(reason: Undetermined) -> &'static str {
         Undetermined::Separated => {
             "the chosen features tell the labels apart without an error, so that coefficients would grow without end"
         }
+        Undetermined::Endless => {
+            "some coefficients would grow without end, as that of an indicator whose rows all have a count of 0"
+        }
         Undetermined::FewRows => "there are no more rows than coefficients",
         Undetermined::NoLikelihood => "the loss is not a likelihood",
     }

@@ -12,6 +12,7 @@
 //! | [`stability`] | the best model of every resample of the rows |
 //! | [`fields`] | the fields of a result, as scripts read them |
 //! | [`model`] | [`Model`]: a result with all that a prediction needs, in a file |
+//! | [`moments`] | [`MomentFile`]: the moments of rows in a file, with what they are of |
 //! | [`names`] | which columns a word of the user stands for |
 //! | [`rules`] | [`Rules`]: constraints from names to columns, for the engine and for the record |
 //! | [`outcome`] | a solution of the engine in the words of the user's columns |
@@ -25,10 +26,12 @@ pub mod holdout;
 pub mod inference;
 pub mod metrics;
 pub mod model;
+pub mod moments;
 pub mod names;
 pub mod outcome;
 pub mod rules;
 pub mod stability;
 
 pub use model::Model;
+pub use moments::MomentFile;
 pub use rules::Rules;

@@ -45,6 +45,9 @@ pub struct Metrics {
     /// Mean squared difference between the probability and the label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brier: Option<f64>,
+    /// Mean deviance, twice the mean loss, of a loss with a log link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviance: Option<f64>,
     /// One less the loss over that of the best constant on these rows (beside the offset), of a loss that is a likelihood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviance_explained: Option<f64>,
@@ -75,6 +78,9 @@ pub struct HeldOut {
 impl Metrics {
     /// Measures a solution on the rows that it was fitted to.
     pub fn of_solution(problem: &Problem, solution: &Solution) -> Self {
+        if problem.is_from_moments() {
+            return Self::of_moments(problem, solution);
+        }
         let design = problem.design();
         let mut scores = match problem.offset() {
             Some(offset) => offset.to_vec(),
@@ -94,6 +100,27 @@ impl Metrics {
         Self::of(problem.loss(), &rows)
     }
 
+    /// What moments say of the rows that they are of: nothing about absolute errors.
+    fn of_moments(problem: &Problem, solution: &Solution) -> Self {
+        let coefficients = solution.coefficients.iter().copied().enumerate();
+        let mut x: Vec<(usize, f64)> = coefficients.filter(|(_, x)| *x != 0.0).collect();
+        x.extend(
+            problem
+                .has_intercept()
+                .then(|| (problem.columns(), solution.intercept)),
+        );
+        let square = 2.0 * problem.mean_loss(&x);
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let r2 = finite(1.0 - square / problem.response_deviation().powi(2));
+        Self {
+            rows: usize::try_from(problem.observations()).unwrap_or(usize::MAX),
+            r2,
+            rmse: finite(square.sqrt()),
+            deviance_explained: r2,
+            ..Self::default()
+        }
+    }
+
     /// Measures predictions that were made for this loss.
     pub fn of(loss: &dyn Loss, rows: &Rows) -> Self {
         let Rows {
@@ -111,7 +138,7 @@ impl Metrics {
         };
         // JSON has no infinity, and a square may overflow.
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
-        let score = |score: Score| finite(score.of(z, b, w));
+        let score = |score: Score| finite(score.of(loss, z, b, w));
         let mut metrics = Self {
             rows: w.iter().filter(|w| **w > 0.0).count(),
             ..Self::default()
@@ -133,6 +160,11 @@ impl Metrics {
                     metrics.brier = finite(brier(z, b, w));
                 }
             }
+            ResponseKind::Count | ResponseKind::Positive => {
+                metrics.rmse = score(Score::Mse).map(f64::sqrt);
+                metrics.mae = score(Score::Mae);
+                metrics.deviance = score(Score::Deviance);
+            }
         }
         if loss.is_likelihood() {
             metrics.deviance_explained = explained(loss, rows, w).and_then(finite);
@@ -151,6 +183,11 @@ pub fn probability(score: f64) -> f64 {
         let odds = libm::exp(score);
         odds / (1.0 + odds)
     }
+}
+
+/// `exp(z)`, in software for the same reason.
+pub fn expectation(score: f64) -> f64 {
+    libm::exp(score)
 }
 
 fn brier(z: &[f64], b: &[f64], w: &[f64]) -> f64 {
@@ -204,6 +241,9 @@ fn explained(loss: &dyn Loss, rows: &Rows, w: &[f64]) -> Option<f64> {
 
 /// The constant that, added to the offset, has the least loss, by Newton's method between bounds.
 fn best_constant(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<f64> {
+    if loss.has_log_link() {
+        return loss.best_constant(w, b, offset);
+    }
     let (mut low, mut high) = bracket(loss, offset, b, w)?;
     let close = 1e-9 * (high - low);
     let slope = |at: f64| weighted_mean(offset, b, w, |o, b| loss.slope(o + at, b));
@@ -255,6 +295,8 @@ fn bracket(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<(f64
             }
             Some((-width, width))
         }
+        // There is a formula.
+        ResponseKind::Count | ResponseKind::Positive => None,
     }
 }
 

@@ -313,6 +313,24 @@ impl Model {
         loss.is_ok_and(|loss| loss.has_log_odds())
     }
 
+    /// Whether scores are logarithms of expectations.
+    pub fn has_log_link(&self) -> bool {
+        let loss = loss::by_name(&self.fitted.loss, self.fitted.huber_delta.unwrap_or(1.0));
+        loss.is_ok_and(|loss| loss.has_log_link())
+    }
+
+    /// The expected responses for scores: these themselves, or with a log link their exponentials.
+    pub fn expectations(&self, scores: &[f64]) -> Vec<f64> {
+        if self.has_log_link() {
+            scores
+                .iter()
+                .map(|score| metrics::expectation(*score))
+                .collect()
+        } else {
+            scores.to_vec()
+        }
+    }
+
     /// The probability of the positive label for a score, where scores are log-odds.
     pub fn probability(&self, score: f64) -> Option<f64> {
         self.has_log_odds().then(|| metrics::probability(score))
@@ -365,11 +383,13 @@ mod tests {
                 l0_penalty: 0.0,
                 objective_without_penalty: None,
                 assumption: None,
+                moments: None,
                 intercept: -0.0,
                 support: names.clone(),
                 per_sd: ByName(coefficients.clone()),
                 coefficients: ByName(coefficients),
                 odds_ratios: ByName::default(),
+                rate_ratios: ByName::default(),
                 refit: false,
                 inference: None,
                 twins: Default::default(),

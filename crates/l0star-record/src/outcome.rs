@@ -2,7 +2,7 @@
 
 use l0star::{Price, Problem, Settings, Solution};
 
-use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, Priced};
+use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, OfMoments, Priced};
 use crate::inference::Inference;
 use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
@@ -79,10 +79,15 @@ impl Outcome<'_> {
                     max_coefficient,
                     standardized: problem.scales().is_some(),
                 }),
+            moments: problem.is_from_moments().then(|| OfMoments {
+                rows: problem.observations(),
+                bound_lowered_by: problem.moment_error(),
+            }),
             intercept: solution.intercept,
             support: self.names(&solution.support),
             per_sd: ByName(per_sd.collect()),
-            odds_ratios: self.odds_ratios(&coefficients),
+            odds_ratios: self.ratios(self.problem.loss().has_log_odds(), &coefficients),
+            rate_ratios: self.ratios(self.problem.loss().has_log_link(), &coefficients),
             refit: self.is_refit,
             inference: None,
             twins: twins.collect(),
@@ -147,9 +152,9 @@ impl Outcome<'_> {
         ByName(columns.map(|j| (self.name(j), coefficients[j])).collect())
     }
 
-    /// What a unit of each column multiplies the odds by, where that is finite.
-    fn odds_ratios(&self, coefficients: &ByName) -> ByName {
-        if !self.problem.loss().has_log_odds() {
+    /// What a unit of each column multiplies the odds or the expectation by, where the loss has these and that is finite.
+    fn ratios(&self, has: bool, coefficients: &ByName) -> ByName {
+        if !has {
             return ByName::default();
         }
         let ratios = coefficients.0.iter();

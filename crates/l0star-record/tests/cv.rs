@@ -49,7 +49,7 @@ impl Data {
         let x = coefficients.iter().copied().enumerate();
         self.design.add_columns(x, &mut scores);
         let inside = self.folds.weights(None, path.fold, true);
-        Score::Mse.of(&scores, &self.response, &inside)
+        Score::Mse.of(&l0star::loss::Quadratic, &scores, &self.response, &inside)
     }
 
     fn tally(&self, settings: &Settings) -> Tally {

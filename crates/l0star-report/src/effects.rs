@@ -46,6 +46,13 @@ fn change(model: &Model, effect: f64) -> String {
             format!("odds of '{positive}' × {}", significant(effect.exp(), 3))
         }
         Some(_) => format!("score {}", signed(effect)),
+        None if model.has_log_link() => {
+            format!(
+                "expected '{}' × {}",
+                model.target,
+                significant(effect.exp(), 3)
+            )
+        }
         None => format!("'{}' {}", model.target, signed(effect)),
     }
 }
@@ -63,14 +70,16 @@ pub struct Table {
 /// The table of `explain --table`.
 pub fn table(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
-    let has_odds = !fitted.odds_ratios.is_empty();
+    let ratios = [
+        ("odds ratio", &fitted.odds_ratios),
+        ("rate ratio", &fitted.rate_ratios),
+    ];
+    let ratios = ratios.into_iter().find(|(_, own)| !own.is_empty());
     let inference = fitted.inference.as_ref();
     let has_errors = inference.is_some_and(|own| own.missing.is_none());
     let has_prices = fitted.prices.is_some();
     let mut titles = vec!["coefficient", "per SD"];
-    if has_odds {
-        titles.push("odds ratio");
-    }
+    titles.extend(ratios.map(|(title, _)| title));
     if has_errors {
         titles.extend(["std. error", "95 % from", "to"]);
     }
@@ -80,9 +89,7 @@ pub fn table(model: &Model, face: Face) -> Table {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| significant(value, 5));
     let row = |name: &str, value: f64| {
         let mut cells = vec![number(Some(value)), number(fitted.per_sd.get(name))];
-        if has_odds {
-            cells.push(number(fitted.odds_ratios.get(name)));
-        }
+        cells.extend(ratios.map(|(_, ratios)| number(ratios.get(name))));
         if has_errors {
             let own = inference.and_then(|inference| inference.get(name));
             cells.push(number(own.and_then(|own| own.standard_error)));

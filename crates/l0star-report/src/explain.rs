@@ -147,7 +147,12 @@ pub fn twins(fitted: &Fitted) -> Vec<String> {
 fn question(model: &Model) -> String {
     let fitted = &model.fitted;
     let mut text = format!(
-        "Of all linear models of '{}' with at most {} of {}, the one with the lowest objective.",
+        "Of all linear models of {}'{}' with at most {} of {}, the one with the lowest objective.",
+        if model.has_log_link() {
+            "the logarithm of the expected "
+        } else {
+            ""
+        },
         model.target,
         fitted.k,
         counted(model.choices(), "feature")
@@ -192,7 +197,12 @@ fn formula(model: &Model) -> String {
         text += " The intercept is neither penalised nor counted.";
     }
     if let Some(offset) = &model.offset {
-        let _ = write!(text, " The column '{offset}' is added to every prediction.");
+        let what = if model.has_log_link() {
+            "the logarithm of every expectation (the logarithm of an exposure, as a rule)"
+        } else {
+            "every prediction"
+        };
+        let _ = write!(text, " The column '{offset}' is added to {what}.");
     }
     text
 }

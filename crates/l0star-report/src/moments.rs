@@ -1,7 +1,7 @@
 //! What the means and deviations of columns warn of.
 
 use l0star::Design;
-use l0star::problem::Moments;
+use l0star::problem::ColumnStats;
 use l0star_data::generate::rng::Stream;
 
 use crate::face::Face;
@@ -49,7 +49,7 @@ impl Data<'_> {
 }
 
 /// Columns that never change, which an intercept makes useless.
-pub fn constant(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
+pub fn constant(moments: &[ColumnStats], data: &Data, face: Face) -> Option<String> {
     let Data {
         names, intercept, ..
     } = *data;
@@ -72,7 +72,7 @@ pub fn constant(moments: &[Moments], data: &Data, face: Face) -> Option<String> 
 }
 
 /// Scales so different that the ridge decides by them.
-pub fn far_apart(moments: &[Moments], names: &[String], face: Face) -> Option<String> {
+pub fn far_apart(moments: &[ColumnStats], names: &[String], face: Face) -> Option<String> {
     let varying = || (0..names.len()).filter(|&j| !moments[j].is_constant && moments[j].sd > 0.0);
     let by_sd = |a: &usize, b: &usize| moments[*a].sd.total_cmp(&moments[*b].sd);
     let (least, most) = (varying().min_by(by_sd)?, varying().max_by(by_sd)?);
@@ -89,7 +89,7 @@ pub fn far_apart(moments: &[Moments], names: &[String], face: Face) -> Option<St
 }
 
 /// Columns that are a multiple of another one, up to a constant when there is an intercept.
-pub fn copies(moments: &[Moments], data: &Data) -> Option<String> {
+pub fn copies(moments: &[ColumnStats], data: &Data) -> Option<String> {
     let Data {
         design,
         names,
@@ -157,7 +157,7 @@ pub fn copies(moments: &[Moments], data: &Data) -> Option<String> {
 }
 
 /// Pairs of columns whose correlation is above 0.9999 (without an intercept: their cosine), but which are no copies.
-pub fn near_copies(moments: &[Moments], data: &Data, face: Face) -> Option<String> {
+pub fn near_copies(moments: &[ColumnStats], data: &Data, face: Face) -> Option<String> {
     let Data {
         design,
         names,
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn a_constant_is_named() {
         let design = Design::dense(3, 2, vec![0.1, 0.1, 0.1, 1.0, 2.0, 3.0]).unwrap();
-        let moments = Moments::of(&design, None);
+        let moments = ColumnStats::of(&design, None);
         let warning = constant(&moments, &data(&design, &names(2), None), Face::Command).unwrap();
         assert!(warning.contains("column 'x0' is constant"), "{warning}");
     }
@@ -303,7 +303,7 @@ mod tests {
         let shifted = a.map(|v| 5.0 * v + 2.0);
         let other = [1.0, 2.0, 4.0, 7.0001];
         let design = Design::dense(4, 4, [a, other, scaled, shifted].concat()).unwrap();
-        let moments = Moments::of(&design, None);
+        let moments = ColumnStats::of(&design, None);
         let names = names(4);
         let of = |intercept| {
             let data = data(&design, &names, None);
@@ -330,7 +330,7 @@ mod tests {
         let warning = |near: Vec<f64>| {
             let columns = [a.clone(), other.clone(), near, copy.clone()].concat();
             let design = Design::dense(50, 4, columns).unwrap();
-            let moments = Moments::of(&design, None);
+            let moments = ColumnStats::of(&design, None);
             let names = names(4);
             near_copies(&moments, &data(&design, &names, None), Face::Command)
         };
@@ -354,7 +354,7 @@ mod tests {
         let design = Design::sparse(6, 3, vec![0, 2, 4, 6], rows, values).unwrap();
         let names = names(3);
         let found = |weights| {
-            let moments = Moments::of(&design, weights);
+            let moments = ColumnStats::of(&design, weights);
             copies(&moments, &data(&design, &names, weights)).unwrap()
         };
         let all = found(None);
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn scales_far_apart_are_named() {
         let design = Design::dense(2, 2, vec![0.0, 1.0, 0.0, 5000.0]).unwrap();
-        let warning = far_apart(&Moments::of(&design, None), &names(2), Face::Command).unwrap();
+        let warning = far_apart(&ColumnStats::of(&design, None), &names(2), Face::Command).unwrap();
         assert!(warning.contains("a factor of 5000 "), "{warning}");
         assert!(warning.contains("from 'x0' to 'x1'"), "{warning}");
     }

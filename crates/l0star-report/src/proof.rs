@@ -5,7 +5,7 @@
 
 use l0star::Status;
 use l0star_data::counted;
-use l0star_record::fields::{Assumption, Fitted, List, Priced};
+use l0star_record::fields::{Assumption, Fitted, List, OfMoments, Priced};
 
 use crate::face::Face;
 use crate::text::{at_least, percent_down, percent_up, significant};
@@ -30,6 +30,8 @@ pub struct Proof<'a> {
     is_penalised: bool,
     /// What was assumed and not proved.
     assumption: Option<Assumption>,
+    /// The moments that the fit is to, where rows are not known.
+    moments: Option<OfMoments>,
 }
 
 /// How far the proof has come.
@@ -56,6 +58,7 @@ impl<'a> Proof<'a> {
             method: &fitted.method,
             is_penalised: fitted.l0_penalty > 0.0,
             assumption: fitted.assumption,
+            moments: fitted.moments,
         }
     }
 
@@ -75,6 +78,7 @@ impl<'a> Proof<'a> {
             method,
             is_penalised: false,
             assumption: None,
+            moments: None,
         }
     }
 
@@ -85,6 +89,11 @@ impl<'a> Proof<'a> {
             assumption,
             ..self
         }
+    }
+
+    /// Where the fit is to moments.
+    pub fn of_moments(self, moments: Option<OfMoments>) -> Self {
+        Self { moments, ..self }
     }
 
     fn standing(&self) -> Standing {
@@ -131,11 +140,13 @@ impl<'a> Proof<'a> {
         format!("{} {better}", self.no_model())
     }
 
-    /// What was assumed, behind a claim.
+    /// What a claim is about, and what was assumed.
     fn assuming(&self) -> String {
-        self.assumption.map_or(String::new(), |assumption| {
-            format!(" under the assumption {}", bounded(&assumption))
-        })
+        let moments = self.moments.map(|_| " for these moments".to_owned());
+        let assumed = self
+            .assumption
+            .map(|assumption| format!(" under the assumption {}", bounded(&assumption)));
+        moments.into_iter().chain(assumed).collect()
     }
 
     /// What is proved, in one line.
@@ -198,6 +209,20 @@ impl<'a> Proof<'a> {
                  coefficient may be better.",
                 bounded(&own)
             )
+        }));
+        paragraphs.extend(self.moments.map(|own| {
+            let rows = match own.rows {
+                1 => "1 row".to_owned(),
+                rows => format!("{rows} rows"),
+            };
+            let lowered = match self.lower_bound {
+                Some(_) => format!(
+                    " The lower bound was reduced by {}, for rounding and for the error of the moments, so that it holds for these rows.",
+                    significant(own.bound_lowered_by, 3)
+                ),
+                None => String::new(),
+            };
+            format!("The fit is to the moments of {rows}: all this is said for these moments.{lowered}")
         }));
         paragraphs.extend(self.meaning(face));
         paragraphs.extend(list.map(|list| self.list(list, face)));

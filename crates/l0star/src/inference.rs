@@ -6,8 +6,9 @@
 //! G = Aᵀ diag(p h) A        V = (G + Λ)⁻¹ M (G + Λ)⁻¹ / n
 //! ```
 //!
-//! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals), `M = G` for the logistic one,
-//! and for Huber's the mean of `ψ² a aᵀ` (a sandwich). Weights are relative: only their ratios matter. Without a ridge these are
+//! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals) and the gamma one (σ² from the
+//! relative residuals, and h its expectation 1), `M = G` for the logistic and the Poisson loss, and for Huber's the mean of
+//! `ψ² a aᵀ` (a sandwich). Weights are relative: only their ratios matter. Without a ridge these are
 //! the standard errors of every textbook.
 
 use crate::linalg::cholesky::Cholesky;
@@ -32,6 +33,8 @@ pub enum Undetermined {
     Dependent,
     /// The labels can be told apart without an error, so that coefficients grow without end.
     Separated,
+    /// Some coefficients grow without end, as that of an indicator whose rows all have a count of 0.
+    Endless,
     /// There are no more rows than coefficients.
     FewRows,
     /// The loss is not a likelihood, nor a robust stand-in for one.
@@ -99,7 +102,8 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), 
     }
     Err(match problem.loss.response() {
         ResponseKind::Label => Undetermined::Separated,
-        ResponseKind::Real => Undetermined::Dependent,
+        ResponseKind::Count => Undetermined::Endless,
+        ResponseKind::Real | ResponseKind::Positive => Undetermined::Dependent,
     })
 }
 
@@ -116,14 +120,18 @@ pub fn standard_errors(
         return Err(Undetermined::NoLikelihood);
     }
     let local = Local::new(problem, solution);
-    let (n, count) = (problem.rows(), local.free.len());
+    let (n, count) = (problem.observations() as usize, local.free.len());
     if n <= count {
         return Err(Undetermined::FewRows);
     }
     let z = local.predictions();
-    let curvatures = local.curvatures(&z);
+    let curvatures = match loss.response() {
+        // Their expectations.
+        ResponseKind::Positive => problem.p.clone(),
+        _ => local.curvatures(&z),
+    };
     let mut curved = local.gram(&curvatures);
-    let spread = if loss.is_quadratic() || loss.has_log_odds() {
+    let spread = if loss.is_quadratic() || loss.has_log_odds() || loss.has_log_link() {
         curved.clone()
     } else {
         let squares = z.iter().zip(&problem.b).zip(&problem.p);
@@ -143,9 +151,11 @@ pub fn standard_errors(
     }
     let inverse = invert(curved, count).ok_or(Undetermined::Dependent)?;
     let product = multiply(&multiply(&inverse, &spread, count), &inverse, count);
-    let dispersion = if loss.is_quadratic() {
-        let residuals = z.iter().zip(&problem.b).zip(&problem.p);
-        let squares: f64 = residuals.map(|((z, b), p)| p * (z - b) * (z - b)).sum();
+    let has_dispersion = loss.is_quadratic() || loss.response() == ResponseKind::Positive;
+    let dispersion = if has_dispersion {
+        // Residuals of the quadratic loss, relative ones of the gamma loss.
+        let residuals = z.iter().zip(&problem.b).map(|(z, b)| loss.slope(*z, *b));
+        let squares: f64 = residuals.zip(&problem.p).map(|(r, p)| p * r * r).sum();
         squares * n as f64 / (n - count) as f64
     } else {
         1.0
@@ -172,7 +182,11 @@ pub fn standard_errors(
         columns,
         errors,
         intercept,
-        freedom: (!loss.has_log_odds()).then(|| n - count),
+        freedom: if loss.has_log_odds() || loss.response() == ResponseKind::Count {
+            None
+        } else {
+            Some(n - count)
+        },
     })
 }
 

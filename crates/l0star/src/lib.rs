@@ -14,6 +14,7 @@
 //! | [`error`] | what can be wrong |
 //! | [`settings`] | what is asked for and what comes back |
 //! | [`limits`] | when to stop |
+//! | `sealed` | values as bytes that show damage |
 //! | `linalg` | kernels, Cholesky, proofs of definiteness, rounding constants |
 //! | [`loss`] | a convex loss: value, slope, curvature, conjugate, prox |
 //! | [`problem`] | data that are valid by construction |
@@ -54,6 +55,7 @@ pub mod problem;
 mod relaxation;
 mod restricted;
 mod robust;
+mod sealed;
 pub mod search;
 pub mod settings;
 mod solve;
@@ -87,6 +89,11 @@ pub mod internals {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/constraints.md")]
 mod guide {}
+
+/// The example of a loss from outside is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/add-a-loss.md")]
+mod add_a_loss {}
 
 /// The example of the reference is a test.
 #[cfg(doctest)]

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use self::checkpoint::PathCheckpoint;
 pub use self::state::PathState;
 use crate::error::Result;
-use crate::loss::ResponseKind;
+use crate::loss::{ResponseKind, gamma_deviance};
 use crate::problem::Problem;
 use crate::search::checkpoint::Archive;
 use crate::search::incumbents::PROMISE;
@@ -80,7 +80,8 @@ pub struct PathSize {
 /// Information criteria: smaller is better, only differences between models of the same data mean anything.
 ///
 /// `-2 log likelihood + penalty · parameters`. Parameters are the non-zero coefficients, always-in ones and the intercept
-/// included. Logistic: the likelihood of the labels. Quadratic: that of normal errors of unknown variance,
+/// included. Logistic: the likelihood of the labels. Poisson: that of the counts, less that of a perfect fit. Gamma: that of the
+/// amounts, with the dispersion that is most likely. Quadratic: that of normal errors of unknown variance,
 /// `n log(2 L)`; Huber's loss in the place of the quadratic one is a quasi-likelihood.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
@@ -318,7 +319,7 @@ impl Criteria {
         if !problem.loss().is_likelihood() {
             return None;
         }
-        let n = problem.rows() as f64;
+        let n = problem.observations() as f64;
         let columns = problem.columns();
         let mut x: Vec<(usize, f64)> = solution.coefficients.iter().copied().enumerate().collect();
         x.retain(|(_, x)| *x != 0.0);
@@ -328,7 +329,8 @@ impl Criteria {
         }
         let loss = problem.mean_loss(&x);
         let deviance = match problem.loss().response() {
-            ResponseKind::Label => 2.0 * n * loss,
+            ResponseKind::Label | ResponseKind::Count => 2.0 * n * loss,
+            ResponseKind::Positive => n * gamma_deviance(loss),
             // A perfect fit has no finite one.
             ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),
         };

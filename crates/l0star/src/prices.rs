@@ -297,6 +297,7 @@ impl Price {
         let Decision { feature, inside } = decision;
         // A model of this problem is one of the original's, too.
         let low = found.lower_bound.unwrap_or(0.0).max(base.0);
+        let above = |objective: f64| objective * ABOVE + problem.moment_error() * ABOVE;
         let mut support = found.support;
         if inside {
             // It is in even where its coefficient is 0, and so is what it needs.
@@ -313,8 +314,8 @@ impl Price {
             cost: (found.objective - base.1).max(0.0),
             // Both the objectives and their difference are rounded: outwards.
             cost_bounds: (
-                (low - base.1 * ABOVE).next_down().max(0.0),
-                (found.objective * ABOVE - base.0).next_up().max(0.0),
+                (low - above(base.1)).next_down().max(0.0),
+                (above(found.objective) - base.0).next_up().max(0.0),
             ),
             objective: found.objective,
             lower_bound: low,

@@ -143,6 +143,10 @@ impl<'p> Restricted<'p> {
         }
         self.x.clear();
         self.x.resize(size, 0.0);
+        if let (Some(x), true) = (self.x.last_mut(), problem.first_intercept != 0.0) {
+            // The intercept is the only column without a ridge then.
+            *x = problem.first_intercept;
+        }
         self.direction.resize(size, 0.0);
         self.gradient.resize(size, 0.0);
     }
@@ -391,7 +395,7 @@ impl<'p> Restricted<'p> {
                 }
                 let diagonal = &mut rows[r * size + r];
                 // A column whose rows are all in the linear part (or an unpenalised one there) has no curvature left.
-                let floor = 1e-14 * problem.loss.smoothness() * problem.norms[*i].powi(2)
+                let floor = 1e-14 * problem.usual_curvature * problem.norms[*i].powi(2)
                     / problem.rows() as f64;
                 *diagonal = (*diagonal + problem.ridge[*i]).max(floor).max(1e-300);
                 *diagonal *= 1.0 + extra;

@@ -216,6 +216,12 @@ impl<'p> Run<'p> {
                 what: structure.name(),
             });
         }
+        if settings.method == Method::Paper && problem.is_steep() {
+            return Err(Error::Steep {
+                method: settings.method.as_str(),
+                loss: problem.loss.name(),
+            });
+        }
         let (taken_up, writer) = self.open()?;
         let resumed = taken_up.state;
         // The clock starts here.

@@ -46,6 +46,7 @@ fn draw(seed: u64, loss: &'static str, d: usize) -> Data {
             .for_each(|b| *b = if *b > 0.0 { 1.0 } else { -1.0 });
         (response[0], response[1]) = (1.0, -1.0);
     }
+    common::log_linked(&mut response, loss);
     Data {
         columns,
         response,
@@ -83,6 +84,14 @@ impl Data {
                 [DELTA * (r - 0.5 * DELTA), DELTA * (z - b).signum(), 0.0]
             }
             "huber" => [0.5 * (z - b) * (z - b), z - b, 1.0],
+            "poisson" => {
+                let constant = if b > 0.0 { b * b.ln() - b } else { 0.0 };
+                [z.exp() - b * z + constant, z.exp() - b, z.exp()]
+            }
+            "gamma" => {
+                let share = b * (-z).exp();
+                [share + z - b.ln() - 1.0, 1.0 - share, share]
+            }
             _ => {
                 let miss = (1.0 - b * z).max(0.0);
                 let bends = if miss > 0.0 { 1.0 } else { 0.0 };
@@ -230,7 +239,7 @@ fn nodes_that_are_enumerated_leave_the_best_model() {
 
 #[test]
 fn a_few_features_under_other_losses_are_proved() {
-    for loss in ["logistic", "huber", "squared-hinge"] {
+    for loss in ["logistic", "huber", "squared-hinge", "poisson", "gamma"] {
         let mut at_once = 0;
         let small = (0..40).flat_map(|seed| [(seed, 1), (seed, 2)]);
         for (seed, k) in small.chain((40..60).map(|seed| (seed, 3))) {

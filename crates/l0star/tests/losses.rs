@@ -36,9 +36,21 @@ fn each(mut check: impl FnMut(&str, &dyn Loss, f64, &mut Random)) {
                 ResponseKind::Label => f64::from(i8::from(random.chance(0.5))) * 2.0 - 1.0,
                 ResponseKind::Real if random.chance(0.2) => 0.0,
                 ResponseKind::Real => wide(&mut random, -3.0, 3.0),
+                ResponseKind::Count if random.chance(0.2) => 0.0,
+                ResponseKind::Count if random.chance(0.5) => random.below(20) as f64,
+                ResponseKind::Count | ResponseKind::Positive => wide(&mut random, -6.0, 6.0).abs(),
             };
             check(&format!("{words}, seed {seed}"), &*loss, b, &mut random);
         }
+    }
+}
+
+/// Two responses that the loss can have.
+fn some_responses(loss: &dyn Loss) -> [f64; 2] {
+    match loss.response() {
+        ResponseKind::Real | ResponseKind::Label => [-1.0, 1.0],
+        ResponseKind::Count => [0.0, 3.0],
+        ResponseKind::Positive => [0.5, 1.0],
     }
 }
 
@@ -49,7 +61,8 @@ fn wide(random: &mut Random, low: f64, high: f64) -> f64 {
 }
 
 /// Predictions of every size, and some around the response, where the loss bends.
-fn prediction(random: &mut Random, b: f64) -> f64 {
+fn prediction(random: &mut Random, loss: &dyn Loss, b: f64) -> f64 {
+    let b = loss.anchor(b).1;
     match random.below(3) {
         0 => wide(random, -8.0, 6.0),
         1 => b + wide(random, -8.0, 2.0),
@@ -149,7 +162,7 @@ fn outside_its_domain_the_conjugate_is_infinite_and_so_is_the_supremum() {
 #[test]
 fn fenchel_young_is_an_equality_at_the_slope_and_an_inequality_elsewhere() {
     each(|words, loss, b, random| {
-        let z = prediction(random, b);
+        let z = prediction(random, loss, b);
         let alpha = loss.slope(z, b);
         let (value, conjugate) = (loss.value(z, b), loss.conjugate(alpha, b));
         let (first, second) = loss.conjugate_terms(alpha, b);
@@ -172,7 +185,7 @@ fn fenchel_young_is_an_equality_at_the_slope_and_an_inequality_elsewhere() {
 #[test]
 fn the_prox_minimises_its_objective() {
     each(|words, loss, b, random| {
-        let z = prediction(random, b);
+        let z = prediction(random, loss, b);
         let t = wide(random, -8.0, 8.0).abs();
         let y = loss.prox(z, b, t);
         let objective = |y: f64| t * loss.value(y, b) + 0.5 * (y - z) * (y - z);
@@ -190,7 +203,7 @@ fn the_prox_minimises_its_objective() {
 #[test]
 fn the_prox_is_the_point_where_its_derivative_vanishes() {
     each(|words, loss, b, random| {
-        let z = prediction(random, b);
+        let z = prediction(random, loss, b);
         let t = wide(random, -8.0, 8.0).abs();
         let y = loss.prox(z, b, t);
         let reach = (1.0 + t) * (z.abs() + b.abs() + 1.0);
@@ -220,7 +233,8 @@ fn the_prox_of_the_conjugate_minimises_its_objective_inside_the_domain() {
         let best = least(low.max(-reach), high.min(reach), objective);
         let (first, second) = loss.conjugate_terms(alpha, b);
         let size = t * (first.abs() + second.abs()) + 0.5 * (alpha - v) * (alpha - v);
-        let rounding = 4e-16 * (alpha.abs() + b.abs() + 1.0);
+        let units = if loss.has_log_link() { 2e-15 } else { 4e-16 };
+        let rounding = units * (alpha.abs() + b.abs() + 1.0);
         assert!(
             objective(alpha) <= best + 1e-10 * size + 4.0 * (1.0 + t) * rounding * rounding,
             "{words}: prox_conjugate({v}, {b}, {t}) = {alpha} has {}, there is {best}",
@@ -269,7 +283,7 @@ fn moreaus_identity_holds() {
 #[test]
 fn the_slope_is_the_derivative_of_the_value() {
     each(|words, loss, b, random| {
-        let z = b + wide(random, -3.0, 1.5);
+        let z = loss.anchor(b).1 + wide(random, -3.0, 1.5);
         let h = 1e-5;
         // One-sided secants enclose the slope of a convex function, bends included.
         let left = (loss.value(z, b) - loss.value(z - h, b)) / h;
@@ -291,7 +305,7 @@ fn the_slope_is_the_derivative_of_the_value() {
 fn the_curvature_is_the_derivative_of_the_slope_away_from_bends() {
     let mut compared = 0;
     each(|words, loss, b, random| {
-        let z = b + wide(random, -3.0, 1.5);
+        let z = loss.anchor(b).1 + wide(random, -3.0, 1.5);
         let h = 1e-5;
         let curvature = loss.curvature(z, b);
         let near = [z - h, z + h].map(|z| loss.curvature(z, b));
@@ -300,8 +314,9 @@ fn the_curvature_is_the_derivative_of_the_slope_away_from_bends() {
         }
         compared += 1;
         let secant = (loss.slope(z + h, b) - loss.slope(z - h, b)) / (2.0 * h);
+        let rounding = 1e-15 * (1.0 + b.abs() + z.abs() + curvature) / h;
         assert!(
-            (secant - curvature).abs() <= 1e-8 + 1e-15 * (1.0 + b.abs() + z.abs()) / h,
+            (secant - curvature).abs() <= 1e-8 * curvature.max(1.0) + rounding,
             "{words}: l''({z}, {b}) = {curvature}, secant {secant}"
         );
     });
@@ -311,7 +326,7 @@ fn the_curvature_is_the_derivative_of_the_slope_away_from_bends() {
 #[test]
 fn least_curvatures_and_secants_are_lower_bounds() {
     each(|words, loss, b, random| {
-        let z = b + wide(random, -3.0, 1.5);
+        let z = loss.anchor(b).1 + wide(random, -3.0, 1.5);
         let radius = wide(random, -3.0, 1.0).abs();
         let error = 1e-3 * radius;
         let least = loss.least_curvature(z - radius, z + radius, b);
@@ -354,13 +369,13 @@ fn least_curvatures_and_secants_are_lower_bounds() {
 #[test]
 fn the_smoothness_is_the_least_bound_of_the_curvature() {
     each(|words, loss, b, random| {
-        let z = prediction(random, b);
+        let z = prediction(random, loss, b);
         let curvature = loss.curvature(z, b);
         assert!(
             (0.0..=loss.smoothness() * (1.0 + 1e-15)).contains(&curvature),
             "{words}: l''({z}, {b}) = {curvature}"
         );
-        let other = prediction(random, b);
+        let other = prediction(random, loss, b);
         let change = (loss.slope(z, b) - loss.slope(other, b)).abs();
         let rounding = 1e-15 * (z.abs() + other.abs() + b.abs() + 1.0);
         assert!(
@@ -373,6 +388,7 @@ fn the_smoothness_is_the_least_bound_of_the_curvature() {
         let at = match loss.response() {
             ResponseKind::Real => 1.0,
             ResponseKind::Label => 0.0,
+            ResponseKind::Count | ResponseKind::Positive => continue,
         };
         assert_eq!(loss.curvature(at, 1.0), loss.smoothness(), "{words}");
     }
@@ -381,7 +397,7 @@ fn the_smoothness_is_the_least_bound_of_the_curvature() {
 #[test]
 fn slopes_never_decrease_and_never_leave_the_domain() {
     each(|words, loss, b, random| {
-        let (x, y) = (prediction(random, b), prediction(random, b));
+        let (x, y) = (prediction(random, loss, b), prediction(random, loss, b));
         let (x, y) = (x.min(y), x.max(y));
         let slopes = [x, y].map(|z| loss.slope(z, b));
         assert!(slopes[0] <= slopes[1], "{words}: {slopes:?} at {x}, {y}");
@@ -402,12 +418,14 @@ fn slopes_never_decrease_and_never_leave_the_domain() {
 #[test]
 fn enormous_predictions_overflow_only_where_the_loss_itself_does() {
     for (words, loss) in all() {
-        for b in [-1.0, 1.0] {
+        for b in some_responses(&*loss) {
             for z in [-1e300, 1e300] {
                 let value = loss.value(z, b);
                 let squares = match loss.name() {
                     "quadratic" => true,
                     "squared-hinge" => z * b < 0.0,
+                    "poisson" => z > 0.0,
+                    "gamma" => z < 0.0,
                     _ => false,
                 };
                 if squares {
@@ -419,8 +437,9 @@ fn enormous_predictions_overflow_only_where_the_loss_itself_does() {
                     );
                 }
                 let curvature = loss.curvature(z, b);
+                let most = if loss.has_log_link() { 1e80 } else { 1.0 };
                 assert!(
-                    (0.0..=1.0).contains(&curvature),
+                    (0.0..=most).contains(&curvature),
                     "{words} at ({z}, {b}): {curvature}"
                 );
                 for t in [1e-8, 1.0, 1e8] {
@@ -441,12 +460,20 @@ fn enormous_predictions_overflow_only_where_the_loss_itself_does() {
 #[test]
 fn reach_bounds_every_prediction_of_at_most_that_loss() {
     each(|words, loss, b, random| {
-        let z = prediction(random, b);
-        let value = loss.value(z, b);
+        let z = prediction(random, loss, b);
+        let (mass, centre) = loss.anchor(b);
+        // A count of 0 says nothing.
+        if mass == 0.0 {
+            return;
+        }
+        let value = loss.value(z, b) / mass;
         let distance = match loss.response() {
-            ResponseKind::Real => (z - b).abs(),
             ResponseKind::Label => -b * z,
+            _ => (z - centre).abs(),
         };
+        if !value.is_finite() {
+            return;
+        }
         for v in [value, value * (1.0 + random.uniform())] {
             let reach = loss.reach(v);
             assert!(
@@ -466,8 +493,10 @@ fn the_slope_of_the_conjugate_inverts_the_slope_in_the_interior() {
         let alpha = low + (high - low) * (1e-6 + (1.0 - 2e-6) * random.uniform());
         let z = loss.conjugate_slope(alpha, b);
         let back = loss.slope(z, b);
+        // A logarithm of many digits before the point has fewer behind it.
+        let digits = if loss.has_log_link() { 1e-14 } else { 1e-15 };
         assert!(
-            (back - alpha).abs() <= 1e-13 * alpha.abs() + 1e-15 * (1.0 + b.abs()),
+            (back - alpha).abs() <= 1e-13 * alpha.abs() + digits * (1.0 + b.abs()),
             "{words}: {alpha} → {z} → {back}"
         );
     });
@@ -476,7 +505,7 @@ fn the_slope_of_the_conjugate_inverts_the_slope_in_the_interior() {
 #[test]
 fn the_slope_of_the_conjugate_is_finite_at_the_ends_of_the_domain() {
     for (words, loss) in all() {
-        for b in [-1.0, 1.0] {
+        for b in some_responses(&*loss) {
             let (low, high) = loss.domain(b);
             for alpha in [low, high].into_iter().filter(|end| end.is_finite()) {
                 let z = loss.conjugate_slope(alpha, b);
@@ -498,7 +527,9 @@ fn the_sums_over_rows_are_sums_of_the_scalar_functions() {
         let draw = |random: &mut Random| (0..n).map(|_| random.normal()).collect::<Vec<f64>>();
         let p: Vec<f64> = (0..n).map(|_| 0.1 + random.uniform()).collect();
         let (z, dz, offset) = (draw(&mut random), draw(&mut random), draw(&mut random));
-        let b: Vec<f64> = draw(&mut random).iter().map(|b| b.signum()).collect();
+        let [first, second] = some_responses(&*loss);
+        let response = |b: &f64| if *b < 0.0 { first } else { second };
+        let b: Vec<f64> = draw(&mut random).iter().map(response).collect();
         let near = |found: f64, expected: f64, what: &str| {
             assert!(
                 (found - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
@@ -577,7 +608,7 @@ fn the_row_wise_prox_solves_the_weighted_problem() {
 fn parabolas_are_above_the_conjugate() {
     let mut steep = 0;
     each(|words, loss, b, random| {
-        let z = prediction(random, b);
+        let z = prediction(random, loss, b);
         let alpha = loss.slope(z, b);
         let (w, low, high) = loss.parabola(alpha, b);
         assert!(

@@ -197,7 +197,7 @@ proptest! {
         let n = 12;
         let columns: Vec<f64> = (0..4 * n).map(|_| random.normal()).collect();
         let labels = matches!(loss, "logistic" | "squared-hinge");
-        let b: Vec<f64> = (0..n).map(|i| {
+        let mut b: Vec<f64> = (0..n).map(|i| {
             let value = columns[i] + random.normal();
             match (labels, i) {
                 (true, 0) => 1.0,
@@ -206,6 +206,7 @@ proptest! {
                 (false, _) => value,
             }
         }).collect();
+        common::log_linked(&mut b, loss);
         let builder = Problem::builder(Design::dense(n, 4, columns).unwrap(), b)
             .loss(l0star::loss::by_name(loss, 1.0).unwrap())
             .k(1 + random.below(4));

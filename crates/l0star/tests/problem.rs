@@ -57,6 +57,7 @@ impl Data {
             b.iter_mut().for_each(|b| *b = b.signum());
             (b[0], b[1]) = (1.0, -1.0);
         }
+        common::log_linked(&mut b, loss);
         Self { columns, b, loss }
     }
 
@@ -91,7 +92,16 @@ impl Data {
 
 fn solved(builder: Builder) -> Solution {
     let problem = builder.build().unwrap();
-    solve(&problem, &Settings::new(Method::Paper)).unwrap()
+    solve(&problem, &settings(&problem)).unwrap()
+}
+
+/// The plainest of the exact methods that can solve a problem.
+fn settings(problem: &Problem) -> Settings {
+    Settings::new(if common::suits(problem, Method::Paper) {
+        Method::Paper
+    } else {
+        Method::BestFirst
+    })
 }
 
 /// All but the clock.
@@ -244,6 +254,34 @@ fn responses_that_are_no_labels_are_refused_with_row_value_and_loss() {
 }
 
 #[test]
+fn responses_that_are_no_counts_or_amounts_are_refused_with_row_value_and_loss() {
+    for name in ["poisson", "gamma"] {
+        let refuse = |value: f64, words: &[&str]| {
+            refused(
+                labelled(&[1.0, 2.5, value], name),
+                &[&["row 3"], words].concat(),
+            );
+        };
+        refuse(-1.0, &["response -1", name]);
+        refuse(1e130, &["response"]);
+    }
+    refused(
+        labelled(&[1.0, 0.0, 3.0], "gamma"),
+        &["row 2", "response 0", "greater than 0"],
+    );
+    refused(labelled(&[1.0, 1e-250, 3.0], "gamma"), &["row 2", "1e-250"]);
+    refused(labelled(&[1.0, 2.0, 1e70], "poisson"), &["row 3", "1e70"]);
+    // Zeros and fractions are counts.
+    assert!(labelled(&[0.0, 0.5, 3.0], "poisson").build().is_ok());
+    // All zeros have no best intercept, whatever the weights hide.
+    assert!(labelled(&[0.0; 3], "poisson").build().is_ok());
+    let zeros = || labelled(&[0.0; 3], "poisson").intercept(true);
+    refused(zeros(), &["every response", "is 0", "intercept"]);
+    let hidden = labelled(&[0.0, 4.0, 0.0], "poisson").intercept(true);
+    refused(hidden.weights(vec![1.0, 0.0, 1.0]), &["every response"]);
+}
+
+#[test]
 fn one_class_is_refused_with_its_label_and_the_loss() {
     for name in LABELS {
         for label in [1.0, -1.0] {
@@ -294,6 +332,11 @@ fn a_column_both_excluded_and_always_in_is_refused_by_name() {
 
 #[test]
 fn a_free_column_of_a_classification_is_refused_by_name() {
+    let counts = small(&[1.0, 0.0, 2.0]).loss(loss::by_name("poisson", 1.0).unwrap());
+    refused(
+        counts.always_in(1, 0.0),
+        &["'height'", "poisson", "ridge > 0"],
+    );
     for name in LABELS {
         for intercept in [false, true] {
             let builder = labelled(&[1.0, -1.0, 1.0], name).intercept(intercept);
@@ -523,7 +566,7 @@ fn another_k_for_a_problem_is_a_problem_built_with_it() {
         let builder = data.builder().intercept(true);
         let one = builder.clone().k(1).build().unwrap();
         for k in [0, 2, 5] {
-            let found = solve(&one.with_k(k).unwrap(), &Settings::new(Method::Paper)).unwrap();
+            let found = solve(&one.with_k(k).unwrap(), &settings(&one)).unwrap();
             assert_identical(&found, &solved(builder.clone().k(k)), name);
         }
     }

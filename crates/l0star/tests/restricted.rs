@@ -60,6 +60,7 @@ impl Case {
             b.iter_mut().for_each(|b| *b = b.signum());
             (b[0], b[1]) = (1.0, -1.0);
         }
+        common::log_linked(&mut b, name);
         let plain = random.chance(0.3);
         let intercept = random.chance(0.5);
         let delta = [0.1, 1.0, 10.0][random.below(3)];

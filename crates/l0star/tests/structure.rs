@@ -140,7 +140,9 @@ proptest! {
         let case = forced_case(seed, loss);
         check(&case, &Settings::new(Method::BestFirst))?;
         let relaxation = if sga { RelaxationKind::Sga } else { RelaxationKind::Pdal };
-        check(&case, &Settings { relaxation, ..Settings::new(Method::Paper) })?;
+        if common::suits(&case.loose, Method::Paper) {
+            check(&case, &Settings { relaxation, ..Settings::new(Method::Paper) })?;
+        }
     }
 }
 
@@ -245,12 +247,13 @@ fn a_fit_with_bounds_meets_the_conditions_of_a_minimum() {
                 .map(|_| (0..n).map(|_| random.normal()).collect())
                 .collect();
             let labels = matches!(*name, "logistic" | "squared-hinge");
-            let b: Vec<f64> = (0..n)
+            let mut b: Vec<f64> = (0..n)
                 .map(|i| {
                     let v = columns[0][i] + random.normal();
                     if labels { v.signum() } else { v }
                 })
                 .collect();
+            common::log_linked(&mut b, name);
             if labels && b.iter().all(|v| *v == b[0]) {
                 continue;
             }

@@ -83,6 +83,7 @@ proptest! {
             data.response.iter_mut().for_each(|b| *b = if *b > 0.0 { 1.0 } else { -1.0 });
             (data.response[0], data.response[1]) = (1.0, -1.0);
         }
+        common::log_linked(&mut data.response, name);
         let problem = data.problem(name, k);
         let solution = solve(&problem, &Settings::default()).unwrap();
         let all = |method| prices(&problem, &Settings::new(method), &solution, None).unwrap();

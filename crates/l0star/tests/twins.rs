@@ -121,6 +121,7 @@ proptest! {
             data.response.iter_mut().for_each(|b| *b = if *b > 0.0 { 1.0 } else { -1.0 });
             (data.response[0], data.response[1]) = (1.0, -1.0);
         }
+        common::log_linked(&mut data.response, name);
         let problem = data.problem(name, k);
         for top in [1, 6] {
             let list = |method| {

@@ -28,6 +28,10 @@ pub enum Source {
     WideAr { d: usize },
     /// Many columns, k = 5: the logistic family, n = 1000.
     WideLogistic { d: usize },
+    /// Counts on the AR design, ρ = 0.5, k = 10, with an intercept; ridge 1e-3.
+    Poisson { d: usize, n: usize },
+    /// Amounts on the same.
+    Gamma { d: usize, n: usize },
 }
 
 impl Source {
@@ -74,6 +78,14 @@ impl Source {
             Self::WideLogistic { d } => {
                 let instance = generate::logistic(d, 5, 1000, seed).map_err(text)?;
                 framed(instance.table(), "logistic", 2e-4, 5)
+            }
+            Self::Poisson { d, n } => {
+                let instance = generate::poisson(d, 10, n, 0.5, seed).map_err(text)?;
+                Ok(framed(instance.table(), "poisson", 1e-3, 10)?.intercept(true))
+            }
+            Self::Gamma { d, n } => {
+                let instance = generate::gamma(d, 10, n, 0.5, seed).map_err(text)?;
+                Ok(framed(instance.table(), "gamma", 1e-3, 10)?.intercept(true))
             }
         }
     }
@@ -211,6 +223,16 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
         1..=2,
     ),
     ("logistic d=300 k=30", Source::Logistic { d: 300 }, 1..=1),
+    (
+        "Poisson d=100 n=1000 k=10",
+        Source::Poisson { d: 100, n: 1000 },
+        1..=3,
+    ),
+    (
+        "gamma d=100 n=1000 k=10",
+        Source::Gamma { d: 100, n: 1000 },
+        1..=3,
+    ),
     ("wide AR d=20000", Source::WideAr { d: 20_000 }, 1..=1),
     ("wide AR d=100000", Source::WideAr { d: 100_000 }, 1..=1),
     (

@@ -144,7 +144,7 @@ fn rules() -> [PossibleValue; 3] {
 }
 
 /// What `--score` takes, with what it is.
-fn scores() -> [PossibleValue; 5] {
+fn scores() -> [PossibleValue; 6] {
     Score::ALL.map(|score| PossibleValue::new(score.word()).help(score.description()))
 }
 
@@ -181,6 +181,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task, args.quiet)?;
+    task.needs_rows("cv")?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);
@@ -286,7 +287,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
                 let model = saved::model(&origin, fitted.clone());
                 let scores = task.scores(&shown.coefficients, shown.intercept);
                 let page = Page {
-                    rows: Some(task.scored(&scores)),
+                    rows: task.scored(&scores),
                     cv: Some(chart(&found, chosen, &plan.models(chosen), &task)),
                     ..Page::new(Face::Command, &model)
                 };
@@ -433,15 +434,14 @@ fn rule_name(rule: Rule) -> &'static str {
 
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     let of_labels = task.loss.response() == ResponseKind::Label;
-    let default = if of_labels {
-        Score::Accuracy
-    } else {
-        Score::R2
-    };
-    let score = args.score.unwrap_or(default);
-    if score.is_of_labels() != of_labels {
+    let score = args.score.unwrap_or(Score::usual(&*task.loss));
+    // Whether a loss on labels has probabilities is asked below.
+    let has_score = score.suits(&*task.loss) || score == Score::LogLoss;
+    if score.is_of_labels() != of_labels || !has_score {
         let (what, which) = if of_labels {
             ("labels", "accuracy or log-loss")
+        } else if task.loss.has_log_link() {
+            ("counts or amounts", "deviance, r2, mse or mae")
         } else {
             ("numbers", "r2, mse or mae")
         };

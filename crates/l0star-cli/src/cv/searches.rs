@@ -183,7 +183,8 @@ impl Searcher for Plan<'_> {
         found.insert((path.at, point.k), columns);
         drop(found);
         let predicted = self.task.scores(&solution.coefficients, solution.intercept);
-        Ok(self.score.of(&predicted, &self.task.response, &inside))
+        let (loss, response) = (&*self.task.loss, &self.task.response);
+        Ok(self.score.of(loss, &predicted, response, &inside))
     }
 
     fn entered(&self, path: Path, point: &PathSize, score: f64, tally: &Tally) {

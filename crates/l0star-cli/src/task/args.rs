@@ -31,8 +31,14 @@ pub struct TaskArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Column to predict; with logistic and squared-hinge any two labels
-    #[arg(long, value_name = "COLUMN")]
+    /// Column to predict; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0. Not needed for a file of
+    /// moments
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub target: String,
 
     /// How to measure the distance to the target
@@ -72,7 +78,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Column to add to every prediction
+    /// Column to add to every prediction; with poisson and gamma to its logarithm: there it is the logarithm of the exposure
     #[arg(long, value_name = "COLUMN")]
     pub offset: Option<String>,
 
@@ -122,7 +128,7 @@ pub enum Factors {
 }
 
 impl Factors {
-    fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "" => Ok(Self::All),
             _ => Selection::parse(text).map(Self::Chosen),
@@ -172,6 +178,17 @@ impl TaskArgs {
         let weights = self.weights.as_deref().map(|name| ("--weights", name));
         let offset = self.offset.as_deref().map(|name| ("--offset", name));
         [Some(target), weights, offset].into_iter().flatten()
+    }
+
+    /// Only a file of moments knows its target.
+    pub(super) fn check_target(&self) -> Result<(), Failure> {
+        if !self.target.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Usage(
+            "--target is missing: name the column to predict (l0star inspect lists the columns)"
+                .into(),
+        ))
     }
 
     pub(super) fn check_roles(&self) -> Result<(), Failure> {

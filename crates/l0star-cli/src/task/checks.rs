@@ -1,5 +1,6 @@
 //! Targets and weights that no problem can have.
 
+use l0star::loss::{Loss, ResponseKind};
 use l0star_data::RawTable;
 use l0star_report::text::clip;
 
@@ -33,6 +34,29 @@ pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses responses that a loss with a log link cannot have, each in its place.
+pub(super) fn check_amounts(
+    raw: &RawTable,
+    column: &str,
+    target: &[f64],
+    loss: &dyn Loss,
+) -> Result<(), Failure> {
+    let (is_allowed, rule): (fn(f64) -> bool, _) = match loss.response() {
+        ResponseKind::Count => (|b| b >= 0.0, "negative, and counts must be 0 or more"),
+        ResponseKind::Positive => (|b| b > 0.0, "not greater than 0"),
+        ResponseKind::Real | ResponseKind::Label => return Ok(()),
+    };
+    let Some(row) = target.iter().position(|b| !is_allowed(*b)) else {
+        return Ok(());
+    };
+    let place = raw.place(raw.position(column)?, row);
+    Err(Failure::BadData(format!(
+        "{place}: the target is {}, which is {rule}; the loss '{}' cannot have it: correct the value, leave the row out, or use another loss",
+        target[row],
+        loss.name()
+    )))
 }
 
 /// Without an offset there is nothing to explain in a target that is the same everywhere.

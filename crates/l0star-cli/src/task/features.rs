@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use l0star_data::{
-    Indicator, RawColumn, RawTable, Table, Trouble, indicators, interactions_of, no_such_column,
+    Indicator, Problem, RawColumn, RawTable, Table, Trouble, indicators, interactions_of,
+    no_such_column,
 };
 use l0star_record::fields::Group;
 use l0star_report::{Face, troubles};
@@ -48,7 +49,7 @@ pub(super) fn is_text(raw: &RawTable, name: &str) -> bool {
 }
 
 /// The columns that are neither numbers nor truths.
-fn text_columns(raw: &RawTable) -> HashSet<String> {
+pub(super) fn text_columns(raw: &RawTable) -> HashSet<String> {
     let columns = raw.names().iter().zip(raw.columns());
     columns
         .filter(|(_, column)| matches!(column, RawColumn::Text { .. }) && !column.is_boolean())
@@ -84,6 +85,15 @@ pub(super) fn factors(
     Ok(factors)
 }
 
+/// What is looked at for troubles.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asked {
+    /// The target is one of labels.
+    pub labels: bool,
+    /// These are some of the rows: what only all of them can show is not told.
+    pub is_part: bool,
+}
+
 /// Refuses columns that cannot be what they are asked to be, all in one message. Missing values alone are settled later.
 pub(super) fn refuse_troubles(
     args: &TaskArgs,
@@ -91,7 +101,7 @@ pub(super) fn refuse_troubles(
     base: &[String],
     factors: &[String],
     texts: &[String],
-    labels: bool,
+    of: Asked,
 ) -> Result<(), Failure> {
     let mut troubles = raw.troubles(base, args.rare, texts)?;
     let words = raw.troubles_of_products(factors)?;
@@ -104,13 +114,15 @@ pub(super) fn refuse_troubles(
     troubles.extend(words);
     let roles = args
         .roles()
-        .filter(|(role, _)| !(labels && *role == "--target"));
+        .filter(|(role, _)| !(of.labels && *role == "--target"));
     let roles: Vec<&str> = roles.map(|(_, name)| name).collect();
     troubles.extend(raw.troubles_as_numbers(&roles)?);
     let is_settled = |own: &Trouble| {
         own.problem.is_gap() && (args.drop_missing || args.impute.is_some() && own.is_feature)
     };
     troubles.retain(|own| !is_settled(own));
+    let of_all = |own: &Trouble| matches!(own.problem, Problem::Rare { .. } | Problem::Empty);
+    troubles.retain(|own| !(of.is_part && of_all(own)));
     let is_fatal = |own: &Trouble| !own.problem.is_harmless() && !own.problem.is_gap();
     if !troubles.iter().any(is_fatal) {
         return Ok(());
@@ -166,20 +178,24 @@ pub(super) fn encode_texts(
     Ok((all, texts))
 }
 
+/// The columns in which no value may be missing. What is filled in is settled later, and a gap in a text can be a level.
+pub(super) fn gapless(args: &TaskArgs, features: &[String]) -> Vec<String> {
+    let is_refused = |_: &&str| args.impute.is_none();
+    let features = features.iter().map(String::as_str);
+    features
+        .filter(is_refused)
+        .chain(args.roles().map(|(_, name)| name))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Drops the rows with missing values that nothing can stand in for, or refuses them: how many were dropped.
 pub(super) fn settle_missing(
     args: &TaskArgs,
     raw: &mut RawTable,
     features: &[String],
 ) -> Result<usize, Failure> {
-    // What is filled in is settled later, and a gap in a text can be a level.
-    let is_refused = |_: &&str| args.impute.is_none();
-    let features = features.iter().map(String::as_str);
-    let used: Vec<String> = features
-        .filter(is_refused)
-        .chain(args.roles().map(|(_, name)| name))
-        .map(str::to_owned)
-        .collect();
+    let used = gapless(args, features);
     if args.drop_missing {
         return Ok(raw.drop_missing(&used)?);
     }
@@ -265,7 +281,7 @@ pub(super) fn features(
     design::of_table(Table::new(names, rows, values)?)
 }
 
-fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
+pub(super) fn some_left<T>(features: Vec<T>) -> Result<Vec<T>, Failure> {
     if features.is_empty() {
         return Err(Failure::Usage(
             "--exclude leaves no features; exclude fewer columns".into(),

@@ -33,7 +33,7 @@ pub(super) fn split(
             let (signs, labels) = raw.labels(&args.target)?;
             (signs, Some(labels))
         }
-        ResponseKind::Real => {
+        ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive => {
             checks::check_numbers(&raw, &args.target, loss.name())?;
             (raw.number(&args.target)?, None)
         }

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use crate::error::DataError;
 use crate::format::Format;
 use crate::frame::Frame;
+use crate::pieces::{Each, Wanted};
 use crate::raw::RawTable;
 use crate::source::Source;
 
 const ABSENT: &str = "this program was built without the feature 'parquet'; \
                       build it with --features full, or use CSV or NPZ";
 
-fn refuse(source: &Source<'_>, format: Format) -> Result<RawTable, DataError> {
+fn refuse<T>(source: &Source<'_>, format: Format) -> Result<T, DataError> {
     Err(DataError::Unreadable {
         path: source.name().to_path_buf(),
         format: format.described().into(),
@@ -24,6 +25,22 @@ pub(crate) fn read_parquet(source: &Source<'_>) -> Result<RawTable, DataError> {
 }
 
 pub(crate) fn read_ipc(source: &Source<'_>) -> Result<RawTable, DataError> {
+    refuse(source, Format::Arrow)
+}
+
+pub(crate) fn stream_parquet(
+    source: &Source<'_>,
+    _: &Wanted<'_>,
+    _: Each<'_>,
+) -> Result<(), DataError> {
+    refuse(source, Format::Parquet)
+}
+
+pub(crate) fn stream_ipc(
+    source: &Source<'_>,
+    _: &Wanted<'_>,
+    _: Each<'_>,
+) -> Result<(), DataError> {
     refuse(source, Format::Arrow)
 }
 

@@ -20,13 +20,19 @@ mod pages;
 #[cfg(feature = "parquet")]
 mod read;
 #[cfg(feature = "parquet")]
+mod stream;
+#[cfg(feature = "parquet")]
 mod thrift;
 #[cfg(feature = "parquet")]
 mod write;
 
 #[cfg(not(feature = "parquet"))]
-pub(crate) use absent::{read_ipc, read_parquet, write_ipc, write_parquet};
+pub(crate) use absent::{
+    read_ipc, read_parquet, stream_ipc, stream_parquet, write_ipc, write_parquet,
+};
 #[cfg(feature = "parquet")]
 pub(crate) use read::{read_ipc, read_parquet};
+#[cfg(feature = "parquet")]
+pub(crate) use stream::{stream_ipc, stream_parquet};
 #[cfg(feature = "parquet")]
 pub(crate) use write::{write_ipc, write_parquet};

@@ -93,26 +93,11 @@ fn read(
     format: Format,
     columns: impl FnOnce(Allowance) -> Result<Result<Columns, Fault>, DataError>,
 ) -> Result<RawTable, DataError> {
-    let unreadable = |reason: String| DataError::Unreadable {
-        path: source.name().to_path_buf(),
-        format: format.described().into(),
-        reason,
-    };
-    let damaged = |reason: &str| {
-        unreadable(format!(
-            "{reason}; it is damaged, cut short or of another kind, so write it again"
-        ))
-    };
-    let columns = catch_unwind(AssertUnwindSafe(|| columns(source.allowance())))
-        .map_err(|_| damaged("its parts contradict each other"))??
-        .map_err(|fault| match fault {
-            Fault::Damaged(reason) => damaged(reason.trim_end_matches('.')),
-            Fault::TooLarge(cap) => unreadable(cap.to_string()),
-        })?;
+    let columns = guarded(source, format, || columns(source.allowance()))?;
     let rows = columns.rows;
     let (names, columns) = columns.finish();
     if names.is_empty() {
-        return Err(unreadable("it has no columns; write a table".into()));
+        return Err(no_columns(source, format));
     }
     let (names, notes) = unique(names);
     if rows == 0 {
@@ -122,4 +107,35 @@ fn read(
     }
     let table = RawTable::new(source.name(), format, names, rows, columns);
     Ok(table.with_notes(notes))
+}
+
+/// What the format's own reader makes of a file, or what it says against it.
+pub(super) fn guarded<T>(
+    source: &Source<'_>,
+    format: Format,
+    read: impl FnOnce() -> Result<Result<T, Fault>, DataError>,
+) -> Result<T, DataError> {
+    let damaged = |reason: &str| {
+        let reason =
+            format!("{reason}; it is damaged, cut short or of another kind, so write it again");
+        unreadable(source, format, reason)
+    };
+    catch_unwind(AssertUnwindSafe(read))
+        .map_err(|_| damaged("its parts contradict each other"))??
+        .map_err(|fault| match fault {
+            Fault::Damaged(reason) => damaged(reason.trim_end_matches('.')),
+            Fault::TooLarge(cap) => unreadable(source, format, cap.to_string()),
+        })
+}
+
+pub(super) fn no_columns(source: &Source<'_>, format: Format) -> DataError {
+    unreadable(source, format, "it has no columns; write a table".into())
+}
+
+fn unreadable(source: &Source<'_>, format: Format, reason: String) -> DataError {
+    DataError::Unreadable {
+        path: source.name().to_path_buf(),
+        format: format.described().into(),
+        reason,
+    }
 }

@@ -20,7 +20,7 @@ use crate::raw::RawTable;
 use crate::source::Source;
 use crate::table::Table;
 
-pub(crate) use self::read::read;
+pub(crate) use self::read::{read, stream};
 
 /// Reads a delimited text file.
 pub fn read_csv(path: impl AsRef<Path>) -> Result<RawTable, DataError> {

@@ -16,7 +16,8 @@ use crate::column::{Dictionary, RawColumn};
 use crate::error::DataError;
 use crate::format::{Format, ReadOptions};
 use crate::lines::Lines;
-use crate::place::{Place, Position};
+use crate::pieces::{Each, Kind, Wanted};
+use crate::place::{Place, Position, clip};
 use crate::raw::RawTable;
 use crate::source::Source;
 
@@ -29,7 +30,7 @@ pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTabl
     let guess = start.sample(&blocks.buffer);
     let mut plan = planned(width, |j| if guess[j] { Use::Text } else { Use::Number });
     let mut pass = Pass::new(source, &start, &plan);
-    pass.run(blocks, &mut plan)?;
+    pass.run(blocks, &mut plan, None)?;
     if pass.rows == 0 {
         return Err(DataError::NoRows {
             path: source.name().to_path_buf(),
@@ -50,7 +51,7 @@ pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTabl
             .skip(start.offset)
             .map_err(|reason| source.failed(reason))?;
         let mut pass = Pass::new(source, &start, &plan);
-        pass.run(blocks, &mut plan)?;
+        pass.run(blocks, &mut plan, None)?;
         for (column, again) in columns.iter_mut().zip(pass.columns()) {
             *column = column.take().or(again);
         }
@@ -76,6 +77,43 @@ pub(crate) fn read(source: &Source<'_>, options: &ReadOptions) -> Result<RawTabl
     })
 }
 
+/// Reads the source piece by piece, in bounded memory; `each` says whether to go on.
+///
+/// What a column is shows in the first rows, or is told: text that comes later among numbers is an error.
+pub(crate) fn stream(
+    source: &Source<'_>,
+    options: &ReadOptions,
+    wanted: &Wanted<'_>,
+    each: Each<'_>,
+) -> Result<(), DataError> {
+    let mut blocks = Blocks::new(source.stream()?);
+    let start = Start::read(source, options, &mut blocks)?;
+    let guess = start.sample(&blocks.buffer);
+    let used = |j: usize| {
+        let name = &start.names[j];
+        match wanted.kind(name) {
+            Kind::Skipped => Use::Skip,
+            Kind::Text => Use::Text,
+            Kind::Any if guess[j] => Use::Text,
+            Kind::Any => Use::Number,
+        }
+    };
+    let mut plan = planned(start.names.len(), used);
+    let mut pass = Pass::new(source, &start, &plan);
+    let mut rows = 0;
+    let mut counted = |table: RawTable| {
+        rows += table.rows();
+        each(table)
+    };
+    pass.run(blocks, &mut plan, Some(&mut counted))?;
+    match rows {
+        0 => Err(DataError::NoRows {
+            path: source.name().to_path_buf(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// The columns as far as they are read.
 struct Pass<'a> {
     source: &'a Source<'a>,
@@ -86,6 +124,8 @@ struct Pass<'a> {
     bytes: u64,
     lines: Lines,
     ends_blank: bool,
+    /// Whether the rows are handed out as they come.
+    is_stream: bool,
 }
 
 enum Column {
@@ -128,11 +168,20 @@ impl<'a> Pass<'a> {
             bytes: start.offset,
             lines: Lines::default(),
             ends_blank: false,
+            is_stream: false,
         }
     }
 
     /// Reads to the end; a column of numbers that has text is skipped from there on.
-    fn run(&mut self, mut blocks: Blocks<'_>, plan: &mut [Plan]) -> Result<(), DataError> {
+    ///
+    /// With `each` the rows are handed out as they come, and are not kept.
+    fn run(
+        &mut self,
+        mut blocks: Blocks<'_>,
+        plan: &mut [Plan],
+        mut each: Option<Each<'_>>,
+    ) -> Result<(), DataError> {
+        self.is_stream = each.is_some();
         let dialect = self.start.dialect;
         let batch = rayon::current_num_threads();
         let (sender, receiver) = mpsc::sync_channel(batch);
@@ -161,7 +210,17 @@ impl<'a> Pass<'a> {
                     .par_iter()
                     .map(|block| parse(block, dialect, plan))
                     .collect();
+                let line = self.line;
                 self.append(&blocks, parsed)?;
+                if let Some(each) = &mut each {
+                    let piece = self.piece(plan, line)?;
+                    if let Some(piece) = piece
+                        && !each(piece)?
+                    {
+                        return Ok(());
+                    }
+                    continue;
+                }
                 for (plan, column) in plan.iter_mut().zip(&self.columns) {
                     if let Column::Number { has_text: true, .. } = column {
                         *plan = Plan::Skip;
@@ -195,7 +254,7 @@ impl<'a> Pass<'a> {
             whole.push((base, parsed));
         }
         let expected = match self.source.length() {
-            Some(length) if first_row == 0 => {
+            Some(length) if first_row == 0 && !self.is_stream => {
                 let share = length as f64 / (self.bytes - first_byte) as f64;
                 (1.02 * share * self.rows as f64) as usize
             }
@@ -213,6 +272,45 @@ impl<'a> Pass<'a> {
         appended.map_err(|_: TryReserveError| {
             DataError::reading(self.source.name(), io::ErrorKind::OutOfMemory.into())
         })
+    }
+
+    /// Takes the rows that are there, which begin after `line`.
+    fn piece(&mut self, plan: &[Plan], line: u64) -> Result<Option<RawTable>, DataError> {
+        let fresh = Pass::new(self.source, self.start, plan).columns;
+        let columns = std::mem::replace(&mut self.columns, fresh);
+        let (rows, lines) = (
+            std::mem::take(&mut self.rows),
+            std::mem::take(&mut self.lines),
+        );
+        if rows == 0 {
+            return Ok(None);
+        }
+        let (mut names, mut kept) = (Vec::new(), Vec::new());
+        for (name, column) in self.start.names.iter().zip(columns) {
+            if matches!(column, Column::Skip) {
+                continue;
+            }
+            kept.push(column.finished().ok_or_else(|| DataError::WrongFormat {
+                path: self.source.name().to_path_buf(),
+                what: format!(
+                    "has numbers in column '{}' and text at some place below line {line}; correct the cell, take the column for \
+                     categories with --as-text, or count other text as missing with --as-number",
+                    clip(name)
+                ),
+            })?);
+            names.push(name.clone());
+        }
+        let table = RawTable::new(self.source.name(), Format::Csv, names, rows, kept);
+        let is_free = self.start.dialect.delimiter != b',' && !self.start.dialect.decimal_comma;
+        let table = table
+            .with_lines(lines)
+            .with_notes(self.start.notes.clone())
+            .with_free_comma(is_free);
+        Ok(Some(if self.start.has_names {
+            table
+        } else {
+            table.without_names()
+        }))
     }
 
     /// The columns; none where numbers turned out to be text.
@@ -326,58 +424,4 @@ impl Column {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Write;
-    use std::path::Path;
-
-    use crate::caps::{LONGEST_RECORD, MOST_COLUMNS};
-
-    use super::*;
-
-    fn packed(text: &[u8]) -> Vec<u8> {
-        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        out.write_all(text).unwrap();
-        out.finish().unwrap()
-    }
-
-    fn refused(text: &[u8]) -> String {
-        let source = Source::memory(Path::new("a.csv"), text).unwrap();
-        let outcome = read(&source, &ReadOptions::default());
-        outcome.map(|table| table.rows()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn an_error_ends_the_reading_of_a_long_file() {
-        let rows = "1,2\n".repeat(5_000_000);
-        let ragged = refused(format!("a,b\n1,2,3\n{rows}").as_bytes());
-        assert!(ragged.contains("line 2 has 3 cells"), "{ragged}");
-        let whole = packed(format!("a,b\n{rows}").as_bytes());
-        let cut = refused(&whole[..whole.len() / 2]);
-        assert!(cut.contains("damaged or cut short"), "{cut}");
-    }
-
-    #[test]
-    fn commas_without_end_are_no_table() {
-        let commas = refused(",".repeat(MOST_COLUMNS).as_bytes());
-        let words = "a.csv: its first line has more than 500000 cells";
-        assert!(commas.contains(words), "{commas}");
-    }
-
-    #[test]
-    fn a_record_without_end_is_refused_with_its_line() {
-        let endless = "7".repeat(3 * LONGEST_RECORD);
-        let first = refused(&packed(endless.as_bytes()));
-        assert!(
-            first.contains("a.csv: the record that starts on line 1 has more"),
-            "{first}"
-        );
-        let rows = "1,2\n".repeat(2_000_000);
-        let quoted = format!("a,b\n{rows}3,\"{endless}");
-        let later = refused(quoted.as_bytes());
-        assert!(
-            later.contains("the record that starts on line 2000002 has"),
-            "{later}"
-        );
-        assert!(later.contains("a quote that is never closed"), "{later}");
-    }
-}
+mod tests;

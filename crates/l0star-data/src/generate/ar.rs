@@ -23,13 +23,6 @@ pub fn ar(
     seed: u64,
 ) -> Result<Instance, DataError> {
     let mut design = empty_design(d, k, n)?;
-    if rho.is_nan() || rho.abs() >= 1.0 {
-        return Err(DataError::argument(
-            "rho",
-            rho,
-            "it must be above -1 and below 1",
-        ));
-    }
     if !snr.is_finite() || snr <= 0.0 {
         return Err(DataError::argument(
             "snr",
@@ -38,6 +31,30 @@ pub fn ar(
         ));
     }
     let mut stream = Stream::new(seed);
+    correlated(&mut design, d, n, rho, &mut stream)?;
+    let support: Vec<usize> = (0..k).map(|i| middle(d, k, i)).collect();
+    let mut b = times_indicator(&design, n, &support, 1.0);
+    let sigma = (variance(&b) / snr).sqrt();
+    let noise: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
+    add_multiple(&mut b, sigma, &noise);
+    Instance::new(design, b, support)
+}
+
+/// Fills the design, row by row, each feature with the correlation rho to the one before.
+pub(super) fn correlated(
+    design: &mut [f64],
+    d: usize,
+    n: usize,
+    rho: f64,
+    stream: &mut Stream,
+) -> Result<(), DataError> {
+    if rho.is_nan() || rho.abs() >= 1.0 {
+        return Err(DataError::argument(
+            "rho",
+            rho,
+            "it must be above -1 and below 1",
+        ));
+    }
     let own = (1.0 - rho * rho).sqrt();
     for i in 0..n {
         let mut previous = stream.normal();
@@ -47,17 +64,11 @@ pub fn ar(
             design[j * n + i] = previous;
         }
     }
-
-    let support: Vec<usize> = (0..k).map(|i| middle(d, k, i)).collect();
-    let mut b = times_indicator(&design, n, &support, 1.0);
-    let sigma = (variance(&b) / snr).sqrt();
-    let noise: Vec<f64> = (0..n).map(|_| stream.normal()).collect();
-    add_multiple(&mut b, sigma, &noise);
-    Instance::new(design, b, support)
+    Ok(())
 }
 
 /// `⌊d (i + ½) / k⌋`, the middle of the `i`-th of `k` equal parts, in exact integers.
-fn middle(d: usize, k: usize, i: usize) -> usize {
+pub(super) fn middle(d: usize, k: usize, i: usize) -> usize {
     (d as u128 * (2 * i as u128 + 1) / (2 * k as u128)) as usize
 }
 

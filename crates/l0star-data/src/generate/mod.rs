@@ -1,5 +1,5 @@
-//! Synthetic instances: the paper's Huber and logistic families and the AR(1) family of the
-//! best-subset literature.
+//! Synthetic instances: the paper's Huber and logistic families, the AR(1) family of the
+//! best-subset literature, and counts and amounts on its designs.
 //!
 //! An instance is a function of its arguments and its seed alone: the random stream
 //! ([`rng::Stream`]) uses only integer arithmetic, `+ − × ÷ √` and the software `log` and `exp`
@@ -8,11 +8,13 @@
 
 mod ar;
 mod huber;
+mod log_link;
 mod logistic;
 pub mod rng;
 
 pub use ar::ar;
 pub use huber::huber;
+pub use log_link::{gamma, poisson};
 pub use logistic::logistic;
 
 use crate::error::DataError;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use l0star::loss::Loss;
+
 /// What a fold is scored by; weights count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
@@ -16,6 +18,8 @@ pub enum Score {
     Accuracy,
     /// Mean negative logarithm of the probability of the right label
     LogLoss,
+    /// Mean deviance: twice the mean loss
+    Deviance,
 }
 
 impl fmt::Display for Score {
@@ -35,12 +39,13 @@ impl FromStr for Score {
 
 impl Score {
     /// All of them.
-    pub const ALL: [Score; 5] = [
+    pub const ALL: [Score; 6] = [
         Score::R2,
         Score::Mse,
         Score::Mae,
         Score::Accuracy,
         Score::LogLoss,
+        Score::Deviance,
     ];
 
     /// The word for it.
@@ -51,6 +56,7 @@ impl Score {
             Score::Mae => "mae",
             Score::Accuracy => "accuracy",
             Score::LogLoss => "log-loss",
+            Score::Deviance => "deviance",
         }
     }
 
@@ -64,6 +70,7 @@ impl Score {
             Score::Mae => "Mean absolute error",
             Score::Accuracy => "Share of labels that are right",
             Score::LogLoss => "Mean negative logarithm of the probability of the right label",
+            Score::Deviance => "Mean deviance of counts or positive amounts",
         }
     }
 
@@ -72,14 +79,44 @@ impl Score {
         matches!(self, Score::Accuracy | Score::LogLoss)
     }
 
+    /// Whether a loss has it.
+    pub fn suits(self, loss: &dyn Loss) -> bool {
+        match self {
+            Score::Accuracy => !loss.response().is_numeric(),
+            Score::LogLoss => loss.has_log_odds(),
+            Score::Deviance => loss.has_log_link(),
+            Score::R2 | Score::Mse | Score::Mae => loss.response().is_numeric(),
+        }
+    }
+
+    /// What a fold is scored by unless something else is asked for.
+    pub fn usual(loss: &dyn Loss) -> Self {
+        if loss.has_log_link() {
+            Score::Deviance
+        } else if loss.response().is_numeric() {
+            Score::R2
+        } else {
+            Score::Accuracy
+        }
+    }
+
     /// Whether more is better.
     pub fn is_gain(self) -> bool {
         matches!(self, Score::R2 | Score::Accuracy)
     }
 
-    /// Of predictions `z` for responses `b` (±1 for labels), by weight.
-    pub fn of(self, z: &[f64], b: &[f64], weights: &[f64]) -> f64 {
+    /// Of linear predictors `z` for responses `b` (±1 for labels), by weight. With a log link it is their exponentials that are
+    /// compared with the responses.
+    pub fn of(self, loss: &dyn Loss, z: &[f64], b: &[f64], weights: &[f64]) -> f64 {
         let total: f64 = weights.iter().sum();
+        let expected: Vec<f64>;
+        let z = match self {
+            Score::R2 | Score::Mse | Score::Mae if loss.has_log_link() => {
+                expected = z.iter().map(|z| libm::exp(*z)).collect();
+                &expected
+            }
+            _ => z,
+        };
         let mean = |of: &dyn Fn(f64, f64) -> f64| {
             let rows = z.iter().zip(b).zip(weights);
             let rows = rows.filter(|(_, w)| **w > 0.0);
@@ -101,6 +138,7 @@ impl Score {
             }
             Score::Accuracy => mean(&|z, b| f64::from((z > 0.0) == (b > 0.0))),
             Score::LogLoss => mean(&|z, b| log_one_exp(-b * z)),
+            Score::Deviance => mean(&|z, b| 2.0 * loss.value(z, b)),
         }
     }
 }
@@ -112,24 +150,57 @@ fn log_one_exp(v: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use l0star::loss::by_name;
+
     use super::*;
+
+    fn score(score: Score, loss: &str, z: &[f64], b: &[f64], w: &[f64]) -> f64 {
+        score.of(&*by_name(loss, 1.0).unwrap(), z, b, w)
+    }
 
     #[test]
     fn scores_of_numbers() {
+        let of = |own: Score, z: &[f64], b: &[f64], w: &[f64]| score(own, "quadratic", z, b, w);
         let (z, b, w) = ([1.0, 2.0, 9.0], [1.0, 4.0, 0.0], [1.0, 1.0, 0.0]);
-        assert_eq!(Score::Mse.of(&z, &b, &w), 2.0);
-        assert_eq!(Score::Mae.of(&z, &b, &w), 1.0);
-        assert!((Score::R2.of(&z, &b, &w) - (1.0 - 2.0 / 2.25)).abs() < 1e-15);
-        assert_eq!(Score::R2.of(&[1.0; 2], &[2.0; 2], &[1.0; 2]), 0.0);
-        assert_eq!(Score::R2.of(&[2.0; 2], &[2.0; 2], &[1.0; 2]), 1.0);
+        assert_eq!(of(Score::Mse, &z, &b, &w), 2.0);
+        assert_eq!(of(Score::Mae, &z, &b, &w), 1.0);
+        assert!((of(Score::R2, &z, &b, &w) - (1.0 - 2.0 / 2.25)).abs() < 1e-15);
+        assert_eq!(of(Score::R2, &[1.0; 2], &[2.0; 2], &[1.0; 2]), 0.0);
+        assert_eq!(of(Score::R2, &[2.0; 2], &[2.0; 2], &[1.0; 2]), 1.0);
     }
 
     #[test]
     fn scores_of_labels() {
+        let of = |own: Score, z: &[f64], b: &[f64], w: &[f64]| score(own, "logistic", z, b, w);
         let (z, b, w) = ([2.0, -1.0, 3.0], [1.0, 1.0, -1.0], [1.0, 1.0, 2.0]);
-        assert_eq!(Score::Accuracy.of(&z, &b, &w), 0.25);
-        let loss = Score::LogLoss.of(&[0.0], &[1.0], &[5.0]);
+        assert_eq!(of(Score::Accuracy, &z, &b, &w), 0.25);
+        let loss = of(Score::LogLoss, &[0.0], &[1.0], &[5.0]);
         assert!((loss - 2f64.ln()).abs() < 1e-15);
-        assert_eq!(Score::LogLoss.of(&[-1000.0], &[1.0], &[1.0]), 1000.0);
+        assert_eq!(of(Score::LogLoss, &[-1000.0], &[1.0], &[1.0]), 1000.0);
+    }
+
+    #[test]
+    fn scores_of_counts_and_amounts() {
+        let (z, w) = ([2f64.ln(), 0.0], [1.0, 3.0]);
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-14, "{found}");
+        // 2(0 - 0 + 2) for a count of 0 with the mean 2; a count of 1 with the mean 1 is right.
+        near(score(Score::Deviance, "poisson", &z, &[0.0, 1.0], &w), 1.0);
+        near(score(Score::Mae, "poisson", &z, &[0.0, 1.0], &w), 0.5);
+        near(score(Score::Mse, "poisson", &z, &[0.0, 1.0], &w), 1.0);
+        // 2(y/m - log(y/m) - 1).
+        let gamma = score(Score::Deviance, "gamma", &z, &[4.0, 1.0], &w);
+        near(gamma, 0.25 * 2.0 * (1.0 - 2f64.ln()));
+    }
+
+    #[test]
+    fn every_loss_has_its_scores() {
+        let suits = |score: Score, name: &str| score.suits(&*by_name(name, 1.0).unwrap());
+        for name in l0star::loss::NAMES {
+            assert!(
+                Score::usual(&*by_name(name, 1.0).unwrap()).suits(&*by_name(name, 1.0).unwrap())
+            );
+        }
+        assert!(suits(Score::Mae, "poisson") && !suits(Score::Deviance, "quadratic"));
+        assert!(!suits(Score::R2, "logistic") && !suits(Score::LogLoss, "squared-hinge"));
     }
 }

@@ -135,6 +135,9 @@ pub(super) fn module(model: &Model) -> String {
 
 fn predict(model: &Model) -> String {
     let Some(labels) = &model.labels else {
+        if model.has_log_link() {
+            return "\n\ndef predict(row):\n    \"\"\"The expected response of a row.\"\"\"\n    return math.exp(score(row))\n".into();
+        }
         return "\n\ndef predict(row):\n    \"\"\"The prediction for a row.\"\"\"\n    return score(row)\n".into();
     };
     let [negative, positive] = match numeric_labels(model) {

@@ -61,11 +61,12 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     };
     let prediction = identifier(&free("prediction"));
     let Some(labels) = &model.labels else {
-        let _ = write!(
-            text,
-            "SELECT *,\n  {} AS {prediction}\nFROM {from};\n",
+        let value = if model.has_log_link() {
+            format!("exp({score})")
+        } else {
             score
-        );
+        };
+        let _ = write!(text, "SELECT *,\n  {value} AS {prediction}\nFROM {from};\n");
         return text;
     };
     let own = identifier(&free("score"));

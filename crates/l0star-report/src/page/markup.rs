@@ -207,6 +207,9 @@ fn bars(model: &Model) -> String {
             format!("the log-odds of '{positive}' change")
         }
         Some(_) => "the score changes".to_owned(),
+        None if model.has_log_link() => {
+            format!("the logarithm of the expected '{}' changes", model.target)
+        }
         None => "the prediction changes".to_owned(),
     };
     format!("Per SD, and as a bar: how much {moved} with one standard deviation of the feature.")

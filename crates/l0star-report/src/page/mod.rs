@@ -141,6 +141,7 @@ impl PathChart<'_> {
             } = *point;
             Proof::new(status, k, objective, lower_bound, &fitted.method)
                 .given(fitted.l0_penalty, fitted.assumption)
+                .of_moments(fitted.moments)
         };
         let title = proof::path(self.points.iter().map(of));
         let (first, rest) = title.split_at(1);
@@ -303,7 +304,12 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         (None, _) => {}
         (Some(rows), None) => {
             note("residuals", fitted_rows);
-            charts.residuals = Some(fit_quality::residuals(rows));
+            let expected = model.expectations(rows.scores);
+            let rows = Rows {
+                scores: &expected,
+                ..*rows
+            };
+            charts.residuals = Some(fit_quality::residuals(&rows));
         }
         (Some(rows), Some(labels)) => {
             note(

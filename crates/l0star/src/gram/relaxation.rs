@@ -23,7 +23,8 @@ use crate::problem::{Decision, Problem};
 use crate::relaxation::model::{Goal, Model, Sets};
 use crate::relaxation::newton::{Newton, whole_from};
 use crate::relaxation::{
-    Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, largest_model, lengthen, shorten,
+    Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, gather, largest_model, lengthen,
+    shorten,
 };
 use crate::settings::Mechanisms;
 
@@ -117,8 +118,8 @@ impl Current<'_> {
         }
         Sets {
             unpenalised: Vec::new(),
-            inside: inside.collect(),
-            free: free.collect(),
+            inside: gather(inside),
+            free: gather(free),
             budget: node.budget,
             costs,
         }
@@ -303,10 +304,8 @@ impl<'p> GramRelaxation<'p> {
             return false;
         }
         // Explicit rows see the features that are in: those stay as columns. Else they are condensed away.
-        let decided: Vec<u32> = {
-            let decided = node.included.iter().filter_map(|j| self.root.index(*j));
-            decided.map(|i| i as u32).collect()
-        };
+        let index = |j: &usize| Some(self.root.index(*j)? as u32);
+        let decided = gather(node.included.iter().filter_map(index));
         let (condensed, explicit) = match self.explicit {
             Some(_) => (Vec::new(), decided),
             None => (decided, Vec::new()),
@@ -316,9 +315,8 @@ impl<'p> GramRelaxation<'p> {
         }
         let always = self.root.selectable as u32..self.root.size() as u32;
         let inside: Vec<u32> = condensed.into_iter().chain(always).collect();
-        let free = node.free.iter().filter_map(|j| self.root.index(*j));
-        let mut columns = explicit.clone();
-        columns.extend(free.map(|i| i as u32));
+        let free = node.free.iter().filter_map(index);
+        let columns = gather(explicit.iter().copied().chain(free));
         let budget = node.budget.min(self.most) + explicit.len();
         let sets = current.sets(self.problem, node);
         let mut gains = vec![0.0; explicit.len()];
@@ -519,11 +517,8 @@ impl Relaxation for GramRelaxation<'_> {
 
     fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         let u = &self.newton.best_u;
-        let current = self.current.iter();
-        let places = current.flat_map(|current| {
-            let free = node.free.iter();
-            free.filter_map(|j| Some((*j, current.place(*j)?)))
-        });
+        let place = |j: usize| self.current.as_ref()?.place(j);
+        let places = node.free.iter().filter_map(|j| Some((*j, place(*j)?)));
         let child = |rise| match &self.current {
             Some(current) => current.model.child(rise),
             None => Certified::TRIVIAL,

@@ -137,7 +137,7 @@ pub(crate) fn curvatures(problem: &Problem) -> Vec<f64> {
     for j in problem.ridged() {
         problem.design.weigh_column(j, &problem.p, &mut weighted);
         let square = problem.design.dot(j, &weighted);
-        curvature[j] = problem.ridge[j] + problem.loss.smoothness() * square;
+        curvature[j] = problem.ridge[j] + problem.usual_curvature * square;
     }
     curvature
 }

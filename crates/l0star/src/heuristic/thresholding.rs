@@ -6,13 +6,20 @@ use crate::restricted::Restricted;
 
 const MAX_ITERATIONS: usize = 10_000;
 
+/// Times that a step may be shortened where the curvature has no bound.
+const MAX_HALVINGS: usize = 100;
+
 /// A gradient step `x - η∇P(x)` with `η = 1/(‖A‖² max p s + max λ)`, and its k largest selectable entries.
+///
+/// Without a bound s of the curvature that at x takes its place, and η is halved until P does not rise.
 #[derive(Debug)]
 struct GradientStep<'p> {
     problem: &'p Problem,
     /// Everything that can be non-zero.
     columns: Vec<usize>,
     step: f64,
+    /// `‖A‖²` and `max λ`, where the step depends on x.
+    steep: Option<(f64, f64)>,
     z: Vec<f64>,
     beta: Vec<f64>,
 }
@@ -34,6 +41,7 @@ impl<'p> GradientStep<'p> {
             problem,
             columns,
             step: 1.0 / smooth,
+            steep: problem.is_steep().then_some((norm * norm, ridge)),
             z: vec![0.0; problem.rows()],
             beta: vec![0.0; problem.rows()],
         }
@@ -50,6 +58,25 @@ impl<'p> GradientStep<'p> {
         let mut gradient = vec![0.0; problem.design.columns()];
         let design = &problem.design;
         design.dots_scattered(&self.columns, &self.beta, &mut gradient);
+        let Some((square, ridge)) = self.steep else {
+            return (value, self.stepped(x, &gradient));
+        };
+        let rows = problem.p.iter().zip(&self.z).zip(&problem.b);
+        let bends = rows.map(|((p, z), b)| p * problem.loss.curvature(*z, *b));
+        self.step = 1.0 / (square * bends.fold(1e-300, f64::max) + ridge);
+        for _ in 0..MAX_HALVINGS {
+            let next = self.stepped(x, &gradient);
+            if problem.value(&next) <= value {
+                return (value, next);
+            }
+            self.step *= 0.5;
+        }
+        (value, x.to_vec())
+    }
+
+    /// The entries after a step against the gradient of the loss, with only the k largest selectable ones kept.
+    fn stepped(&self, x: &[(usize, f64)], gradient: &[f64]) -> Vec<(usize, f64)> {
+        let problem = self.problem;
         let mut stepped: Vec<f64> = gradient.iter().map(|g| -self.step * g).collect();
         for (j, x) in x {
             stepped[*j] += x - self.step * problem.ridge[*j] * x;
@@ -58,7 +85,7 @@ impl<'p> GradientStep<'p> {
         let support = largest(scores, problem.support_size());
         let always = self.columns.len() - problem.selectable.len();
         let next = self.columns[..always].iter().chain(&support);
-        (value, next.map(|j| (*j, stepped[*j])).collect())
+        next.map(|j| (*j, stepped[*j])).collect()
     }
 }
 
@@ -94,7 +121,7 @@ pub struct Iht<'p> {
 }
 
 impl<'p> Iht<'p> {
-    /// Starts from x = 0.
+    /// Starts from the null model.
     pub fn new(problem: &'p Problem) -> Self {
         Self::within(problem, &Limits::none())
     }
@@ -103,7 +130,7 @@ impl<'p> Iht<'p> {
     pub(crate) fn within(problem: &'p Problem, limits: &Limits) -> Self {
         Self {
             step: GradientStep::new(problem, limits),
-            x: Vec::new(),
+            x: problem.null_model(),
             value: f64::INFINITY,
             iterations: 0,
         }
@@ -138,7 +165,7 @@ pub struct Htp<'p> {
 }
 
 impl<'p> Htp<'p> {
-    /// Starts from x = 0.
+    /// Starts from the null model.
     pub fn new(problem: &'p Problem) -> Self {
         Self::within(problem, &Limits::none())
     }
@@ -148,7 +175,7 @@ impl<'p> Htp<'p> {
         Self {
             step: GradientStep::new(problem, limits),
             restricted: Restricted::new(problem),
-            x: Vec::new(),
+            x: problem.null_model(),
             value: f64::INFINITY,
             seen: Vec::new(),
         }

@@ -20,6 +20,16 @@ impl Double {
         Self { high, low }
     }
 
+    /// `self · 2^by`, for exponents beyond those of floats too.
+    pub(crate) fn times_power(self, by: i32) -> Self {
+        let half = by / 2;
+        let (one, other) = (2f64.powi(half), 2f64.powi(by - half));
+        Self {
+            high: self.high * one * other,
+            low: self.low * one * other,
+        }
+    }
+
     pub(crate) fn sqrt(self) -> Self {
         let root = self.high.sqrt();
         if root == 0.0 {
@@ -28,7 +38,33 @@ impl Double {
         let rest = self - Self::from(root) * Self::from(root);
         Self::new(root, rest.high / (2.0 * root))
     }
+
+    /// `ln x`, `x > 0`: the double next to it, and how much x is above the exponential of that.
+    pub(crate) fn ln(x: f64) -> Self {
+        let high = x.ln();
+        let twos = (high / LN_2.high).round();
+        let rest = Self::from(high) - Self::from(twos) * LN_2;
+        // The series of a thirty-second of what is left, then five squares.
+        let part = Self::new(rest.high / 32.0, rest.low / 32.0);
+        let mut power = Self::from(1.0);
+        for k in (1..=14).rev() {
+            power = Self::from(1.0) + part * power / Self::from(f64::from(k));
+        }
+        for _ in 0..5 {
+            power = power * power;
+        }
+        // Two factors, for neither may overflow.
+        let half = (-0.5 * twos).trunc();
+        let scaled = x * half.exp2() * (-twos - half).exp2();
+        let ratio = Self::from(scaled) / power - Self::from(1.0);
+        Self::new(high, ratio.high)
+    }
 }
+
+const LN_2: Double = Double {
+    high: std::f64::consts::LN_2,
+    low: 2.319_046_813_846_299_6e-17,
+};
 
 impl From<f64> for Double {
     fn from(high: f64) -> Self {
@@ -153,6 +189,28 @@ mod tests {
         assert!((root * root - Double::from(2.0)).high.abs() < 1e-31);
         let sum = Double::from(1e20) + Double::from(1.0) - Double::from(1e20);
         assert_eq!(sum.high, 1.0);
+    }
+
+    #[test]
+    fn logarithms_have_thirty_digits() {
+        // What their first sixteen digits lack.
+        let of = |x: f64, high: f64, low: f64| {
+            let found = Double::ln(x) - Double::new(high, low);
+            assert!(found.high.abs() <= 1e-30 * high.abs(), "{x}: {found:?}");
+        };
+        of(2.0, std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
+        of(10.0, std::f64::consts::LN_10, -2.170_756_223_382_249_4e-16);
+        assert_eq!(Double::ln(1.0), Double::default());
+        for (x, y) in [(3.0, 7.0), (1e12, 3.0), (1e-200, 0.7), (1e100, 1e-50)] {
+            let (product, _) = two_product(x, y);
+            let lost = Double::new(x, 0.0) * Double::from(y) - Double::from(product);
+            let sum = Double::ln(x) + Double::ln(y) - Double::ln(product);
+            let rest = sum.high - lost.high / product;
+            assert!(
+                rest.abs() <= 1e-29 * (1.0 + x.ln().abs()),
+                "{x} {y}: {rest:e}"
+            );
+        }
     }
 
     /// Columns that are the same in doubles as soon as they are squared.

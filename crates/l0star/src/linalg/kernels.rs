@@ -364,6 +364,12 @@ fn add_product((high, low): (&mut f64, &mut f64), a: f64, s: f64) {
     *low += error + rest;
 }
 
+/// Runs plain code compiled for the widest instruction set: a fused multiplication is then an instruction, not a call.
+#[inline]
+pub(crate) fn widest<R>(code: impl FnOnce() -> R) -> R {
+    arch().dispatch(code)
+}
+
 /// The instruction set, looked up once.
 #[inline]
 fn arch() -> Arch {

@@ -4,12 +4,16 @@
 //! provided methods, compiled once per loss, so that the call through `dyn Loss` is paid once per vector.
 //! `docs/add-a-loss.md` walks through [`SquaredHinge`] as an example.
 
+mod exponential;
 mod huber;
+mod likelihood;
 mod logistic;
 mod quadratic;
 mod squared_hinge;
 
+pub use exponential::{Gamma, Poisson};
 pub use huber::Huber;
+pub(crate) use likelihood::gamma_deviance;
 pub use logistic::Logistic;
 pub use quadratic::Quadratic;
 pub use squared_hinge::SquaredHinge;
@@ -26,6 +30,17 @@ pub enum ResponseKind {
     Real,
     /// A label −1 or 1; the loss is `h(bz)` with `h` convex and non-increasing.
     Label,
+    /// A finite number ≥ 0, whole or not; the prediction is the logarithm of its expectation.
+    Count,
+    /// A finite number > 0; the prediction is the logarithm of its expectation.
+    Positive,
+}
+
+impl ResponseKind {
+    /// Whether responses are numbers that a column holds as they are, not labels.
+    pub fn is_numeric(self) -> bool {
+        self != Self::Label
+    }
 }
 
 /// A convex loss `l(z, b)`, differentiable in `z`.
@@ -48,16 +63,27 @@ pub trait Loss: Debug + Send + Sync {
     /// `l''(z, b)` (any element of the generalised second derivative where it jumps), ≥ 0.
     fn curvature(&self, z: f64, b: f64) -> f64;
 
-    /// The smallest `s` with `l'' ≤ s` everywhere: `l` is `s`-smooth and `l*` is `1/s`-strongly convex.
+    /// The smallest `s` with `l'' ≤ s` everywhere: `l` is `s`-smooth and `l*` is `1/s`-strongly convex. It is infinite where
+    /// there is no such bound: then [`Loss::usual_curvature`] and [`Loss::most_curvature`] say what can be said.
     fn smoothness(&self) -> f64;
+
+    /// A curvature as it is to be expected with these rows, finite and > 0: for steps, which are checked, and scores.
+    fn usual_curvature(&self, _p: &[f64], _b: &[f64]) -> f64 {
+        self.smoothness()
+    }
+
+    /// The largest `l''` on `[low, high]`, rounded up.
+    fn most_curvature(&self, _low: f64, _high: f64, _b: f64) -> f64 {
+        self.smoothness()
+    }
 
     /// The closed interval of slopes on which the conjugate is finite.
     fn domain(&self, b: f64) -> (f64, f64);
 
     /// The conjugate `l*(α, b) = sup_z αz - l(z, b)` for `α` in [`Loss::domain`], as a sum of two terms.
     ///
-    /// Certified bounds rely on each term being computed with a relative error of at most 8 units in the last place;
-    /// they are returned apart so that a sum over rows can bound its own rounding by the sum of absolute values.
+    /// Certified bounds rely on no term being computed below itself by more than 8 units in the last place; they are returned
+    /// apart so that a sum over rows can bound its own rounding by the sum of absolute values.
     fn conjugate_terms(&self, alpha: f64, b: f64) -> (f64, f64);
 
     /// A `z` with `l'(z, b) = α`, the derivative of the conjugate; clipped to a finite value at the ends of the domain.
@@ -67,10 +93,29 @@ pub trait Loss: Debug + Send + Sync {
     fn prox(&self, z: f64, b: f64, t: f64) -> f64;
 
     /// How far a residual (real responses) or a wrong-side margin (labels) can be when the loss is at most `v`:
-    /// `h(r) ≤ v ⇒ |r| ≤ reach(v)`, or `h(bz) ≤ v ⇒ bz ≥ -reach(v)`. An upper bound of it suffices.
+    /// `h(r) ≤ v ⇒ |r| ≤ reach(v)`, or `h(bz) ≤ v ⇒ bz ≥ -reach(v)`. An upper bound of it suffices. For other responses
+    /// `l ≤ mv ⇒ |z - c| ≤ reach(v)` with `(m, c)` the [`Loss::anchor`].
     ///
     /// It bounds the intercept of every model that is better than the null model.
     fn reach(&self, v: f64) -> f64;
+
+    /// `(m, c)`: how much a row tells of where its prediction is, and where it would be best.
+    fn anchor(&self, b: f64) -> (f64, f64) {
+        (1.0, b)
+    }
+
+    /// The constant that, added to the offsets, has the least loss, where a formula gives it; `offset` may be empty.
+    ///
+    /// With an intercept the model of this constant is the null model, and fits begin there.
+    fn best_constant(&self, _p: &[f64], _b: &[f64], _offset: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// `(v, a)` where the rounding of [`Loss::value`] and [`Loss::slope`] is not relative to these themselves: it is at most
+    /// 16u of `l + v` and of `|l'| + a`.
+    fn noise(&self, _z: f64, _b: f64) -> Option<(f64, f64)> {
+        None
+    }
 
     /// Whether [`Loss::least_curvature`] ever says anything.
     fn can_lift(&self) -> bool {
@@ -141,6 +186,11 @@ pub trait Loss: Debug + Send + Sync {
         false
     }
 
+    /// Whether a prediction is the logarithm of the expected response, so that `exp` makes it one.
+    fn has_log_link(&self) -> bool {
+        false
+    }
+
     /// The loss of one row in words, for explanations: "half the squared residual".
     fn formula(&self) -> String {
         format!("the loss '{}'", self.name())
@@ -175,13 +225,26 @@ pub trait Loss: Debug + Send + Sync {
         self.value(high, b) + change * low
     }
 
-    /// `Σ p_i l(z_i, b_i)`, with an error of at most `γ_{n+24}` of it.
+    /// `Σ p_i l(z_i, b_i)`, with an error of at most `γ_{n+24}` of it and of the [`Loss::noises`].
     fn total(&self, p: &[f64], z: &[f64], b: &[f64]) -> f64 {
         p.iter()
             .zip(z)
             .zip(b)
             .map(|((p, z), b)| p * self.value(*z, *b))
             .sum()
+    }
+
+    /// What [`Loss::noise`] amounts to in all: `Σ p_i v_i` and `√(Σ (p_i a_i)²)`.
+    fn noises(&self, p: &[f64], z: &[f64], b: &[f64]) -> (f64, f64) {
+        let (mut values, mut squares) = (0.0, 0.0);
+        for ((p, z), b) in p.iter().zip(z).zip(b) {
+            let Some((value, slope)) = self.noise(*z, *b) else {
+                return (0.0, 0.0);
+            };
+            values += p * value;
+            squares += (p * slope) * (p * slope);
+        }
+        (values, squares.sqrt())
     }
 
     /// `slopes_i = l'(z_i, b_i)`.
@@ -243,7 +306,14 @@ pub trait Loss: Debug + Send + Sync {
 }
 
 /// The words that [`by_name`] knows.
-pub const NAMES: &[&str] = &["quadratic", "huber", "logistic", "squared-hinge"];
+pub const NAMES: &[&str] = &[
+    "quadratic",
+    "huber",
+    "logistic",
+    "poisson",
+    "gamma",
+    "squared-hinge",
+];
 
 /// The loss with this name; `huber_delta` matters to `huber` alone.
 pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
@@ -251,6 +321,8 @@ pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
         "quadratic" => Arc::new(Quadratic),
         "huber" => Arc::new(Huber::new(huber_delta)?),
         "logistic" => Arc::new(Logistic),
+        "poisson" => Arc::new(Poisson::default()),
+        "gamma" => Arc::new(Gamma::default()),
         "squared-hinge" => Arc::new(SquaredHinge),
         _ => {
             return Err(Error::Unknown {

@@ -1,10 +1,14 @@
 //! Unchecked inputs in, a valid [`Problem`] or a precise error out.
 
+mod from_moments;
 mod range;
+mod responses;
 mod roles;
 
 use std::sync::Arc;
 
+use super::moments::Moments;
+use super::shapes::check_length;
 use super::twins::{Columns, Twins};
 use super::{Design, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
@@ -34,6 +38,8 @@ use roles::Roles;
 pub struct Builder {
     design: Design,
     response: Vec<f64>,
+    /// In the place of both.
+    moments: Option<Moments>,
     names: Option<Vec<String>>,
     loss: Arc<dyn Loss>,
     ridge: f64,
@@ -60,6 +66,7 @@ impl Builder {
         Self {
             design,
             response,
+            moments: None,
             names: None,
             loss: Arc::new(Quadratic),
             ridge: 1e-3,
@@ -248,7 +255,8 @@ impl Builder {
     }
 
     /// Checks everything.
-    pub fn build(self) -> Result<Problem> {
+    pub fn build(mut self) -> Result<Problem> {
+        let summary = self.take_moments()?;
         let (rows, columns) = (self.design.rows(), self.design.columns());
         if columns == 0 {
             return Err(Error::Empty { what: "columns" });
@@ -276,7 +284,7 @@ impl Builder {
                 .collect()
         };
         let b = kept(&self.response);
-        self.check_labels(&keep)?;
+        responses::check(&*self.loss, &self.response, &keep, self.intercept)?;
         let offset = self.offset.as_deref().map(kept).unwrap_or_default();
         let p = kept(&p);
         let mut design = if keep.iter().all(|keep| *keep) {
@@ -302,7 +310,14 @@ impl Builder {
             l0_factors.push(0.0);
         }
         let (bounds, standardize) = (&mut structure.bounds, self.standardize);
-        let standard = Standard::new(&design, &p, self.intercept, standardize, bounds)?;
+        let standard = Standard::new(
+            &design,
+            &p,
+            self.intercept,
+            standardize,
+            bounds,
+            summary.as_ref(),
+        )?;
         let standard = standard.map(|(standard, own)| {
             design = own;
             Arc::new(standard)
@@ -321,8 +336,30 @@ impl Builder {
 
         let (norms, sizes): (Vec<f64>, Vec<f64>) =
             (0..design.columns()).map(|j| design.norm_above(j)).unzip();
-        let square = range::mean_square(&p, &b, &offset)?;
+        let square = match self.loss.response() {
+            ResponseKind::Real | ResponseKind::Label => range::mean_square(&p, &b, &offset)?,
+            ResponseKind::Count => range::mean_square(&p, &b, &[])?,
+            // Slopes are shares of the responses, whatever their unit.
+            ResponseKind::Positive => 1.0,
+        };
         range::check_columns(&design, &sizes, &ridge, square, &names, &keep)?;
+        let first_intercept = if self.intercept {
+            self.loss.best_constant(&p, &b, &offset).unwrap_or(0.0)
+        } else {
+            0.0
+        };
+        let origin: Vec<f64> = if offset.is_empty() {
+            vec![first_intercept; b.len()]
+        } else {
+            offset.iter().map(|o| o + first_intercept).collect()
+        };
+        let null_value = self.loss.total(&p, &origin, &b);
+        if !null_value.is_finite() {
+            return Err(Error::Overflow {
+                what: "the objective of the null model",
+            });
+        }
+        let usual_curvature = self.loss.usual_curvature(&p, &b);
         let compared = Columns {
             design: &design,
             p: &p,
@@ -331,20 +368,11 @@ impl Builder {
             costs: &structure.costs,
             norms: &norms,
             loss: &*self.loss,
+            usual_curvature,
+            null_value,
             centred: self.intercept,
         };
         let twins = Twins::find(&compared, &selectable, &structure);
-        let origin = if offset.is_empty() {
-            vec![0.0; b.len()]
-        } else {
-            offset.clone()
-        };
-        let null_value = self.loss.total(&p, &origin, &b);
-        if !null_value.is_finite() {
-            return Err(Error::Overflow {
-                what: "the objective of the null model",
-            });
-        }
         let features = selectable.len() + included.len();
         let k = self
             .k
@@ -371,10 +399,17 @@ impl Builder {
             assumed: self.assumed,
             has_intercept: self.intercept,
             null_value,
+            first_intercept,
+            usual_curvature,
             empty_value: Arc::default(),
+            summary: None,
         };
         problem.check_included()?;
         problem.unpenalised = Unpenalised::new(&problem, free)?;
+        if let Some(mut summary) = summary {
+            summary.share = problem.curvature_share(&summary);
+            problem.summary = Some(Arc::new(summary));
+        }
         Ok(problem)
     }
 
@@ -387,52 +422,5 @@ impl Builder {
         let scaled: Vec<f64> = weights.iter().map(|w| w / largest).collect();
         let total: f64 = scaled.iter().sum();
         Ok(scaled.iter().map(|w| w / total).collect())
-    }
-
-    fn check_labels(&self, keep: &[bool]) -> Result<()> {
-        if self.loss.response() == ResponseKind::Real {
-            return Ok(());
-        }
-        let loss = self.loss.name();
-        if let Some(row) = self.response.iter().position(|b| b.abs() != 1.0) {
-            return Err(Error::Label {
-                row: row + 1,
-                value: self.response[row],
-                loss,
-            });
-        }
-        let mut kept = self
-            .response
-            .iter()
-            .zip(keep)
-            .filter_map(|(b, keep)| keep.then_some(*b));
-        let first = kept.next().unwrap_or(1.0);
-        if kept.all(|b| b == first) {
-            return Err(Error::OneClass { label: first, loss });
-        }
-        Ok(())
-    }
-}
-
-fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::Shape {
-        what: what.to_owned(),
-        expected,
-        found,
-    })
-}
-
-fn check_vector(what: &str, values: &[f64], rows: usize) -> Result<()> {
-    check_length(&format!("the {what}"), values.len(), rows)?;
-    match values.iter().position(|v| !v.is_finite()) {
-        None => Ok(()),
-        Some(row) => Err(Error::NotFinite {
-            row: row + 1,
-            column: what.to_owned(),
-            value: values[row],
-        }),
     }
 }

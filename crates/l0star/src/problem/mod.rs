@@ -11,8 +11,11 @@ mod csc;
 mod decision;
 mod design;
 mod moments;
+mod shapes;
 mod standard;
+mod stats;
 mod structure;
+mod summary;
 mod twins;
 mod unpenalised;
 mod verbs;
@@ -24,8 +27,11 @@ pub use decision::Decision;
 pub use design::Design;
 pub(crate) use design::Stored;
 pub use moments::Moments;
+use moments::Summary;
 use standard::Standard;
+pub use stats::ColumnStats;
 pub(crate) use structure::Structure;
+pub(crate) use summary::lowered_by;
 use twins::Twins;
 pub(crate) use unpenalised::Unpenalised;
 
@@ -78,11 +84,18 @@ pub struct Problem {
     pub(crate) k: usize,
     assumed: Option<f64>,
     pub(crate) has_intercept: bool,
-    /// P(0): no better model can be above it, so bounds may assume `P(x) < null_value`.
+    /// P(0), or P of the best constant where the loss gives it: no better model can be above it, so bounds may assume
+    /// `P(x) < null_value`.
     pub(crate) null_value: f64,
+    /// The intercept of that model, where fits begin; 0 unless the loss gives the best constant.
+    pub(crate) first_intercept: f64,
+    /// [`Loss::usual_curvature`] of the rows: that of the loss where it has a bound.
+    pub(crate) usual_curvature: f64,
     /// P of the best model without selectable features, once it was asked for. Problems made from this one share it: what tolerances are relative
     /// to stays that of the problem as it was built.
     pub(crate) empty_value: Arc<OnceLock<f64>>,
+    /// What is known of the rows where only their moments were given.
+    summary: Option<Arc<Summary>>,
 }
 
 impl Problem {
@@ -91,7 +104,16 @@ impl Problem {
         Builder::new(design, response)
     }
 
-    /// Rows of positive weight.
+    /// Starts a problem from the moments of rows: the quadratic loss, without an offset.
+    ///
+    /// Objectives, bounds and models are those of the rows. Bounds are lowered by what the moments and rounding leave open
+    /// ([`Problem::moment_error`]), so that they hold for every data set whose moments are within the stated error of these.
+    pub fn from_moments(moments: Moments) -> Builder {
+        Builder::from_moments(moments)
+    }
+
+    /// Rows of positive weight; of a problem from moments, the few that stand for those of the data
+    /// ([`Problem::observations`]).
     pub fn rows(&self) -> usize {
         self.b.len()
     }
@@ -176,7 +198,7 @@ impl Problem {
     /// Whether bounds will not get far: more features than rows, and ridges that are small beside the curvatures. Such problems
     /// are worth a longer search for models before anything is proved.
     pub(crate) fn has_weak_bounds(&self) -> bool {
-        self.rows() < self.selectable.len() && self.ridge_share() < SMALL_RIDGE
+        self.observations() < self.selectable.len() as u64 && self.ridge_share() < SMALL_RIDGE
     }
 
     /// A ridge, one digit long, with which proofs are far easier than with this one: large enough beside the curvatures for
@@ -198,12 +220,31 @@ impl Problem {
             ridges += self.ridge[*j];
             squares += self.norms[*j].powi(2);
         }
-        ridges * self.rows() as f64 / squares
+        let share = ridges * self.rows() as f64 / squares;
+        if self.is_steep() {
+            share / self.usual_curvature
+        } else {
+            share
+        }
     }
 
     /// The loss.
     pub fn loss(&self) -> &dyn Loss {
         &*self.loss
+    }
+
+    /// Whether the curvature of the loss has no bound.
+    pub(crate) fn is_steep(&self) -> bool {
+        self.loss.smoothness() == f64::INFINITY
+    }
+
+    /// The null model: the intercept where fits begin, if there is one.
+    pub(crate) fn null_model(&self) -> Vec<(usize, f64)> {
+        if self.has_intercept && self.first_intercept != 0.0 {
+            vec![(self.columns(), self.first_intercept)]
+        } else {
+            Vec::new()
+        }
     }
 
     /// Whether an unpenalised intercept is fitted.
@@ -371,28 +412,6 @@ impl Problem {
             }
         }
         problem.checked()
-    }
-
-    /// The standard deviations of some data columns over the rows, by weight; 0 for a constant.
-    ///
-    /// A coefficient times the deviation of its column is comparable across columns of different units: it is how much the
-    /// prediction changes when the column changes by one standard deviation.
-    ///
-    /// ```
-    /// use l0star::{Design, Problem};
-    ///
-    /// let design = Design::dense(3, 2, vec![0.0, 2.0, 4.0, 7.0, 7.0, 7.0])?;
-    /// let problem = Problem::builder(design, vec![1.0, 2.0, 3.0])
-    ///     .weights(vec![1.0, 2.0, 1.0])
-    ///     .k(1)
-    ///     .build()?;
-    /// assert_eq!(problem.deviations(&[1, 0]), [0.0, 2f64.sqrt()]);
-    /// # Ok::<(), l0star::Error>(())
-    /// ```
-    pub fn deviations(&self, columns: &[usize]) -> Vec<f64> {
-        let moments = Moments::of_columns(self.design(), columns.iter().copied(), Some(&self.p));
-        let deviation = |moments: &Moments| if moments.is_constant { 0.0 } else { moments.sd };
-        moments.iter().map(deviation).collect()
     }
 
     /// The responses of the rows of positive weight.

@@ -8,8 +8,10 @@
 //! Columns are moved only where their mean is far larger than their deviation. Any float m_j is exact mathematics; without
 //! it a fit would work with differences of numbers that agree in most of their digits.
 
-use super::{Design, Moments, Problem};
+use super::moments::Summary;
+use super::{ColumnStats, Design, Problem};
 use crate::error::{Error, Result};
+use crate::linalg::double::Double;
 use crate::linalg::rounding::{Doubled, two_product, two_sum};
 
 /// Columns whose mean is this many times their deviation, and more, are centred. Below it the digits that are lost do not
@@ -27,6 +29,8 @@ pub(crate) struct Standard {
     /// The columns that are centred: how far their stored entries are moved, as two doubles, and the scale of the data's own
     /// view.
     moves: Vec<(usize, (f64, f64), f64)>,
+    /// How far the response is moved, as two doubles.
+    response: (f64, f64),
     /// Bounds as they were asked for, of the coefficients of the data.
     bounds: Vec<(f64, f64)>,
 }
@@ -40,15 +44,37 @@ impl Standard {
         has_intercept: bool,
         standardize: bool,
         bounds: &mut [(f64, f64)],
+        summary: Option<&Summary>,
     ) -> Result<Option<(Self, Design)>> {
         if !(has_intercept || standardize) {
             return Ok(None);
         }
-        let moments = Moments::of(data, Some(p));
+        let moments = match summary {
+            // The intercept's column is looked at by nobody.
+            Some(summary) => {
+                let own = summary.stats.iter().copied();
+                let ones = ColumnStats {
+                    mean: 1.0,
+                    sd: 0.0,
+                    is_constant: true,
+                };
+                own.chain([ones]).take(data.columns()).collect()
+            }
+            None => ColumnStats::of(data, Some(p)),
+        };
         let own_columns = data.columns() - usize::from(has_intercept);
         let mut centres: Vec<f64> = (0..data.columns()).map(|j| data.view(j).0).collect();
         let mut moves = Vec::new();
-        for j in (0..own_columns).filter(|_| has_intercept) {
+        let mut response = (0.0, 0.0);
+        if let (Some(summary), true) = (summary, has_intercept) {
+            // Rows that stand for moments are centred, all columns of them.
+            let by = |mean: &Double| (mean.high, mean.low);
+            let means = summary.means[..own_columns].iter().enumerate();
+            moves.extend(means.map(|(j, mean)| (j, by(mean), 1.0)));
+            response = by(&summary.means[own_columns]);
+        }
+        let may_move = has_intercept && summary.is_none();
+        for j in (0..own_columns).filter(|_| may_move) {
             if let Some(centre) = far_centre(data, j, &moments[j]) {
                 let (_, scale) = data.view(j);
                 moves.push((j, two_sum(centre, -centres[j]), scale));
@@ -67,6 +93,7 @@ impl Standard {
             data: data.clone(),
             is_standardized: standardize,
             moves,
+            response,
             bounds: bounds.to_vec(),
             scales,
         };
@@ -86,13 +113,19 @@ impl Standard {
             sum.add_product(rest, *high);
         }
     }
+
+    /// Adds what centring takes off the response.
+    fn add_response(&self, sum: &mut Doubled, sign: f64) {
+        sum.add(sign * self.response.0);
+        sum.add(sign * self.response.1);
+    }
 }
 
 /// Where the stored entries of a column should be centred, if they are far from 0.
 ///
 /// A sparse column is moved only where all its entries are stored and the differences are floats: they are written out.
 /// (One with a share f of zeros has a mean of at most `1/√f` deviations, which does little harm.)
-fn far_centre(data: &Design, j: usize, moments: &Moments) -> Option<f64> {
+fn far_centre(data: &Design, j: usize, moments: &ColumnStats) -> Option<f64> {
     if moments.mean.abs() <= FAR * moments.sd {
         return None;
     }
@@ -113,9 +146,9 @@ fn far_centre(data: &Design, j: usize, moments: &Moments) -> Option<f64> {
 
 /// What columns are divided by: their standard deviations. A constant is divided by its size, so that its unit does not
 /// matter either; where a view has centred it there is only rounding left, which stays as it is. So does the intercept's column.
-fn scales(data: &Design, moments: &[Moments], has_intercept: bool) -> Result<Vec<f64>> {
+fn scales(data: &Design, moments: &[ColumnStats], has_intercept: bool) -> Result<Vec<f64>> {
     let own_columns = data.columns() - usize::from(has_intercept);
-    let scale = |(j, moments): (usize, &Moments)| {
+    let scale = |(j, moments): (usize, &ColumnStats)| {
         let (centre, scale) = data.view(j);
         let rounding = 1e-9 * (centre * scale).abs();
         match moments.is_constant && moments.mean.abs() > rounding {
@@ -191,6 +224,7 @@ impl Problem {
         if let Some(standard) = &self.standard {
             // Of the coefficients as they were rounded: the mean of a prediction suffers one rounding.
             standard.add_moves(|j| coefficients[j], &mut intercept, -1.0);
+            standard.add_response(&mut intercept, 1.0);
         }
         (coefficients, intercept.value())
     }
@@ -211,6 +245,7 @@ impl Problem {
             let mut intercept = Doubled::default();
             intercept.add(of(columns));
             standard.add_moves(of, &mut intercept, 1.0);
+            standard.add_response(&mut intercept, -1.0);
             own.push((columns, intercept.value()));
         }
         own

@@ -11,7 +11,14 @@
 //! ```
 //!
 //! and since `λ x_j²/2 ≤ P`, the objective grows by at most `(2θ + θ²) P` with `θ = |e|_p √(s/λ)`. Copies have θ = 0;
-//! what rounding leaves of a change of units has θ of about 1e-14. Hence the best model without *followers* (the other
+//! what rounding leaves of a change of units has θ of about 1e-14.
+//!
+//! A loss with a log link, `m φ(r)`, is not smooth. There `φ(r + d) = φ(r) + (e^r - 1)d + e^r φ(d)`, `|e^r - 1| ≤ φ + √(2φ)`
+//! and, for `|d| ≤ 1`, `φ(d) ≤ d²`; with `|d| ≤ δ = ε |x_j|`, ε the largest entry of e, M the mean of m, and `P ≤ P(0)`, the
+//! objective grows by at most `(2θ + 4θ² + τ + 2τ²) P`, `θ = ε √(M/λ)`, `τ = ε √(2 P(0)/λ)`. Counts of 0, whose loss is `e^z`,
+//! grow by at most `(δ + δ²)` of themselves.
+//!
+//! Hence the best model without *followers* (the other
 //! members) is within `k (2θ + θ²)` of the best model in which no class is used twice ([`Problem::leading`]).
 //!
 //! A model that uses a class twice has at most k − 1 leaders, and on the leader the coefficient `t = x_i + Σ c_j x_j`, whose
@@ -20,7 +27,7 @@
 
 use std::sync::Arc;
 
-use super::{Design, Moments, Problem, Structure};
+use super::{ColumnStats, Design, Problem, Structure};
 use crate::error::Result;
 use crate::linalg::rounding::U;
 use crate::loss::Loss;
@@ -69,6 +76,10 @@ pub(super) struct Columns<'a> {
     pub costs: &'a [f64],
     pub norms: &'a [f64],
     pub loss: &'a dyn Loss,
+    /// [`Loss::usual_curvature`] of the rows.
+    pub usual_curvature: f64,
+    /// No model worth having is above it.
+    pub null_value: f64,
     pub centred: bool,
 }
 
@@ -84,7 +95,7 @@ impl Twins {
         let is_alone = |j: &usize| {
             structure.members[*j].len() == 1 && structure.ancestors[*j].is_empty() && !is_needed[*j]
         };
-        let moments = Moments::of(design, Some(p));
+        let moments = ColumnStats::of(design, Some(p));
         // The same pseudorandom numbers for every column, which add up to 0 where a constant does not count.
         let mut weights: Vec<f64> = (0..p.len() as u64).map(noise).collect();
         let shift: f64 = if centred {
@@ -201,8 +212,13 @@ impl Columns<'_> {
         let rounding = 5.0 * U * (self.norms[leader] + self.norms[column]);
         let largest = self.p.iter().copied().fold(0.0, f64::max).sqrt();
         let error = square.sqrt() * (1.0 + 1e-6) + largest * rounding;
-        let theta = error * (self.loss.smoothness() / self.ridge[leader]).sqrt();
-        let loss = theta * (2.0 + theta);
+        let loss = if self.loss.has_log_link() {
+            let widest = errors.iter().map(|e| (e - shift).abs()).fold(0.0, f64::max);
+            self.steep_loss(widest * (1.0 + 1e-6) + rounding, self.ridge[leader])
+        } else {
+            let theta = error * (self.loss.smoothness() / self.ridge[leader]).sqrt();
+            theta * (2.0 + theta)
+        };
         // NaN is no twin.
         (loss <= CLOSE).then_some(Follower {
             column,
@@ -210,6 +226,18 @@ impl Columns<'_> {
             loss,
             is_equal: size == 1.0 && (low, high) == (least, most),
         })
+    }
+}
+
+impl Columns<'_> {
+    /// How much a model can lose, relatively, when its predictions change by at most `error` per unit of a coefficient of this
+    /// ridge, under a loss with a log link (`θ`, `τ` in the head of this file).
+    fn steep_loss(&self, error: f64, ridge: f64) -> f64 {
+        let weight: f64 = self.p.iter().sum();
+        let mass = 1.01 * weight * self.usual_curvature;
+        let theta = error * (mass / ridge).sqrt();
+        let tau = error * (2.0 * 1.01 * self.null_value / ridge).sqrt();
+        2.0 * theta + 4.0 * theta * theta + tau + 2.0 * tau * tau
     }
 }
 
@@ -261,10 +289,12 @@ impl Problem {
                     costs: self.structure.as_ref().map_or(&[], |s| &s.costs),
                     norms: &self.norms,
                     loss: &*self.loss,
+                    usual_curvature: self.usual_curvature,
+                    null_value: self.null_value,
                     centred: self.has_intercept,
                 };
                 let moments =
-                    Moments::of_columns(&self.design, members.iter().copied(), Some(&self.p));
+                    ColumnStats::of_columns(&self.design, members.iter().copied(), Some(&self.p));
                 let sizes = moments.iter().map(|own| own.frame(self.has_intercept).1);
                 left.classify(members.iter().copied().zip(sizes).collect(), &columns);
                 continue;

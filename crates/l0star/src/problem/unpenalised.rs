@@ -39,7 +39,7 @@ impl Unpenalised {
         }
         let loss = &*problem.loss;
         let ones = problem.has_intercept && columns.len() == 1;
-        if loss.response() == ResponseKind::Label && !ones {
+        if loss.response() != ResponseKind::Real && !ones {
             return Err(Error::Unpenalised {
                 column: problem.names[columns[0]].clone(),
                 loss: loss.name(),
@@ -125,8 +125,9 @@ impl Unpenalised {
             return;
         }
         match problem.loss.response() {
-            ResponseKind::Label => balance_signs(&problem.p, alpha),
             ResponseKind::Real => self.shift_into_subspace(problem, alpha),
+            // The domain has 0 in it, and may end there.
+            _ => balance_signs(&problem.p, alpha),
         }
         if self.ones {
             touch_up(problem, alpha);
@@ -326,26 +327,26 @@ fn penalised_reach(problem: &Problem, reference: f64, mean: impl Fn(usize) -> f6
 /// A bound of the intercept of any x with `P(x) ≤ reference`.
 ///
 /// Real responses: `|mean residual| ≤ reach`, so `|x_0| ≤ reach + |b̄ - ō| + |ā| r`. Labels: the mean margin of each
-/// class is at least `-reach(reference/π)`, which bounds x_0 from below (class 1) and from above (class −1).
+/// class is at least `-reach(reference/π)`, which bounds x_0 from below (class 1) and from above (class −1). Other responses: as
+/// real ones, with rows weighted by the masses and the centres for the responses ([`crate::loss::Loss::anchor`]).
 fn intercept_box(problem: &Problem, reference: f64) -> f64 {
     let classes: &[Option<f64>] = match problem.loss.response() {
-        ResponseKind::Real => &[None],
         ResponseKind::Label => &[Some(-1.0), Some(1.0)],
+        _ => &[None],
     };
+    let anchors: Vec<(f64, f64)> = problem.b.iter().map(|b| problem.loss.anchor(*b)).collect();
+    let mass = |i: usize| problem.p[i] * anchors[i].0;
     let mut size: f64 = 0.0;
     for class in classes {
         let member = |i: usize| class.is_none_or(|label| problem.b[i] == label);
-        let share: f64 = (0..problem.rows())
-            .filter(|i| member(*i))
-            .map(|i| problem.p[i])
-            .sum();
+        let share: f64 = (0..problem.rows()).filter(|i| member(*i)).map(mass).sum();
         let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
             let rows = (0..problem.rows()).filter(|i| member(*i));
-            rows.map(|i| problem.p[i] * value(i)).sum::<f64>().abs() / share
+            rows.map(|i| mass(i) * value(i)).sum::<f64>().abs() / share
         };
         let offset = mean(&|i| problem.offset.get(i).copied().unwrap_or(0.0));
         let response = if class.is_none() {
-            mean(&|i| problem.b[i])
+            mean(&|i| anchors[i].1)
         } else {
             0.0
         };
@@ -353,7 +354,7 @@ fn intercept_box(problem: &Problem, reference: f64) -> f64 {
         let slack =
             |value: &dyn Fn(usize) -> f64| gamma(problem.rows() + 4) * mean(&|i| value(i).abs());
         let weights: Vec<f64> = (0..problem.rows())
-            .map(|i| if member(i) { problem.p[i] } else { 0.0 })
+            .map(|i| if member(i) { mass(i) } else { 0.0 })
             .collect();
         let column = |j: usize| {
             let sum = problem.design.dot(j, &weights).abs();
@@ -365,7 +366,7 @@ fn intercept_box(problem: &Problem, reference: f64) -> f64 {
             + offset
             + slack(&|i| problem.offset.get(i).copied().unwrap_or(0.0))
             + response
-            + slack(&|i| problem.b[i])
+            + slack(&|i| anchors[i].1)
             + penalised_reach(problem, reference, column);
         size = size.max(bound);
     }

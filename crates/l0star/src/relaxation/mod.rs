@@ -295,6 +295,13 @@ pub(crate) fn largest_model(
     support
 }
 
+/// Collects what a filter lets through, with room for all from the beginning.
+pub(crate) fn gather<T>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::with_capacity(items.size_hint().1.unwrap_or(0));
+    all.extend(items);
+    all
+}
+
 /// The column of largest score; the first of them in a tie.
 pub(crate) fn largest_one(columns: &[usize], score: impl Fn(usize) -> f64) -> usize {
     let order = |i: &usize, j: &usize| score(*i).total_cmp(&score(*j)).then(j.cmp(i));
@@ -303,7 +310,7 @@ pub(crate) fn largest_one(columns: &[usize], score: impl Fn(usize) -> f64) -> us
 
 /// The `k` columns of largest score, zero scores left out, in column order.
 pub(crate) fn largest(columns: impl Iterator<Item = (usize, f64)>, k: usize) -> Vec<usize> {
-    let mut scored: Vec<(usize, f64)> = columns.filter(|(_, score)| *score > 0.0).collect();
+    let mut scored = gather(columns.filter(|(_, score)| *score > 0.0));
     let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     if scored.len() > k {
         if k == 0 {

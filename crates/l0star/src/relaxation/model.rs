@@ -33,6 +33,11 @@ pub(crate) trait Model {
 
     /// The largest eigenvalue of `∇²f`, roughly: step lengths only, and asked for only where Newton steps fail.
     fn largest_curvature(&self) -> f64;
+
+    /// Whether that is only the largest one at the point evaluated last: steps may be too long for it.
+    fn is_steep(&self) -> bool {
+        false
+    }
 }
 
 /// What decides when a node is solved well enough.

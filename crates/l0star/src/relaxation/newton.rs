@@ -25,6 +25,8 @@ pub(crate) use priced::whole_from;
 use priced::{Level, Pieces, shared_norm};
 
 const MAX_ROUNDS: usize = 200;
+/// What is left of the length of a first-order step that led upwards, where no bound of the curvature is known.
+const SHORTER: f64 = 0.25;
 
 /// The solver, with its buffers.
 #[derive(Debug, Clone, Default)]
@@ -314,7 +316,7 @@ impl Newton {
         steps: usize,
         limits: &Limits,
     ) -> Value {
-        let t = 1.0 / model.largest_curvature();
+        let mut t = 1.0 / model.largest_curvature();
         let mut value = value;
         let mut weight: f64 = 1.0;
         self.momentum.clone_from(&self.x);
@@ -347,10 +349,16 @@ impl Newton {
             let after = self.evaluate(model, sets);
             if after.primal > value.primal {
                 weight = 1.0;
-                if last {
+                if last || model.is_steep() {
+                    t *= SHORTER;
+                    self.momentum.clone_from(&self.before);
                     std::mem::swap(&mut self.x, &mut self.before);
                     self.collect(sets);
-                    return self.evaluate(model, sets);
+                    let back = self.evaluate(model, sets);
+                    if last {
+                        return back;
+                    }
+                    continue;
                 }
             } else {
                 weight = next;

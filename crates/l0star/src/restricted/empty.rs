@@ -22,11 +22,17 @@ impl Problem {
     /// P(0): the objective of the best model without selectable features, always-in columns and the intercept fitted.
     ///
     /// Tolerances are relative to it where the objective itself is far smaller. It is an evaluation, not a bound. Where the
-    /// empty model fits the response up to rounding, the objective without any coefficient takes its place.
+    /// empty model fits the response up to rounding, the objective without any coefficient takes its place, and for a loss with
+    /// a log link the mean of what rows weigh, which is that of the counts: so much has a loss of relative errors about 1.
     pub fn empty_objective(&self) -> f64 {
         let empty = self.empty_value();
-        if empty <= PERFECT * self.null_value {
-            return self.null_value;
+        let whole = if self.loss.has_log_link() {
+            self.null_value.max(self.usual_curvature)
+        } else {
+            self.null_value
+        };
+        if empty <= PERFECT * whole {
+            return whole;
         }
         empty
     }
@@ -120,7 +126,7 @@ impl Evaluation {
             let curvature = if curvature > 0.0 || slope.high == 0.0 {
                 curvature
             } else {
-                loss.smoothness()
+                problem.usual_curvature
             };
             slopes.push(slope * Double::from(*p));
             curvatures.push(Double::from(curvature) * Double::from(*p));

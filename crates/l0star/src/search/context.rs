@@ -295,6 +295,7 @@ impl<'p> Context<'p> {
                 listed: self.incumbents.proved(),
                 objective: self.incumbents.best(),
                 empty_objective: self.problem.empty_objective(),
+                error: self.problem.moment_error(),
             };
             self.reporter.tell(news, &standing);
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::event::{Event, News, Observer, Phase};
+use crate::problem::lowered_by;
 
 /// How long a run is silent when nothing happens, in seconds.
 pub(super) const TICK: f64 = 0.1;
@@ -18,6 +19,8 @@ pub(super) struct Standing {
     pub listed: f64,
     pub objective: f64,
     pub empty_objective: f64,
+    /// What bounds are lowered by when they are told ([`Problem::moment_error`](crate::Problem::moment_error)).
+    pub error: f64,
 }
 
 /// What an observer was told last.
@@ -115,7 +118,7 @@ impl<'p> Reporter<'p> {
             nodes: self.told.nodes,
             open: self.told.open,
             // The bound of a list's search is about what is not in the list.
-            lower_bound: lower_bound.min(standing.listed),
+            lower_bound: lowered_by(lower_bound.min(standing.listed), standing.error),
             objective: standing.objective,
             empty_objective: standing.empty_objective,
             features_left,

@@ -5,7 +5,7 @@ pub mod priced;
 pub mod stopped;
 
 use l0star::problem::Builder;
-use l0star::{Design, Error, Problem, loss};
+use l0star::{Design, Error, Method, Problem, loss};
 
 /// SplitMix64: enough randomness for tests, the same everywhere.
 pub struct Random(u64);
@@ -124,6 +124,11 @@ pub fn compress(columns: &[Vec<f64>], keep: impl Fn(&mut Random) -> bool) -> Des
 /// What rounding may add to the objective that brute force finds: relative, and the square of the rounding of a perfect fit.
 pub fn rounding(problem: &Problem, objective: f64) -> f64 {
     1e-13 * objective + 1e-26 * problem.objective(&[])
+}
+
+/// Whether a method can solve a problem: the paper's is for losses of bounded curvature.
+pub fn suits(problem: &Problem, method: Method) -> bool {
+    method != Method::Paper || problem.loss().smoothness() < f64::INFINITY
 }
 
 /// How far the objectives of two proved optima may be apart.
@@ -255,6 +260,13 @@ fn draft_with(
     let delta = [0.1, 1.0, 10.0][random.below(3)];
     let ridge = 10f64.powf(-5.0 * random.uniform());
     let intercept = random.chance(0.4);
+    if loss == "poisson" || loss == "gamma" {
+        let random = &mut Random::new(seed ^ 0x3C6E_F372_FE94_F82B);
+        amounts(&mut b, loss, intercept, random);
+    }
+    if loss == "poisson" && !intercept && Random::new(seed ^ 0x510E).chance(0.05) {
+        b.fill(0.0);
+    }
     if thin {
         let mut random = Random::new(seed ^ 0x8EBC_6AF0_9C88_C6E3);
         for column in &mut columns {
@@ -319,6 +331,40 @@ fn draft_with(
         k,
         always,
         excluded,
+    }
+}
+
+/// Responses of moderate size with these logarithms, for a loss with a log link; nothing changes for another.
+pub fn log_linked(b: &mut [f64], loss: &str) {
+    for b in b.iter_mut() {
+        match loss {
+            "poisson" => *b = (2.0 * b.clamp(-3.0, 3.0).exp()).floor(),
+            "gamma" => *b = b.clamp(-3.0, 3.0).exp(),
+            _ => return,
+        }
+    }
+    b[0] = b[0].max(1.0);
+}
+
+/// Counts or amounts with these logarithms, roughly; many counts of 0, fractions, huge and tiny ones. Amounts of any unit need an
+/// intercept.
+pub fn amounts(b: &mut [f64], loss: &str, intercept: bool, random: &mut Random) {
+    let whole = random.chance(0.7);
+    let unit = match random.below(10) {
+        0 if loss == "poisson" => 1e5,
+        1 if loss == "poisson" => 1e-3,
+        0..4 if loss == "gamma" && intercept => [1e-150, 1e-3, 1e12, 1e40][random.below(4)],
+        _ => 1.0,
+    };
+    for b in b.iter_mut() {
+        *b = b.clamp(-5.0, 5.0).exp() * unit;
+        if loss == "poisson" && whole {
+            *b = b.floor();
+        }
+    }
+    // With an intercept some count has to be there.
+    if b[0] == 0.0 {
+        b[0] = 1.0;
     }
 }
 
@@ -540,6 +586,9 @@ pub fn hard_draft(name: &str) -> Builder {
         .collect();
     if labels {
         b.iter_mut().for_each(|b| *b = b.signum());
+    } else if matches!(name, "poisson" | "gamma") {
+        b.iter_mut().for_each(|b| *b *= 0.3);
+        log_linked(&mut b, name);
     }
     let design = Design::dense(n, d, columns.concat()).unwrap();
     Problem::builder(design, b)

@@ -38,6 +38,7 @@ impl Case {
         let loss = loss::NAMES[seed as usize % loss::NAMES.len()];
         let random = &mut Random::new(seed ^ 0x6A09_E667_F3BC_C908);
         let labels = matches!(loss, "logistic" | "squared-hinge");
+        let has_log_link = matches!(loss, "poisson" | "gamma");
         let is_mild = random.chance(0.25);
         let (n, d) = (2 + random.below(11), 1 + random.below(6));
         let intercept = random.chance(0.5);
@@ -54,6 +55,15 @@ impl Case {
                 .iter_mut()
                 .for_each(|b| *b = if *b > middle { 1.0 } else { -1.0 });
             (response[0], response[1]) = (1.0, -1.0);
+        } else if has_log_link {
+            let unit = match random.below(4) {
+                _ if is_mild => 1.0,
+                0 if loss == "gamma" => power(random, -150.0, 100.0),
+                0 => power(random, -20.0, 20.0),
+                1 => 1e12,
+                _ => 1.0,
+            };
+            amounts(random, loss, unit, &mut response);
         } else if !is_mild && random.chance(0.4) {
             let most = [20.0, 100.0, 300.0][random.below(3)];
             unit = power(random, -most, most);
@@ -61,9 +71,9 @@ impl Case {
         }
         let mut sizes = vec![1.0; d];
         if !is_mild {
-            // The enclosures of the logistic loss have digits for so much, and no more.
+            // The enclosures of the smooth losses have digits for so much, and no more.
             let most = match loss {
-                "logistic" => [3.0, 8.0, 15.0][random.below(3)],
+                "logistic" | "poisson" | "gamma" => [3.0, 8.0, 15.0][random.below(3)],
                 _ => [3.0, 30.0, 300.0][random.below(3)],
             };
             stretch(random, &mut columns, &mut sizes, most);
@@ -80,7 +90,11 @@ impl Case {
         let delta = [0.01, 0.1, 1.0][random.below(3)] * unit;
         let offset = random.chance(0.2);
         let offset = offset.then(|| (0..n).map(|_| unit * random.normal()).collect());
-        let square = if labels { 1.0 } else { unit * unit };
+        let square = match (labels, loss) {
+            (false, "poisson") => response.iter().sum::<f64>().max(1e-300) / n as f64,
+            (false, _) if !has_log_link => unit * unit,
+            _ => 1.0,
+        };
         let mut case = Self {
             loss,
             // An extreme unit may leave the range: then the loss itself is refused.
@@ -92,7 +106,13 @@ impl Case {
             standardize: random.chance(0.4),
             is_sparse: random.chance(0.2),
             is_mild,
-            rules: rules(random, d, if labels { 2 } else { 3 }, unit, &sizes),
+            rules: rules(
+                random,
+                d,
+                if labels || has_log_link { 2 } else { 3 },
+                unit,
+                &sizes,
+            ),
             columns,
             response,
             prices: Prices::default(),
@@ -254,6 +274,8 @@ impl Case {
             "quadratic" => Loss::Quadratic,
             "huber" => Loss::Huber(self.delta),
             "squared-hinge" => Loss::SquaredHinge,
+            "poisson" => Loss::Poisson,
+            "gamma" => Loss::Gamma,
             _ => Loss::Logistic,
         };
         l0star_oracle::Problem::new(loss, &rows, columns)
@@ -312,6 +334,21 @@ fn response(random: &mut Random, columns: &[Vec<f64>]) -> Vec<f64> {
         if whole { value.round() } else { value }
     };
     (0..columns[0].len()).map(one).collect()
+}
+
+/// Counts or amounts with these logarithms, in some unit; counts are whole more often than not, and may all be 0.
+fn amounts(random: &mut Random, loss: &str, unit: f64, response: &mut [f64]) {
+    let is_whole = random.chance(0.7);
+    let all_zero = loss == "poisson" && random.chance(0.03);
+    for b in response.iter_mut() {
+        *b = unit * b.clamp(-6.0, 6.0).exp();
+        if loss == "poisson" && is_whole {
+            *b = b.floor();
+        }
+        if all_zero {
+            *b = 0.0;
+        }
+    }
 }
 
 /// Columns in units of their own.

@@ -6,11 +6,12 @@
 
 use crate::error::{Error, Result};
 use crate::problem::Design;
+use crate::problem::shapes::check_vector;
 
 /// Entries as they are stored: their squares, and their products with the response, are finite.
 const LARGEST_ENTRY: f64 = 1e145;
 /// Responses and offsets.
-const LARGEST_RESPONSE: f64 = 1e120;
+pub(super) const LARGEST_RESPONSE: f64 = 1e120;
 /// The mean square of the response; rounding errors, squared, are far smaller.
 const LEAST_SQUARE: f64 = 1e-220;
 /// `|a_j|²/λ_j`.
@@ -42,7 +43,7 @@ pub(super) fn check_entries(design: &Design, names: &[String]) -> Result<()> {
 
 /// Refuses a response or an offset (`what`) with entries that are not finite or too large.
 pub(super) fn check_rows(what: &str, values: &[f64], rows: usize) -> Result<()> {
-    super::check_vector(what, values, rows)?;
+    check_vector(what, values, rows)?;
     let is_large = |v: &f64| v.abs() > LARGEST_RESPONSE;
     values.iter().position(is_large).map_or(Ok(()), |row| {
         Err(Error::TooLarge {
@@ -55,7 +56,7 @@ pub(super) fn check_rows(what: &str, values: &[f64], rows: usize) -> Result<()> 
 
 /// Refuses weights that are negative, all zero, or too far apart; gives the largest.
 pub(super) fn check_weights(weights: &[f64], rows: usize) -> Result<f64> {
-    super::check_vector("weights", weights, rows)?;
+    check_vector("weights", weights, rows)?;
     if let Some(row) = weights.iter().position(|w| *w < 0.0) {
         return Err(Error::NegativeWeight {
             row: row + 1,

@@ -46,7 +46,7 @@ pub(in crate::relaxation) struct Work {
     pub frame: LiftTerms,
     pub point: DualPoint,
     pub scratch: Vec<f64>,
-    /// `max p s ‖A‖²` in scaled coordinates, its mean diagonal.
+    /// `max p s ‖A‖²` in scaled coordinates, its mean diagonal. Without a bound s of the curvature the first is `‖A‖²`.
     lipschitz: f64,
     mean: f64,
     smooth: f64,
@@ -67,6 +67,23 @@ pub(in crate::relaxation) struct LiftTerms {
     /// At the point evaluated last: the sizes of what was added up, `Σ p |value terms|` and `|p slope terms|₂`.
     values: f64,
     slopes: f64,
+    /// The rounding of slopes that is not relative to themselves.
+    noise: f64,
+}
+
+/// `(½Σ p s e², |p s|₂ e)` for predictions within e of where they are, s the largest curvatures there.
+fn moved_by(problem: &Problem, z: &[f64], e: f64, weights: f64) -> (f64, f64) {
+    let smoothness = problem.loss.smoothness();
+    if smoothness < f64::INFINITY {
+        return (0.5 * smoothness * e * e, smoothness * e * weights);
+    }
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for ((p, z), b) in problem.p.iter().zip(z).zip(&problem.b) {
+        let bent = p * problem.loss.most_curvature(z - e, z + e, *b);
+        sum += bent;
+        squares += bent * bent;
+    }
+    (0.5 * sum * e * e, squares.sqrt() * e)
 }
 
 impl Work {
@@ -83,7 +100,11 @@ impl Work {
             .map(|j| problem.ridge[*j])
             .fold(f64::INFINITY, f64::min);
         let heaviest = problem.p.iter().copied().fold(0.0, f64::max);
-        let unit = heaviest * problem.loss.smoothness();
+        let unit = if problem.is_steep() {
+            1.0
+        } else {
+            heaviest * problem.loss.smoothness()
+        };
         let unpenalised: f64 = problem
             .unpenalised
             .columns()
@@ -96,7 +117,7 @@ impl Work {
             .iter()
             .map(|j| problem.norms[*j].powi(2) / problem.ridge[*j])
             .sum();
-        let mean = problem.p.iter().sum::<f64>() / n as f64 * problem.loss.smoothness();
+        let mean = problem.p.iter().sum::<f64>() / n as f64 * problem.usual_curvature;
         Self {
             mu: vec![0.0; scale.len()],
             pulled: vec![0.0; scale.len()],
@@ -158,6 +179,12 @@ impl Work {
         }
         let mut total = loss.total(p, &self.clamped, b);
         self.frame.values = total;
+        let is_steep = problem.is_steep();
+        if is_steep && !moved {
+            let (values, slopes) = loss.noises(p, &self.clamped, b);
+            self.frame.values += values;
+            self.frame.noise = slopes;
+        }
         if outside {
             for (i, (end, z)) in self.clamped.iter().zip(z).enumerate() {
                 let way = z - end;
@@ -166,6 +193,9 @@ impl Work {
                     let curve = 0.5 * loss.curvature(*end, b[i]) * way * way;
                     total += p[i] * (slope + curve);
                     self.frame.values += p[i] * (slope.abs() + curve);
+                    if is_steep {
+                        self.frame.values += p[i] * loss.curvature(*end, b[i]) * way.abs();
+                    }
                 }
             }
         }
@@ -185,7 +215,21 @@ impl Work {
             }
         }
         problem.weigh(&self.alpha, &mut self.beta);
-        self.frame.slopes = kernels::norm(&self.beta) + grown;
+        self.frame.slopes = kernels::norm(&self.beta) + grown + self.frame.noise;
+    }
+}
+
+impl RowModel<'_> {
+    /// The largest `p l''` at the point evaluated last.
+    fn sharpest(&self) -> f64 {
+        let (problem, work) = (self.problem, &*self.work);
+        let z = match work.lift {
+            None => &work.z,
+            Some(_) => &work.clamped,
+        };
+        let rows = problem.p.iter().zip(z).zip(&problem.b);
+        let bends = rows.map(|((p, z), b)| p * problem.loss.curvature(*z, *b));
+        bends.fold(1e-300, f64::max)
     }
 }
 
@@ -321,7 +365,7 @@ impl Model for RowModel<'_> {
         if work.lift.is_none() {
             return;
         }
-        let smoothness = problem.loss.smoothness();
+        let (curved, turned) = moved_by(problem, &work.clamped, e, work.frame.weights);
         let slopes: f64 = work.beta.iter().map(|beta| beta.abs()).sum();
         let (mut length, mut pull, mut lifted, mut most) = (0.0, 0.0, 0.0, 0.0_f64);
         for j in support {
@@ -333,11 +377,9 @@ impl Model for RowModel<'_> {
         let steepest = sets.inside.iter().chain(&sets.free);
         let steepest = steepest.fold(0.0, |m: f64, j| m.max(u[*j].abs()));
         let frame = &mut work.frame;
-        let value = slopes * e
-            + 0.5 * smoothness * e * e
-            + gamma(n + 24) * frame.values
-            + gamma(p + 8) * 0.5 * lifted;
-        let rows = gamma(n + 24) * frame.slopes + smoothness * e * frame.weights;
+        let value =
+            slopes * e + curved + gamma(n + 24) * frame.values + gamma(p + 8) * 0.5 * lifted;
+        let rows = gamma(n + 24) * frame.slopes + turned;
         let slope = frame.steepest * rows + gamma(8) * most + gamma(4) * steepest;
         let inside: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
         let squares: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
@@ -375,6 +417,14 @@ impl Model for RowModel<'_> {
     }
 
     fn largest_curvature(&self) -> f64 {
-        self.work.lipschitz
+        if self.problem.is_steep() {
+            self.work.lipschitz * self.sharpest()
+        } else {
+            self.work.lipschitz
+        }
+    }
+
+    fn is_steep(&self) -> bool {
+        self.problem.is_steep()
     }
 }

@@ -65,13 +65,14 @@ impl<'a> Centre<'a> {
         for i in 0..n {
             let b = problem.b[i];
             let touch = loss.conjugate_slope(alpha[i], b);
-            let size = loss.span() + touch.abs() + b.abs();
+            let size = loss.span() + touch.abs() + loss.anchor(b).1.abs();
             let error = (touch - z[i]).abs() + error + 1e-14 * size;
             tangent[i] = touch;
             centre.idle[i] = error > 1e-3 * size || loss.secant(touch, b, 2.0 * error) <= 0.0;
             if !centre.idle[i] {
                 centre.errors[i] = error;
-                centre.eta += problem.p[i] * 0.5 * loss.smoothness() * error * error;
+                let most = loss.most_curvature(touch - error, touch + error, b);
+                centre.eta += problem.p[i] * 0.5 * most * error * error;
             }
         }
         centre

@@ -46,7 +46,11 @@ fn problem(seed: u64, word: &str, structured: bool) -> Problem {
         .collect();
     let labels = word != "huber";
     let response = |(i, s): (usize, &f64)| {
-        if labels {
+        if word == "poisson" {
+            (2.0 * s.clamp(-4.0, 4.0).exp() + 0.3).floor()
+        } else if word == "gamma" {
+            s.clamp(-4.0, 4.0).exp()
+        } else if labels {
             f64::from(2 * i8::from(*s > 0.2 * ((i * 7) % 5) as f64) - 1)
         } else {
             *s + if i % 9 == 0 { 4.0 } else { 0.3 }
@@ -103,8 +107,11 @@ pub(in crate::relaxation) fn better_models_are_held<R: Lifting>(
     relaxation: impl Fn(&Problem) -> R,
 ) {
     let (mut lifts, mut again, mut fewer) = (0, 0, 0);
-    for seed in 0..1200 {
-        let word = ["logistic", "huber", "squared-hinge"][seed as usize % 3];
+    for seed in 0..1800 {
+        let word = match seed {
+            0..1200 => ["logistic", "huber", "squared-hinge"][seed as usize % 3],
+            _ => ["poisson", "gamma"][(seed as usize / 2) % 2],
+        };
         let problem = problem(seed, word, structured);
         let mut models = models(&problem);
         let mut values: Vec<f64> = models.iter().map(|(_, value, _)| *value).collect();

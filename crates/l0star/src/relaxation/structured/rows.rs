@@ -32,7 +32,7 @@ pub(crate) struct Rows {
     /// The coordinates at hand, and those without a lift.
     shape: Arc<Shape>,
     plain: Arc<Shape>,
-    /// `s Σ p a_ij²`, s the smoothness of the loss.
+    /// `s Σ p a_ij²`, s the usual curvature of the loss: where it has a bound, that.
     squares: Arc<Vec<f64>>,
     /// The lift at hand is in here.
     work: Work,
@@ -61,7 +61,7 @@ impl Rows {
         let unpenalised = problem.unpenalised.columns().iter().copied();
         for j in problem.ridged().into_iter().chain(unpenalised) {
             problem.design.weigh_column(j, &problem.p, &mut weighted);
-            squares[j] = problem.loss.smoothness() * problem.design.dot(j, &weighted);
+            squares[j] = problem.usual_curvature * problem.design.dot(j, &weighted);
         }
         let curvature = squares.iter().zip(&scale).map(|(c, s)| c / (s * s));
         let curvature = curvature.collect();
@@ -73,7 +73,7 @@ impl Rows {
             work: Work::new(problem, limits),
             mechanisms,
             limits: limits.clone(),
-            unpenalised: vec![0.0; problem.unpenalised.columns().len()],
+            unpenalised: vec![problem.first_intercept; problem.unpenalised.columns().len()],
             z: vec![0.0; n],
             alpha: vec![0.0; n],
             beta: vec![0.0; n],
@@ -99,7 +99,13 @@ impl Rows {
                     let j = *j as usize;
                     let square = problem.ridge[j] + mu;
                     scale[j] = square.sqrt();
-                    curvature[j] = (self.squares[j] - mu).max(0.0) / square;
+                    // What is usual may be less than what a region has.
+                    let whole = if problem.is_steep() {
+                        self.squares[j].max(2.0 * mu)
+                    } else {
+                        self.squares[j]
+                    };
+                    curvature[j] = (whole - mu).max(0.0) / square;
                 }
                 let columns = 0..scale.len();
                 Arc::new(Shape::new(problem, columns, scale, curvature))
@@ -117,7 +123,7 @@ impl Rows {
     }
 
     /// Moves the unpenalised coefficients to where L is least; returns L. Newton's method, and where that does not help a
-    /// step for the largest curvature that the loss can have.
+    /// step for the largest curvature that the loss can have, or for its usual one.
     fn settle(&mut self, problem: &Problem) -> f64 {
         let columns = problem.unpenalised.columns();
         let unpenalised = columns
@@ -153,8 +159,8 @@ impl Rows {
                     factor.solve(&mut step);
                 } else {
                     problem.unpenalised.solve(&mut step);
-                    let smoothness = loss.smoothness();
-                    step.iter_mut().for_each(|s| *s /= smoothness);
+                    let curvature = problem.usual_curvature;
+                    step.iter_mut().for_each(|s| *s /= curvature);
                 }
                 let back = columns.iter().copied().zip(step.iter().map(|s| -s));
                 design.add_columns(back, &mut self.z);

@@ -56,6 +56,8 @@ impl Context<'_> {
             |best| best.coefficients.clone(),
         );
         let support = used(self.problem, &coefficients);
+        // What is proved of a problem from moments is said of the rows that they are of.
+        let proved = |bound: Certified| self.problem.of_rows(bound.value());
         let mut proved_list = true;
         let (mut rest_bound, mut bound) = (None, bound);
         if incumbents.wants_list() {
@@ -68,19 +70,19 @@ impl Context<'_> {
                 .into_iter()
                 .chain(pool.evidence())
                 .reduce(Certified::weaker);
-            rest_bound = rest.map(Certified::value).filter(|_| !pool.is_everything());
+            rest_bound = rest.map(proved).filter(|_| !pool.is_everything());
             let promise = pool.promise();
             let room = |objective: f64| PROMISE * incumbents.scale_of(objective);
             // A set that the search has not come to by itself is among what the bound of the rest is about.
             let is_proved = |entry: &Entry| {
                 let (objective, proof) = (entry.model.fit.objective, entry.evidence.or(rest));
-                proof.is_some_and(|proof| objective - proof.value() <= room(objective))
+                proof.is_some_and(|proof| objective - proved(proof) <= room(objective))
             };
             proved_list = rest_bound.is_none_or(|rest| rest >= promise - room(promise))
                 && listed.iter().all(is_proved);
         }
         drop(pool);
-        let lower_bound = bound.map(|bound| bound.value().min(objective));
+        let lower_bound = bound.map(|bound| proved(bound).min(objective));
         if !incumbents.wants_list() && settings.top.is_some() && count_subsets(self.problem) > 1 {
             // What holds for the best model holds for all others.
             rest_bound = lower_bound;

@@ -43,7 +43,7 @@ impl Expanded {
                 context.try_support(&set);
                 let proved = context.certify_last();
                 if set == features {
-                    low = below(proved.value());
+                    low = below(whole.of_rows(proved.value()));
                 }
                 context.record_bound(&set, proved);
                 room -= 1;

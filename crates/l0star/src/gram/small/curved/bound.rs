@@ -44,13 +44,14 @@ pub(super) struct Products {
 /// What the rounding of a bound is relative to.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
-    /// `Σ p l(z)`.
+    /// `Σ p l(z)`, and what the rounding of it is relative to beyond itself.
     pub(super) loss: f64,
+    pub(super) noise: f64,
     /// `√(Σ p α²)`, rounded up.
     pub(super) slopes: f64,
     /// The root of the largest w, rounded up.
     pub(super) steepest: f64,
-    /// `√(Σ p o²)` of the offsets, rounded up.
+    /// `√(Σ p o²)` of the offsets, rounded up; one more where slopes belong to predictions only up to rounding.
     pub(super) offsets: f64,
 }
 
@@ -76,7 +77,7 @@ impl Products {
         let way: f64 = (0..q).map(|a| d[a].abs() * self.k[a][a].sqrt()).sum();
         let sizes = &self.sizes;
         let total = sizes.slopes + sizes.steepest * way;
-        let (mut value, mut size) = (sizes.loss, sizes.loss);
+        let (mut value, mut size) = (sizes.loss, sizes.loss + sizes.noise);
         let mut reach = sizes.offsets;
         for a in 0..q {
             let product: f64 = (0..q).map(|b| self.k[a][b] * d[b]).sum();

@@ -21,6 +21,8 @@ pub(crate) struct Data<'p> {
     pub(super) fixed: Vec<usize>,
     pub(super) offsets: f64,
     pub(super) omega: f64,
+    /// Whether the curvature of the loss has no bound.
+    pub(super) is_steep: bool,
 }
 
 impl<'p> Data<'p> {
@@ -73,8 +75,9 @@ impl<'p> Data<'p> {
             columns,
             features: problem.selectable.clone(),
             fixed: (d..d + fixed).collect(),
-            offsets,
+            offsets: offsets + f64::from(u8::from(problem.is_steep())),
             omega: omega(n),
+            is_steep: problem.is_steep(),
             problem,
         })
     }

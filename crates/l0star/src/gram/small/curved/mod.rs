@@ -89,7 +89,12 @@ fn singles(data: &mut Data, limits: &Limits) -> Option<Vec<[f64; MOST]>> {
     let d = data.features.len();
     let mut fits: Vec<(f64, usize, [f64; MOST])> = Vec::with_capacity(d);
     let mut point = RowPoint::new(data);
-    point.start(&data.fixed, &[]);
+    let mut first = vec![0.0; data.fixed.len()];
+    if let Some(x) = first.last_mut() {
+        // The intercept, where there is one.
+        *x = data.problem.first_intercept;
+    }
+    point.start(&data.fixed, &first);
     point.fit();
     let empty = point.products.x;
     for i in 0..d {

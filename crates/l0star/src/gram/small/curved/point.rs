@@ -96,6 +96,11 @@ impl<'d> RowPoint<'d> {
         let value = loss.total(p, &self.z, b);
         self.products.sizes = Sizes {
             loss: value,
+            noise: if data.is_steep {
+                loss.noises(p, &self.z, b).0
+            } else {
+                0.0
+            },
             slopes: 1.01 * squares.sqrt(),
             steepest: 1.01 * steepest.sqrt(),
             offsets: data.offsets,

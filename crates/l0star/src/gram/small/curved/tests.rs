@@ -8,10 +8,12 @@ use super::*;
 use crate::loss::by_name;
 use crate::{Design, Problem};
 
-const LOSSES: [(&str, l0star_oracle::Loss); 3] = [
+const LOSSES: [(&str, l0star_oracle::Loss); 5] = [
     ("logistic", l0star_oracle::Loss::Logistic),
     ("huber", l0star_oracle::Loss::Huber(0.75)),
     ("squared-hinge", l0star_oracle::Loss::SquaredHinge),
+    ("poisson", l0star_oracle::Loss::Poisson),
+    ("gamma", l0star_oracle::Loss::Gamma),
 ];
 
 /// A problem of one of several degenerate kinds, and its columns.
@@ -37,7 +39,15 @@ fn problem(seed: u64, loss: &str) -> (Problem, Vec<Vec<f64>>) {
     let mut response: Vec<f64> = (0..n)
         .map(|i| columns[0][i] - columns[2][i] + 0.5 * random.normal())
         .collect();
-    if loss != "huber" {
+    if matches!(loss, "poisson" | "gamma") {
+        for b in &mut response {
+            *b = b.clamp(-3.0, 6.0).exp();
+            if loss == "poisson" {
+                *b = (2.0 * *b).floor();
+            }
+        }
+        response[0] = response[0].max(1.0);
+    } else if loss != "huber" {
         response
             .iter_mut()
             .for_each(|b| *b = if *b > 0.0 { 1.0 } else { -1.0 });
@@ -95,7 +105,8 @@ fn exact(
 fn no_bound_of_a_pair_is_above_its_minimum() {
     let (mut bounds, mut close, mut pairs, mut yielded) = (0, 0, 0, 0);
     for (name, loss) in LOSSES {
-        for seed in 0..if name == "logistic" { 15 } else { 60 } {
+        let is_slow = matches!(name, "logistic" | "poisson" | "gamma");
+        for seed in 0..if is_slow { 15 } else { 60 } {
             let (problem, columns) = problem(seed, name);
             // Columns far from their means are seen through a view, whose entries are not the oracle's.
             if problem.design.has_view() {
@@ -161,8 +172,8 @@ fn what_a_pass_does_not_hand_out_is_no_better_than_its_target() {
         let (mut proved, mut handed) = (0, 0);
         for (name, loss) in LOSSES {
             let seeds = match (name, m) {
-                ("logistic", 2) => 10,
-                ("logistic", _) => 4,
+                ("logistic" | "poisson" | "gamma", 2) => 10,
+                ("logistic" | "poisson" | "gamma", _) => 4,
                 (_, 2) => 40,
                 _ => 15,
             };

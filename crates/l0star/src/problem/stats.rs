@@ -1,6 +1,6 @@
 //! Means and deviations of columns: what standardising divides by.
 
-use super::Design;
+use super::{Design, Problem};
 
 /// Variances outside these are computed anew in a unit that suits the column: squares over- and underflow.
 const SAFE: std::ops::RangeInclusive<f64> = 1e-280..=1e280;
@@ -10,7 +10,7 @@ const LAST_PLACES: f64 = 16.0;
 
 /// Mean and standard deviation of a column over the rows, by weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moments {
+pub struct ColumnStats {
     /// The mean.
     pub mean: f64,
     /// The standard deviation.
@@ -19,15 +19,15 @@ pub struct Moments {
     pub is_constant: bool,
 }
 
-impl Moments {
+impl ColumnStats {
     /// Of every column, as it is seen; `weights`: one a row, of any sum, `None` for equal ones.
     ///
     /// ```
     /// use l0star::Design;
-    /// use l0star::problem::Moments;
+    /// use l0star::problem::ColumnStats;
     ///
     /// let design = Design::dense(3, 2, vec![0.0, 2.0, 4.0, 7.0, 7.0, 7.0])?;
-    /// let moments = Moments::of(&design, Some(&[1.0, 2.0, 1.0]));
+    /// let moments = ColumnStats::of(&design, Some(&[1.0, 2.0, 1.0]));
     /// assert_eq!((moments[0].mean, moments[0].sd), (2.0, 2f64.sqrt()));
     /// assert!(moments[1].is_constant);
     /// assert_eq!(moments[1].scale(), 1.0);
@@ -122,6 +122,36 @@ impl Moments {
     }
 }
 
+impl Problem {
+    /// The standard deviations of some data columns over the rows, by weight; 0 for a constant.
+    ///
+    /// A coefficient times the deviation of its column is comparable across columns of different units: it is how much the
+    /// prediction changes when the column changes by one standard deviation.
+    ///
+    /// ```
+    /// use l0star::{Design, Problem};
+    ///
+    /// let design = Design::dense(3, 2, vec![0.0, 2.0, 4.0, 7.0, 7.0, 7.0])?;
+    /// let problem = Problem::builder(design, vec![1.0, 2.0, 3.0])
+    ///     .weights(vec![1.0, 2.0, 1.0])
+    ///     .k(1)
+    ///     .build()?;
+    /// assert_eq!(problem.deviations(&[1, 0]), [0.0, 2f64.sqrt()]);
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn deviations(&self, columns: &[usize]) -> Vec<f64> {
+        let moments = match &self.summary {
+            Some(summary) => columns.iter().map(|j| summary.stats[*j]).collect(),
+            None => {
+                let columns = columns.iter().copied();
+                ColumnStats::of_columns(self.design(), columns, Some(&self.p))
+            }
+        };
+        let deviation = |moments: &ColumnStats| if moments.is_constant { 0.0 } else { moments.sd };
+        moments.iter().map(deviation).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,22 +164,22 @@ mod tests {
             for (centre, scale) in [(0.0, 1.0), (3.0, -0.5)] {
                 let of = |design: &Design| {
                     let seen = design.clone().with_view(vec![centre], vec![scale]);
-                    Moments::of(&seen.unwrap(), weights)[0]
+                    ColumnStats::of(&seen.unwrap(), weights)[0]
                 };
-                let (a, b, plain) = (of(&dense), of(&sparse), Moments::of(&dense, weights)[0]);
+                let (a, b, plain) = (of(&dense), of(&sparse), ColumnStats::of(&dense, weights)[0]);
                 assert!((a.mean - b.mean).abs() < 1e-15 && (a.sd - b.sd).abs() < 1e-15);
                 assert!((a.mean - (plain.mean - centre) * scale).abs() < 1e-15);
                 assert!((a.sd - plain.sd * scale.abs()).abs() < 1e-15);
             }
         }
-        let plain = Moments::of(&dense, None)[0];
+        let plain = ColumnStats::of(&dense, None)[0];
         assert_eq!((plain.mean, plain.sd), (2.0, 6.0f64.sqrt()));
     }
 
     #[test]
     fn a_constant_has_the_scale_one() {
         let design = Design::dense(3, 3, vec![0.1, 0.1, 0.1, 1.0, 2.0, 3.0, 0.0, 0.0, 0.0]);
-        let moments = Moments::of(&design.unwrap(), None);
+        let moments = ColumnStats::of(&design.unwrap(), None);
         assert_eq!(moments[0].scale(), 1.0);
         assert!(moments[1].scale() < 1.0);
         assert_eq!(moments[2].scale(), 1.0);
@@ -166,7 +196,10 @@ mod tests {
                 Design::sparse(n, 1, vec![0, n], indices, vec![3.7; n]).unwrap(),
             ];
             for design in designs {
-                assert!(Moments::of(&design, Some(&weights))[0].is_constant, "{n}");
+                assert!(
+                    ColumnStats::of(&design, Some(&weights))[0].is_constant,
+                    "{n}"
+                );
             }
         }
     }
@@ -174,16 +207,16 @@ mod tests {
     #[test]
     fn squares_that_leave_the_range_of_floats_do_no_harm() {
         let values = [1.0, 2.0, 4.0, 7.0];
-        let plain = Moments::of(&Design::dense(4, 1, values.to_vec()).unwrap(), None)[0];
+        let plain = ColumnStats::of(&Design::dense(4, 1, values.to_vec()).unwrap(), None)[0];
         for unit in [2f64.powi(600), 2f64.powi(-600)] {
             let column = values.iter().map(|v| v * unit).collect();
-            let moments = Moments::of(&Design::dense(4, 1, column).unwrap(), None)[0];
+            let moments = ColumnStats::of(&Design::dense(4, 1, column).unwrap(), None)[0];
             assert_eq!(
                 (moments.mean, moments.sd),
                 (plain.mean * unit, plain.sd * unit)
             );
             let constant = Design::dense(3, 1, vec![0.1 * unit; 3]).unwrap();
-            assert!(Moments::of(&constant, None)[0].is_constant);
+            assert!(ColumnStats::of(&constant, None)[0].is_constant);
         }
     }
 }

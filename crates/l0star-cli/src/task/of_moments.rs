@@ -1,0 +1,122 @@
+//! A task from a file of moments: what it says of the columns, and which options need rows.
+
+use std::sync::Arc;
+
+use l0star::Design;
+use l0star::loss::Quadratic;
+use l0star_data::{RawColumn, RawTable};
+use l0star_record::MomentFile;
+use l0star_record::fields::Group;
+use l0star_record::names::Known;
+
+use super::{Task, TaskArgs};
+use crate::columns;
+use crate::failure::Failure;
+
+/// A file of moments has everything that the quadratic loss needs of rows, and nothing more.
+pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
+    check(args)?;
+    let MomentFile { moments, about } = MomentFile::load(&args.data)?;
+    let file = args.data.clone();
+    if !args.target.is_empty() && args.target != about.target {
+        return Err(Failure::Usage(format!(
+            "{}: these are moments for the target '{}', not '{}'; leave --target out, or make moments for that one",
+            file.display(),
+            about.target,
+            args.target
+        )));
+    }
+    let kept = kept(args, moments.names())?;
+    let moments = if kept.len() == moments.names().len() {
+        moments
+    } else {
+        moments.select(&kept)?
+    };
+    let names = moments.names().to_vec();
+    let texts = about.texts.iter().filter_map(|group| {
+        let columns = group.columns.iter().filter(|name| names.contains(name));
+        let columns: Vec<String> = columns.cloned().collect();
+        let name = group.name.clone();
+        (!columns.is_empty()).then_some(Group { name, columns })
+    });
+    let texts: Vec<Group> = texts.collect();
+    let known = Known {
+        names: &names,
+        texts: &texts,
+        factors: &about.factors,
+    };
+    Ok(Task {
+        rules: args.rules.resolve(&known)?,
+        file,
+        loss: Arc::new(Quadratic),
+        intercept: !args.no_intercept,
+        standardize: !args.no_standardize,
+        refit: args.refit,
+        design: Design::dense(1, names.len(), vec![0.0; names.len()])?,
+        response: Vec::new(),
+        moments: Some(moments),
+        names,
+        weights: None,
+        weight_column: about.weights,
+        offset: None,
+        target: about.target,
+        labels: None,
+        factors: about.factors,
+        indicators: about.indicators,
+        imputed: about.imputed.0,
+        rows_dropped: about.rows_dropped,
+        held_out: None,
+        reading: about.reading,
+        notes: Vec::new(),
+    })
+}
+
+/// Options about rows.
+fn check(args: &TaskArgs) -> Result<(), Failure> {
+    let reading = &args.reading;
+    let of_summing = [
+        (args.weights.is_some(), "--weights"),
+        (args.interactions.is_some(), "--interactions"),
+        (args.impute.is_some(), "--impute"),
+        (args.drop_missing, "--drop-missing"),
+        (reading.as_number.is_some(), "--as-number"),
+        (reading.as_text.is_some(), "--as-text"),
+        (reading.dates.is_some(), "--dates"),
+        (args.input.format.is_some(), "--format"),
+    ];
+    if let Some((_, option)) = of_summing.iter().find(|(given, _)| *given) {
+        return Err(Failure::Usage(format!(
+            "{}: these are moments, not rows, and {option} is about rows; give it to l0star moments, which makes them",
+            args.data.display()
+        )));
+    }
+    let of_rows = [
+        (args.loss != "quadratic", format!("--loss {}", args.loss)),
+        (args.offset.is_some(), "--offset".to_owned()),
+        (args.holdout.is_some(), "--holdout".to_owned()),
+    ];
+    match of_rows.iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, option)) => Err(Failure::Usage(format!(
+            "{}: these are moments, and {option} needs the rows; fit the data themselves",
+            args.data.display()
+        ))),
+    }
+}
+
+/// The places of the features that are chosen and not excluded.
+fn kept(args: &TaskArgs, names: &[String]) -> Result<Vec<usize>, Failure> {
+    let cells = names.iter().map(|_| RawColumn::Number(vec![0.0]));
+    let file = args.data.display().to_string();
+    let table = RawTable::in_memory(&file, names.to_vec(), cells.collect())?;
+    let excluded = args.excluded();
+    for name in &excluded {
+        table.column(name)?;
+    }
+    let chosen = columns::candidates(&args.columns, &table, &[])?;
+    let is_kept = |j: &usize| {
+        let name = names[*j].as_str();
+        chosen.contains(&name) && !excluded.contains(name)
+    };
+    super::features::some_left((0..names.len()).filter(is_kept).collect())
+}

@@ -1,0 +1,334 @@
+//! [`Recipe`]: how the rows of files become features, piece by piece.
+//!
+//! What a column is shows in the first piece of the first file. Where all rows have to be known before any can be used (the
+//! categories of text, the means that fill gaps, squares of columns that may be indicators), a first pass surveys them.
+
+use std::collections::BTreeMap;
+
+use l0star::Design;
+use l0star_data::{
+    DataError, Decimal, Indicator, RawColumn, RawTable, Reading, factors, indicators,
+};
+use l0star_record::fields::{ByName, Group};
+use l0star_record::moments::About;
+
+use super::features::{self, is_text};
+use super::{TaskArgs, checks};
+use crate::failure::Failure;
+use crate::reading::Settled;
+
+/// A text column with more different texts is an identifier.
+const MOST_TEXTS: usize = 100_000;
+
+/// What is done with every row.
+#[derive(Debug)]
+pub struct Recipe<'a> {
+    args: &'a TaskArgs,
+    /// All columns of the first file: other files must have the same.
+    schema: Vec<String>,
+    /// The columns of the files that are used.
+    pub used: Vec<String>,
+    /// Those of them that are text.
+    pub texts: Vec<String>,
+    /// Features before categories and products.
+    base: Vec<String>,
+    factors: Vec<String>,
+    reading: Reading,
+    indicators: Vec<Indicator>,
+    groups: Vec<Group>,
+    imputed: Vec<(String, f64)>,
+    /// The features.
+    names: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// What a pass over all rows finds out.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// How many rows have each text.
+    texts: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Sums and counts of numbers, and how many are missing.
+    numbers: BTreeMap<String, (f64, usize, usize)>,
+    /// Of the factors: the first value that is not zero, and whether all are alike.
+    levels: BTreeMap<String, (Option<f64>, bool)>,
+}
+
+/// Rows that can be added up.
+pub struct Batch {
+    pub design: Design,
+    pub response: Vec<f64>,
+    pub weights: Option<Vec<f64>>,
+}
+
+impl<'a> Recipe<'a> {
+    /// From the first rows.
+    pub fn new(args: &'a TaskArgs, mut first: RawTable) -> Result<Self, Failure> {
+        args.check_roles()?;
+        for (_, name) in args.roles() {
+            first.column(name)?;
+        }
+        let schema = first.names().to_vec();
+        let mut base = features::base_columns(args, &first)?;
+        let decimal_comma = args.input.decimal() == Decimal::Comma;
+        let settled = args.reading.settle(&mut first, &mut base, decimal_comma)?;
+        let Settled { reading, notes } = settled;
+        let factors = features::factors(args, &first, &base)?;
+        let part = features::Asked {
+            labels: false,
+            is_part: true,
+        };
+        features::refuse_troubles(args, &first, &base, &factors, &reading.texts, part)?;
+        checks::check_numbers(&first, &args.target, "quadratic")?;
+        let text = features::text_columns(&first);
+        let texts = base.iter().filter(|name| text.contains(*name));
+        let roles = args.roles().map(|(_, name)| name.to_owned());
+        Ok(Self {
+            args,
+            texts: texts.cloned().collect(),
+            used: base.iter().cloned().chain(roles).collect(),
+            schema,
+            names: base.clone(),
+            base,
+            factors,
+            reading,
+            indicators: Vec::new(),
+            groups: Vec::new(),
+            imputed: Vec::new(),
+            notes,
+        })
+    }
+
+    /// Why all rows have to be read twice, if they do.
+    pub fn needs_survey(&self) -> Option<&'static str> {
+        let reasons = [
+            (
+                !self.texts.is_empty(),
+                "the categories of text columns are counted first",
+            ),
+            (
+                self.args.impute.is_some(),
+                "the means for missing values are taken first",
+            ),
+            (
+                !self.factors.is_empty(),
+                "columns whose squares say nothing new are found first",
+            ),
+        ];
+        let found = reasons.iter().find(|(is, _)| *is);
+        found.map(|(_, reason)| *reason)
+    }
+
+    /// Refuses a file with other columns than the first.
+    pub fn check_schema(&self, first: &str, piece: &RawTable) -> Result<(), DataError> {
+        let wrong = |what: String| DataError::WrongFormat {
+            path: piece.file().to_path_buf(),
+            what,
+        };
+        let advice = "all files must have the same columns";
+        let names = piece.names();
+        if let Some(absent) = self.schema.iter().find(|name| !names.contains(name)) {
+            return Err(wrong(format!(
+                "has no column '{absent}', and {first} has one; {advice}"
+            )));
+        }
+        match names.iter().find(|name| !self.schema.contains(name)) {
+            Some(new) => Err(wrong(format!(
+                "has a column '{new}', and {first} has none; {advice}"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Rows as they are read: with the columns taken for what they are, and none that is dropped.
+    fn read(&self, piece: &mut RawTable) -> Result<usize, Failure> {
+        self.reading.apply(piece)?;
+        for name in &self.base {
+            if is_text(piece, name)
+                && !self.texts.contains(name)
+                && !piece.column(name)?.is_boolean()
+            {
+                // Says where, and what is there.
+                piece.numeric(&[name])?;
+            }
+        }
+        if self.args.drop_missing {
+            let used = features::gapless(self.args, &self.base);
+            return Ok(piece.drop_rows_with_gaps(&used)?);
+        }
+        features::settle_missing(self.args, piece, &self.base)
+    }
+
+    /// Notes what a piece says.
+    pub fn survey(&self, survey: &mut Survey, mut piece: RawTable) -> Result<(), Failure> {
+        let file = piece.file().display().to_string();
+        self.read(&mut piece)?;
+        for name in &self.base {
+            match piece.column(name)? {
+                RawColumn::Text { levels, codes } if self.texts.contains(name) => {
+                    let own = survey.texts.entry(name.clone()).or_default();
+                    let mut counts = vec![0; levels.len()];
+                    codes.iter().for_each(|code| counts[*code as usize] += 1);
+                    for (level, count) in levels.iter().zip(counts) {
+                        *own.entry(level.clone()).or_default() += count;
+                    }
+                    if own.len() > MOST_TEXTS {
+                        return Err(Failure::BadData(format!(
+                            "{file}: column '{name}' looks like an identifier: it has more than {MOST_TEXTS} different texts; leave it out with --drop {name}"
+                        )));
+                    }
+                }
+                column => {
+                    let values = match column.with_gaps() {
+                        Some(values) => values,
+                        None => piece.number(name)?,
+                    };
+                    let own = survey.numbers.entry(name.clone()).or_default();
+                    let known = || values.iter().filter(|v| !v.is_nan());
+                    own.0 += known().sum::<f64>();
+                    own.1 += known().count();
+                    own.2 += values.len() - known().count();
+                    let first = survey.levels.entry(name.clone()).or_insert((None, true));
+                    for value in known().filter(|v| **v != 0.0) {
+                        let level = *first.0.get_or_insert(*value);
+                        first.1 &= level == *value;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles what the survey has found out.
+    pub fn settle(&mut self, survey: &Survey) -> Result<(), Failure> {
+        if self.args.impute.is_some() {
+            for (name, (sum, count, missing)) in &survey.numbers {
+                if *missing > 0 && *count > 0 {
+                    self.imputed.push((name.clone(), sum / *count as f64));
+                }
+            }
+        }
+        let excluded = self.args.excluded();
+        let mut names = Vec::new();
+        for column in &self.base {
+            let Some(found) = survey
+                .texts
+                .get(column)
+                .filter(|_| self.texts.contains(column))
+            else {
+                names.push(column.clone());
+                continue;
+            };
+            let counts = found.iter().map(|(text, count)| (text.clone(), *count));
+            let levels = indicators::levels(column, counts, self.args.rare);
+            self.check_levels(column, &levels)?;
+            let own = indicators::features(&levels).iter();
+            let own = own.filter(|feature| !excluded.contains(feature.name.as_str()));
+            let columns: Vec<String> = own.map(|feature| feature.name.clone()).collect();
+            names.extend_from_slice(&columns);
+            if !columns.is_empty() {
+                let name = column.clone();
+                self.groups.push(Group { name, columns });
+            }
+            self.indicators.extend(levels);
+        }
+        for (at, one) in self.factors.iter().enumerate() {
+            let pairs = self.factors[at + 1..].iter();
+            names.extend(pairs.map(|other| format!("{one}:{other}")));
+        }
+        let is_alike = |name: &String| survey.levels.get(name).is_some_and(|(_, alike)| *alike);
+        let squares = self.factors.iter().filter(|name| !is_alike(name));
+        names.extend(squares.map(|name| format!("{name}^2")));
+        for name in &excluded {
+            let is_level = self.indicators.iter().any(|level| level.name == **name);
+            if !is_level && !self.schema.iter().chain(&names).any(|own| own == name) {
+                return Err(l0star_data::no_such_column(name, &names).into());
+            }
+        }
+        names.retain(|name| !excluded.contains(name.as_str()));
+        self.names = features::some_left(names)?;
+        Ok(())
+    }
+
+    /// Refuses a column of text that cannot be a feature, now that all rows are known.
+    fn check_levels(&self, column: &str, levels: &[Indicator]) -> Result<(), Failure> {
+        let is_kept = |own: &&Indicator| {
+            ![indicators::OTHER, indicators::MISSING].contains(&own.level.as_str())
+        };
+        let kept = levels.iter().filter(is_kept).count();
+        let file = self.args.data.display();
+        if kept == 0 {
+            let rare = self.args.rare;
+            return Err(Failure::BadData(format!(
+                "{file}: column '{column}' has no category with at least {rare} rows; --drop {column} or a lower --rare"
+            )));
+        }
+        if kept > indicators::MOST_LEVELS {
+            return Err(Failure::BadData(format!(
+                "{file}: column '{column}' has {kept} categories; --drop {column} or a higher --rare"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The features.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The rows of a piece as features, and how many of them were dropped; nothing where all were.
+    pub fn apply(&self, mut piece: RawTable) -> Result<(Option<Batch>, usize), Failure> {
+        let rows_dropped = self.read(&mut piece)?;
+        if piece.rows() == 0 {
+            return Ok((None, rows_dropped));
+        }
+        for (name, value) in &self.imputed {
+            piece.fill(name, *value)?;
+        }
+        for column in &self.texts {
+            let levels = self.indicators.iter().filter(|own| own.column == *column);
+            let levels: Vec<&Indicator> = levels.collect();
+            let is_feature = |own: &&Indicator| self.names.contains(&own.name);
+            let features: Vec<&Indicator> = levels.iter().copied().filter(is_feature).collect();
+            piece.add_indicators(column, &levels, &features)?;
+        }
+        let args = self.args;
+        let weights = args.weights.as_deref().map(|name| piece.number(name));
+        let weights = weights.transpose()?;
+        if let (Some(name), Some(weights)) = (&args.weights, &weights) {
+            checks::check_weights(&piece, name, weights)?;
+        }
+        let response = piece.number(&args.target)?;
+        let mut values = Vec::with_capacity(piece.rows() * self.names.len());
+        for name in &self.names {
+            match factors(&self.factors, name) {
+                None => values.extend_from_slice(piece.numeric(&[name])?.values()),
+                Some([one, other]) => {
+                    let (one, other) = (piece.numeric(&[one])?, piece.numeric(&[other])?);
+                    let pairs = one.values().iter().zip(other.values());
+                    values.extend(pairs.map(|(a, b)| a * b));
+                }
+            }
+        }
+        let batch = Batch {
+            design: Design::dense(piece.rows(), self.names.len(), values)?,
+            response,
+            weights,
+        };
+        Ok((Some(batch), rows_dropped))
+    }
+
+    /// What moments of these features say of themselves.
+    pub fn about(&self, files: Vec<String>, rows_dropped: usize) -> About {
+        About {
+            target: self.args.target.clone(),
+            weights: self.args.weights.clone(),
+            files,
+            rows_dropped,
+            factors: self.factors.clone(),
+            indicators: self.indicators.clone(),
+            texts: self.groups.clone(),
+            imputed: ByName(self.imputed.clone()),
+            reading: self.reading.clone(),
+        }
+    }
+}

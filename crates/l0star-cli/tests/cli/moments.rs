@@ -1,0 +1,246 @@
+//! `l0star moments`, and fits of what it writes.
+
+use std::fmt::Write;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{Sandbox, number};
+
+/// Rows with numbers far from zero, a text, gaps and weights; those from `from` to `to` of one long table.
+fn rows(from: usize, to: usize) -> String {
+    let mut text = String::from("id,a,b,c,city,flag,w,y\n");
+    for i in from..to {
+        let noise = |j: usize| ((i * 7919 + j * 104_729) as f64 * 0.618_033_988_75).fract() - 0.5;
+        let (a, b) = (1e6 + noise(1), 5.0 * noise(2));
+        let city = ["Oslo", "Rome", "Bonn", "Paris"][i % 4];
+        let gap = if i % 50 == 7 {
+            String::new()
+        } else {
+            noise(3).to_string()
+        };
+        let y = 3.0 * (a - 1e6) - 0.4 * b * b + f64::from(i % 4 == 1) + 0.1 * noise(4);
+        let (flag, w) = (i % 3 / 2, 1 + i % 3);
+        let _ = writeln!(text, "r{i},{a},{b},{gap},{city},{flag},{w},{y}");
+    }
+    text
+}
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::with("all.csv", rows(0, 900));
+    sandbox.write("one.csv", rows(0, 350));
+    sandbox.write("two.csv", rows(350, 351));
+    sandbox.write("three.csv", rows(351, 900));
+    sandbox
+}
+
+/// What a fit of moments and one of rows must agree in.
+fn same(one: &Value, other: &Value) {
+    assert_eq!(one["status"], "optimal");
+    assert_eq!(one["support"], other["support"]);
+    let close =
+        |a: f64, b: f64, room: f64| assert!((a - b).abs() <= room * a.abs().max(1e-6), "{a} {b}");
+    close(number(one, "objective"), number(other, "objective"), 1e-8);
+    close(number(one, "intercept"), number(other, "intercept"), 1e-6);
+    for (name, value) in one["coefficients"].as_object().unwrap() {
+        close(
+            value.as_f64().unwrap(),
+            number(&other["coefficients"], name),
+            1e-6,
+        );
+    }
+    let measure = |json: &Value, name: &str| number(&json["metrics"]["training"], name);
+    for name in ["r2", "rmse", "rows"] {
+        close(measure(one, name), measure(other, name), 1e-8);
+    }
+    assert!(one["metrics"]["training"].get("mae").is_none());
+    let errors = |json: &Value| json["inference"]["coefficients"][0]["standard_error"].as_f64();
+    close(errors(one).unwrap(), errors(other).unwrap(), 1e-6);
+    assert!(number(&one["moments"], "bound_lowered_by") > 0.0);
+    assert!(other.get("moments").is_none());
+}
+
+#[test]
+fn a_fit_of_moments_is_the_fit_of_the_rows() {
+    let sandbox = sandbox();
+    let common = "--target y --drop id";
+    for options in [
+        "--drop-missing",
+        "--impute mean",
+        "--drop-missing --weights w --interactions b,c,flag",
+        "--impute mean --weights w --exclude city=Rome",
+        "--drop-missing --as-text flag --rare 223",
+    ] {
+        let rows = sandbox.json(&format!("fit all.csv {common} {options} -k 3 --json"));
+        let files = format!("one.csv two.csv three.csv {common} {options}");
+        let made = sandbox.json(&format!("moments {files} --out m.l0m --json"));
+        assert_eq!(
+            made["rows"], rows["metrics"]["training"]["rows"],
+            "{options}"
+        );
+        let fit = sandbox.json("fit m.l0m -k 3 --json");
+        same(&fit, &rows);
+        assert_eq!(fit["moments"]["rows"], made["rows"]);
+    }
+}
+
+#[test]
+fn moments_merge_in_any_order() {
+    let sandbox = sandbox();
+    let rows = sandbox.json("fit all.csv --target y --features a,b --json -k 2");
+    for name in ["one", "two", "three"] {
+        let made = sandbox.run(&format!(
+            "moments {name}.csv --target y --features a,b --out {name}.l0m"
+        ));
+        assert_eq!(made.code, Some(0), "{made:?}");
+        assert!(made.stdout.contains("and 2 features for 'y'"), "{made:?}");
+    }
+    for order in ["one.l0m two.l0m three.l0m", "three.l0m one.l0m two.l0m"] {
+        sandbox.json(&format!("moments --merge {order} --out all.l0m --json"));
+        same(&sandbox.json("fit all.l0m -k 2 --json"), &rows);
+    }
+    sandbox.run("moments one.csv --target y --features a,c --drop-missing --out other.l0m");
+    sandbox.refuses(
+        "moments --merge one.l0m other.l0m --out x.l0m",
+        3,
+        &["other.l0m", "'b'", "'c'"],
+    );
+    sandbox.run("moments one.csv --target a --features b --out target.l0m");
+    sandbox.refuses(
+        "moments --merge one.l0m target.l0m --out x.l0m",
+        3,
+        &["target.l0m", "the target"],
+    );
+    sandbox.refuses(
+        "moments --merge one.l0m one.csv --out x.l0m",
+        3,
+        &["one.csv", "no file of moments"],
+    );
+    assert!(!sandbox.path("x.l0m").exists());
+}
+
+#[test]
+fn everything_that_needs_no_rows_works() {
+    let sandbox = sandbox();
+    sandbox.run("moments all.csv --target y --drop id --drop-missing --out m.l0m");
+    let shown = sandbox.run("fit m.l0m -k 2 --prices --top 2 --report page.html --out model.json");
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let words = "proved optimal for these moments: no model with at most 2 features is better";
+    assert!(shown.stdout.contains(words), "{}", shown.stdout);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("for these moments"));
+    let explained = sandbox.run("explain model.json");
+    assert!(
+        explained
+            .stdout
+            .contains("The fit is to the moments of 882 rows"),
+        "{}",
+        explained.stdout
+    );
+    let predicted = sandbox.run("predict model.json all.csv");
+    assert_eq!(predicted.code, Some(0), "{predicted:?}");
+    let path = sandbox.run("path m.l0m -k 3");
+    assert!(
+        path.stdout
+            .contains("each proved optimal for these moments"),
+        "{}",
+        path.stdout
+    );
+    let grouped =
+        sandbox.json("fit m.l0m -k 2 --group ab=a,b --exclude c --nonnegative a --refit --json");
+    assert_eq!(grouped["status"], "optimal");
+    assert!(grouped["coefficients"].get("c").is_none());
+    assert_eq!(sandbox.run("path m.l0m --l0-penalty-path").code, Some(0));
+}
+
+#[test]
+fn what_needs_rows_is_refused() {
+    let sandbox = sandbox();
+    sandbox.run("moments all.csv --target y --features a,b --out m.l0m");
+    for (arguments, word) in [
+        ("fit m.l0m -k 2 --loss huber", "--loss huber"),
+        ("fit m.l0m -k 2 --holdout 0.2", "--holdout"),
+        ("fit m.l0m -k 2 --weights w", "--weights"),
+        ("fit m.l0m -k 2 --interactions", "--interactions"),
+        ("fit m.l0m -k 2 --target a", "'y', not 'a'"),
+        ("cv m.l0m -k 2", "cv needs the rows"),
+        ("stability m.l0m -k 2", "stability needs the rows"),
+        ("fit all.csv -k 2", "--target is missing"),
+    ] {
+        sandbox.refuses(arguments, 2, &[word]);
+    }
+}
+
+#[test]
+fn damaged_files_and_other_columns_are_refused() {
+    let sandbox = sandbox();
+    sandbox.run("moments all.csv --target y --features a,b --out m.l0m");
+    let whole = sandbox.read("m.l0m");
+    sandbox.write("cut.l0m", &whole[..whole.len() / 2]);
+    sandbox.refuses("fit cut.l0m -k 2", 3, &["cut.l0m", "cut off"]);
+    let mut damaged = whole;
+    damaged[100] ^= 1;
+    sandbox.write("damaged.l0m", damaged);
+    sandbox.refuses("fit damaged.l0m -k 2", 3, &["damaged.l0m", "checksum"]);
+    sandbox.refuses(
+        "moments --merge damaged.l0m --out x.l0m",
+        3,
+        &["damaged.l0m", "checksum"],
+    );
+
+    sandbox.write("short.csv", "a,y\n1,2\n3,4\n");
+    let two = "moments all.csv short.csv --target y --features a,b --out x.l0m";
+    sandbox.refuses(two, 3, &["short.csv", "no column 'id'", "all.csv"]);
+    sandbox.write(
+        "more.csv",
+        rows(0, 9)
+            .replace("id,", "id,extra,")
+            .replace("\nr", "\nr,"),
+    );
+    sandbox.refuses(
+        "moments all.csv more.csv --target y --features a,b --out x.l0m",
+        3,
+        &["more.csv", "a column 'extra'"],
+    );
+    sandbox.write("text.csv", rows(0, 9).replacen("1000000", "many", 1));
+    sandbox.refuses(
+        "moments all.csv text.csv --target y --features a,b --out x.l0m",
+        3,
+        &["text.csv", "'a'"],
+    );
+    sandbox.refuses(
+        "moments all.csv --target y --features a,c --out x.l0m",
+        3,
+        &["all.csv", "'c'", "missing"],
+    );
+    let weights = "moments all.csv --target y --features a --weights b --out x.l0m";
+    sandbox.refuses(weights, 3, &["all.csv", "negative"]);
+    assert!(!sandbox.path("x.l0m").exists());
+}
+
+/// Text and Parquet of the same rows, in pieces or not.
+#[cfg(feature = "parquet")]
+#[test]
+fn every_format_has_the_same_moments() {
+    let sandbox = Sandbox::generated("ar -d 6 -k 2 -n 50000 --rho 0.5 --snr 3 --out a.parquet");
+    sandbox.run("generate ar -d 6 -k 2 -n 50000 --rho 0.5 --snr 3 --out a.csv");
+    sandbox.run("generate ar -d 6 -k 2 -n 50000 --rho 0.5 --snr 3 --out a.arrow");
+    let mut found = Vec::new();
+    for name in ["a.parquet", "a.csv", "a.arrow"] {
+        let made = sandbox.json(&format!("moments {name} --target b --out m.l0m --json"));
+        assert_eq!(made["rows"], 50000);
+        found.push(sandbox.json("fit m.l0m -k 2 --json"));
+    }
+    let rows = sandbox.json("fit a.csv --target b -k 2 --json");
+    for fit in &found {
+        same(fit, &rows);
+    }
+    // A part of another type: the file, the column and the row are named.
+    fs::copy(sandbox.path("a.parquet"), sandbox.path("part-1.parquet")).unwrap();
+    sandbox.run("generate ar -d 5 -k 2 -n 50 --rho 0.5 --snr 3 --out part-2.parquet");
+    sandbox.refuses(
+        "moments part-1.parquet part-2.parquet --target b --out x.l0m",
+        3,
+        &["part-2.parquet", "no column 'x6'", "part-1.parquet"],
+    );
+}

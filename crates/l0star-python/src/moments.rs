@@ -1,0 +1,167 @@
+//! The class `Moments`: sums over rows, for the Python class of that name.
+
+use std::path::PathBuf;
+
+use l0star::problem;
+use l0star_data::factors;
+use l0star_record::MomentFile;
+use l0star_record::fields::Product;
+use l0star_record::moments::About;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+
+use crate::design;
+use crate::error::{guarded, refuse};
+
+/// Moments of some rows; they never change.
+#[pyclass(frozen, module = "l0star._core")]
+pub struct Moments {
+    pub file: MomentFile,
+}
+
+#[pymethods]
+impl Moments {
+    /// Of the rows of a matrix.
+    #[new]
+    #[pyo3(signature = (names, target, X, y, weights=None))]
+    #[expect(non_snake_case)]
+    fn new(
+        py: Python<'_>,
+        names: Vec<String>,
+        target: String,
+        X: &Bound<'_, PyAny>,
+        y: PyReadonlyArray1<f64>,
+        weights: Option<PyReadonlyArray1<f64>>,
+    ) -> PyResult<Self> {
+        let design = design::copy(X)?;
+        let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
+        let (y, weights) = (vector(y), weights.map(vector));
+        let sum = || {
+            let mut moments = problem::Moments::new(names)?;
+            moments.add(&design, &y, weights.as_deref())?;
+            Ok::<_, l0star::Error>(moments)
+        };
+        let moments = py.detach(|| guarded(sum))?.map_err(refuse)?;
+        let about = About {
+            target,
+            ..About::default()
+        };
+        Ok(Self {
+            file: MomentFile { moments, about },
+        })
+    }
+
+    /// Of the rows of both.
+    fn plus(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        let mut file = self.file.clone();
+        let merged = py.detach(|| guarded(|| file.merge(&other.file)))?;
+        merged.map_err(PyValueError::new_err)?;
+        Ok(Self { file })
+    }
+
+    /// As the bytes of a file.
+    fn encode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.file.encode())
+    }
+
+    #[staticmethod]
+    fn decode(bytes: &[u8]) -> PyResult<Self> {
+        let file = MomentFile::parse(bytes).map_err(PyValueError::new_err)?;
+        Ok(Self { file })
+    }
+
+    fn save(&self, file: PathBuf) -> PyResult<()> {
+        let saved = self.file.save(file);
+        saved.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    #[staticmethod]
+    fn load(file: PathBuf) -> PyResult<Self> {
+        let loaded = MomentFile::load(file);
+        let file = loaded.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { file })
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.file.moments.names().to_vec()
+    }
+
+    #[getter]
+    fn target(&self) -> &str {
+        &self.file.about.target
+    }
+
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.file.moments.rows()
+    }
+
+    #[getter]
+    fn weight(&self) -> f64 {
+        self.file.moments.weight()
+    }
+
+    #[getter]
+    fn error(&self) -> f64 {
+        self.file.moments.error()
+    }
+
+    /// Of the features, that of the target behind them.
+    #[getter]
+    fn means<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.file.moments.means())
+    }
+
+    /// Standard deviations, as `means`.
+    #[getter]
+    fn deviations<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, self.file.moments.deviations())
+    }
+
+    /// The fields of a model file that say how features are made of columns, as JSON.
+    #[getter]
+    fn parts(&self) -> String {
+        let (about, names) = (&self.file.about, self.file.moments.names());
+        let product = |name: &String| {
+            let factors = factors(&about.factors, name)?;
+            Some(Product {
+                name: name.clone(),
+                factors: factors.map(String::clone),
+            })
+        };
+        let products: Vec<Product> = if about.factors.is_empty() {
+            Vec::new()
+        } else {
+            names.iter().filter_map(product).collect()
+        };
+        let reading = if about.reading.is_empty() {
+            json!({})
+        } else {
+            json!(about.reading)
+        };
+        json!({
+            "products": products,
+            "indicators": about.indicators,
+            "imputed": about.imputed,
+            "reading": reading,
+        })
+        .to_string()
+    }
+
+    /// The columns of text with the places of the features that stand for their levels.
+    #[getter]
+    fn texts(&self) -> Vec<(String, Vec<usize>)> {
+        let names = self.file.moments.names();
+        let place = |name: &String| names.iter().position(|own| own == name);
+        let groups = self.file.about.texts.iter();
+        let places = groups.map(|group| {
+            let columns = group.columns.iter().filter_map(place);
+            (group.name.clone(), columns.collect())
+        });
+        places.collect()
+    }
+}

@@ -1,0 +1,128 @@
+//! [`MomentFile`]: the moments of a data set in a file `.l0m`, with all that a model of them has to know of its columns.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use l0star::problem::Moments;
+use l0star_data::{DataError, Indicator, Reading, write_atomically};
+use serde::{Deserialize, Serialize};
+
+use crate::fields::{ByName, Group};
+
+/// Moments, and what they are of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MomentFile {
+    /// The sums.
+    pub moments: Moments,
+    /// What they are sums of.
+    pub about: About,
+}
+
+/// What moments are of: how features were made of the columns of files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct About {
+    /// The column that is predicted.
+    pub target: String,
+    /// The column of weights.
+    pub weights: Option<String>,
+    /// Where the rows came from, as it was named.
+    pub files: Vec<String>,
+    /// Rows that were dropped since a value was missing.
+    pub rows_dropped: usize,
+    /// The columns whose products are features; empty without any.
+    pub factors: Vec<String>,
+    /// The levels of the columns of text among the features.
+    pub indicators: Vec<Indicator>,
+    /// The columns of text with the features that stand for their levels.
+    pub texts: Vec<Group>,
+    /// What stands in for missing values, by column.
+    pub imputed: ByName,
+    /// How columns of the files were read.
+    pub reading: Reading,
+}
+
+impl About {
+    /// What two sets of moments differ in, if they cannot be merged for it.
+    fn differs(&self, other: &Self) -> Option<&'static str> {
+        let pairs = [
+            (self.target != other.target, "the target"),
+            (self.weights != other.weights, "the column of weights"),
+            (self.reading != other.reading, "how columns are read"),
+            (
+                self.factors != other.factors,
+                "the columns whose products are features",
+            ),
+            (
+                self.indicators != other.indicators,
+                "the categories of a text column",
+            ),
+            (
+                self.imputed != other.imputed,
+                "what missing values were filled in with",
+            ),
+        ];
+        let found = pairs.iter().find(|(differs, _)| *differs);
+        found.map(|(_, what)| *what)
+    }
+}
+
+impl MomentFile {
+    /// Whether a file begins like one of these; false for one that cannot be read.
+    pub fn is_at(path: &Path) -> bool {
+        let mut head = [0; 8];
+        let read = |mut file: fs::File| file.read_exact(&mut head).is_ok();
+        path.is_file() && fs::File::open(path).is_ok_and(read) && Moments::is_encoded(&head)
+    }
+
+    /// Reads a file that [`MomentFile::save`] wrote.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, DataError> {
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Err(DataError::IsFolder {
+                path: path.to_path_buf(),
+            });
+        }
+        let bytes = fs::read(path).map_err(|reason| DataError::reading(path, reason))?;
+        Self::parse(&bytes).map_err(|reason| DataError::WrongFormat {
+            path: path.to_path_buf(),
+            what: format!("is no file of moments that can be read: {reason}"),
+        })
+    }
+
+    /// From bytes, or what is wrong with them.
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let (moments, note) = Moments::decode(bytes).map_err(|error| error.to_string())?;
+        let about = serde_json::from_str(&note);
+        let about = about.map_err(|error| format!("its description is damaged ({error})"))?;
+        Ok(Self { moments, about })
+    }
+
+    /// The bytes of the file.
+    pub fn encode(&self) -> Vec<u8> {
+        let note = serde_json::to_string(&self.about).unwrap_or_default();
+        self.moments.encode(&note)
+    }
+
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), DataError> {
+        let bytes = self.encode();
+        write_atomically(path, |file| file.write_all(&bytes))
+    }
+
+    /// Adds other moments of the same features, or says what they differ in.
+    pub fn merge(&mut self, other: &Self) -> Result<(), String> {
+        if let Some(what) = self.about.differs(&other.about) {
+            return Err(format!(
+                "{what} is not the same; make the moments of all files in one run, or of both in the same way"
+            ));
+        }
+        self.moments
+            .merge(&other.moments)
+            .map_err(|error| error.to_string())?;
+        self.about.files.extend(other.about.files.iter().cloned());
+        self.about.rows_dropped += other.about.rows_dropped;
+        Ok(())
+    }
+}
