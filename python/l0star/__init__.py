@@ -6,6 +6,7 @@ lower bound that no such model can beat.
 =============================================  =========================================================
 :func:`solve`                                  one problem, one :class:`Result`
 :func:`sparse_path`                            the best model of every size
+:func:`penalty_path`                           the best model at every price of a feature
 :func:`stability`                              the best model of every resample of the rows
 :class:`SparseRegressor`                       scikit-learn's interface
 :class:`SparseClassifier`                      the same for two classes
@@ -25,6 +26,7 @@ from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._load import export, load
 from l0star._moments import Moments
 from l0star._path import SparsePath, sparse_path
+from l0star._penalty import PenaltyPath, PenaltyPiece, penalty_path
 from l0star._prices import Price, Prices
 from l0star._progress import Progress
 from l0star._result import Model, Result
@@ -36,6 +38,8 @@ __all__ = [
     "L0starWarning",
     "Model",
     "Moments",
+    "PenaltyPath",
+    "PenaltyPiece",
     "Price",
     "Prices",
     "Progress",
@@ -50,6 +54,7 @@ __all__ = [
     "__version__",
     "export",
     "load",
+    "penalty_path",
     "solve",
     "sparse_path",
     "stability",

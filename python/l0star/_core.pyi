@@ -321,6 +321,9 @@ class Problem:
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[list[Solution], BaseException | None]: ...
+    def penalty_path(
+        self, k: int, settings: Mapping[str, object]
+    ) -> tuple[list[tuple[float, float, float, float, str, Solution]], BaseException | None]: ...
     def stability(
         self,
         k: int,

@@ -323,6 +323,16 @@ class Job:
         _warn_of_prices(results)
         return results
 
+    def penalty_path(self, k: int | None) -> list[tuple[float, float, float, float, str, _core.Solution]]:
+        """Solve it at every price of a feature; without k all features may be in."""
+        options = self._options
+        k = self._most if k is None else int(k)
+        self.look(k)
+        pieces, stopped_by = self._problem.penalty_path(k, Clock(options.time_limit).settings(options))
+        if stopped_by is not None:
+            raise stopped_by
+        return pieces
+
     def result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
         """Give what users see of a solution."""
         options, names = self._options, self._names

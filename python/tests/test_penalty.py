@@ -4,8 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from l0star import SparseRegressor, SparseRegressorCV, solve, sparse_path
+from l0star import SparseRegressor, SparseRegressorCV, penalty_path, solve, sparse_path
 
 
 def instance(seed, n=40, d=8):
@@ -74,6 +75,45 @@ def test_estimators_paths_and_cross_validation_take_a_price():
         assert result.objective == pytest.approx(brute_force(X, y, prices, k=result.k), rel=1e-9)
     chosen = SparseRegressorCV(ks=3, l0_penalty=0.02).fit(X, y)
     assert chosen.result_.l0_penalty == 0.02
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_the_path_over_prices_is_the_least_of_all_lines(k):
+    X, y = instance(3)
+    factor = {0: 2.0, 3: 0.5}
+    weights = np.array([factor.get(j, 1.0) for j in range(X.shape[1])])
+    path = penalty_path(X, y, k, l0_factor=factor, **PLAIN)
+    assert path[0].price_from == 0
+    assert path[-1].price_to == np.inf
+    assert list(path.breakpoints) == [piece.price_from for piece in path[1:]]
+    assert list(path.breakpoints) == sorted(path.breakpoints)
+    for piece in path:
+        assert piece.status == "optimal"
+        assert piece.weight == pytest.approx(weights[piece.support].sum())
+        assert piece.objective == pytest.approx(least(X, y, piece.support, 1e-3), rel=1e-9)
+        last = piece.price_to if np.isfinite(piece.price_to) else 2 * piece.price_from + 1
+        for price in (piece.price_from, (piece.price_from + last) / 2, last):
+            value = piece.objective + price * piece.weight
+            assert value == pytest.approx(brute_force(X, y, price * weights, k=k), rel=1e-8)
+        middle = (piece.price_from + last) / 2
+        assert path.at(middle) is piece
+    assert path.at(np.inf).features == []
+    row = path[0].to_dict()
+    assert row["from"] == 0
+    assert set(row["coefficients"]) == set(path[0].features)
+    assert len(path.to_pandas()) == len(path)
+    assert f"{len(path)} of {len(path)} proved" in repr(path)
+
+
+def test_a_path_over_prices_says_what_is_not_proved_and_refuses_what_it_cannot_do():
+    X, y = instance(4, n=60, d=25)
+    with pytest.warns(ConvergenceWarning, match="not complete"):
+        path = penalty_path(X, y, 6, ridge=1e-6, node_limit=0)
+    assert any(piece.status == "node_limit" for piece in path)
+    with pytest.raises(ValueError, match="best-first or exhaustive"):
+        penalty_path(X, y, 3, method="omp")
+    with pytest.raises(ValueError, match="price"):
+        path.at(-1)
 
 
 def test_an_assumption_is_kept_and_said():

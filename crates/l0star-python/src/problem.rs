@@ -22,7 +22,7 @@ use crate::design;
 use crate::error::{guarded, refuse};
 use crate::moments::Moments;
 use crate::rules::Rules;
-use crate::run::{self, Listeners, Saving, run};
+use crate::run::{self, Listeners, PricePiece, Saving, run};
 use crate::solution::{Price, Solution, complete};
 use crate::tally::Tally;
 
@@ -398,6 +398,24 @@ impl Problem {
             solution.describe(&self.problem);
         }
         Ok((solutions, stopped_by))
+    }
+
+    /// The best model with at most k features at every price of a feature: for each the prices from and to which it is best, the sum of
+    /// the factors of its features, its objective without the price, what is proved, and the solution at some price of these.
+    fn penalty_path(
+        &self,
+        py: Python<'_>,
+        k: usize,
+        settings: Settings,
+    ) -> PyResult<(Vec<PricePiece>, Option<PyErr>)> {
+        let (settings, flag) = settings.ready()?;
+        let problem = self.problem.with_k(k).map_err(refuse)?;
+        let search = |_| run::penalty_path(&problem, &settings);
+        let (mut pieces, stopped_by) = run(py, &flag, Listeners::default(), search)?;
+        for (.., solution) in &mut pieces {
+            solution.complete(self.rules.free());
+        }
+        Ok((pieces, stopped_by))
     }
 
     /// The best models of resamples of the rows, and what they say together, as the JSON of `l0star stability`; what ended them

@@ -379,6 +379,28 @@ pub fn stability(
     Ok((drawn, stop, before + origin.elapsed().as_secs_f64()))
 }
 
+/// The model that is best between two prices: these, the sum of the factors of its features, its objective without the price, what is
+/// proved, and its solution.
+pub type PricePiece = (f64, f64, f64, f64, String, Solution);
+
+/// The best model at every price of a feature: the thread of the searches.
+pub fn penalty_path(problem: &Problem, settings: &Settings) -> l0star::Result<Vec<PricePiece>> {
+    let pieces = l0star::penalty_path(problem, settings)?.into_iter();
+    let pieces = pieces.map(|piece| {
+        let solution = Solution::new(problem.k(), piece.solution, None, Default::default());
+        let status = piece.status.to_string();
+        (
+            piece.from,
+            piece.to,
+            piece.weight,
+            piece.objective,
+            status,
+            solution,
+        )
+    });
+    Ok(pieces.collect())
+}
+
 /// The best model of each of several sizes: the thread of a search.
 pub fn path(
     problem: &Problem,

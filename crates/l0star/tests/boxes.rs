@@ -152,6 +152,37 @@ fn two_threads_equal_brute_force() {
     }
 }
 
+/// The same columns with a price for each feature, with and without k.
+#[test]
+fn the_search_with_boxes_and_prices_equals_brute_force() {
+    for seed in 0..300 {
+        let case = Case::random(seed);
+        let d = case.columns.len();
+        let empty = case.least(0);
+        let random = &mut Random::new(seed ^ 0xABCD);
+        let price = empty * [1e-4, 0.01, 0.04, 0.1, 0.3, 2.0][random.below(6)];
+        let most = [case.k, d][random.below(2)];
+        let all = (0_u32..1 << d).filter(|mask| mask.count_ones() as usize <= most);
+        let value = |mask: u32| case.least(mask) + f64::from(mask.count_ones()) * price;
+        let optimum = all.map(value).fold(f64::INFINITY, f64::min);
+        let problem = case.problem().with_k(most).unwrap();
+        let problem = problem.with_l0_penalty(price).unwrap();
+        for threads in [1, 2].into_iter().take(1 + usize::from(seed % 10 == 0)) {
+            let settings = Settings {
+                threads: NonZeroUsize::new(threads),
+                ..with_boxes()
+            };
+            let found = solve(&problem, &settings).unwrap();
+            let room = 1e-8 * optimum + 1e-14 * empty;
+            let (bound, objective) = (found.lower_bound.unwrap(), found.objective);
+            assert!(bound <= optimum + room, "seed {seed}: {bound} > {optimum}");
+            let error = (objective - optimum).abs();
+            assert!(error <= room, "seed {seed}: {objective}, {optimum}");
+            assert_eq!(found.status, Status::Optimal, "seed {seed}");
+        }
+    }
+}
+
 /// 40 rows, 80 columns, four of which matter; a ridge of 1e-4.
 fn wide() -> Problem {
     let mut random = Random::new(1);
@@ -192,6 +223,39 @@ fn boxes_solve_what_bounds_without_them_do_not() {
     };
     let stopped = solve(&problem, &without).unwrap();
     assert_eq!(stopped.status, Status::NodeLimit);
+}
+
+/// A price in the place of k, with the same boxes.
+#[test]
+fn boxes_solve_what_has_a_price_in_the_place_of_k() {
+    let plain = solve(&wide(), &Settings::default()).unwrap();
+    let three = solve(&wide().with_k(3).unwrap(), &Settings::default()).unwrap();
+    let price = 0.4 * (three.objective - plain.objective);
+    let problem = wide().with_k(80).unwrap();
+    let problem = problem.with_l0_penalty(price).unwrap();
+    let few = Settings {
+        node_limit: Some(200),
+        ..Settings::default()
+    };
+    let found = solve(&problem, &few).unwrap();
+    assert_eq!(found.status, Status::Optimal, "{} nodes", found.nodes);
+    assert_eq!(found.support, [3, 20, 41, 77]);
+    let expected = plain.objective + 4.0 * price;
+    assert!((found.objective - expected).abs() <= 1e-9 * expected);
+}
+
+/// What proved the boxes is left out where it would take half of the memory, and counted where it does not.
+#[test]
+fn a_memory_limit_leaves_the_answer() {
+    for limit in [60_000, 1_000_000] {
+        let limited = Settings {
+            memory_limit: Some(limit),
+            ..Settings::default()
+        };
+        let found = solve(&wide(), &limited).unwrap();
+        assert_eq!(found.status, Status::Optimal, "{limit}");
+        assert_eq!(found.support, [3, 20, 41, 77]);
+    }
 }
 
 #[test]

@@ -13,8 +13,9 @@
 //! ```
 //!
 //! With a price τ on Σ z it falls apart into a penalty for each y_i, and coordinate descent minimises it; τ is steered to
-//! where the sum is m.
+//! where the sum is m. Where features have a price c, `(q_i - c)₊` takes the place of `q_i`, and τ is at least c.
 
+use super::budget::Choice;
 use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic};
 use crate::bound::{Certified, Children, box_atom};
@@ -39,7 +40,7 @@ pub(crate) struct Ascent {
     price: f64,
     /// z at the point.
     pub shares: Vec<f64>,
-    /// Of the point with the best bound: D before its error is taken off, that error, and the atoms, rounded up.
+    /// Of the point with the best bound: D before its error is taken off, that error, and the atoms, rounded up, less prices.
     value: f64,
     error: f64,
     atoms: Vec<f64>,
@@ -51,7 +52,7 @@ pub(crate) struct Ascent {
 pub(crate) struct Bounded<'a> {
     pub quadratic: &'a Quadratic<'a>,
     pub boxes: &'a [ProvedBox],
-    pub budget: usize,
+    pub choice: Choice,
     /// The boxes hold up to here, and so does the bound.
     pub ceiling: f64,
 }
@@ -73,11 +74,13 @@ impl Ascent {
         }
         self.value = f64::NEG_INFINITY;
         self.error = f64::INFINITY;
-        self.price = 0.0;
         self.evaluate(node);
-        if self.price <= 0.0 {
-            self.price = self.last_in(node.budget);
-        }
+        // Where features have a price, that is τ as long as the budget does not bind.
+        self.price = if node.choice.price > 0.0 {
+            node.choice.price
+        } else {
+            self.last_in(node.choice.most)
+        };
         let mut stalls = 0;
         let mut before = self.value;
         for _ in 0..ROUNDS {
@@ -96,8 +99,9 @@ impl Ascent {
                     break;
                 }
             }
-            let used = self.update_shares(node) / node.budget as f64;
+            let used = self.update_shares(node) / node.choice.most as f64;
             self.price *= used.clamp(0.4, 2.5).powf(0.7);
+            self.price = self.price.max(node.choice.price);
         }
         self.update_shares(node);
         self.bound(node, 0.0)
@@ -172,19 +176,23 @@ impl Ascent {
                 high
             }
         };
-        let top = top_sum(
-            (0..quadratic.size()).map(atom),
-            node.budget,
-            &mut self.scratch,
-        );
+        let Choice { most, price } = node.choice;
+        let priced = |i: usize| match atom(i) - price {
+            // Not `f64::max`, which would drop a NaN.
+            atom if atom < 0.0 => 0.0,
+            atom => atom,
+        };
+        let top = top_sum((0..quadratic.size()).map(priced), most, &mut self.scratch);
         let value = base - top;
-        let error = 4.0 * error * omega + (4 * node.budget + 40) as f64 * U * (base.abs() + top);
+        let size = base.abs() + top + most as f64 * price;
+        let error = 4.0 * error * omega + (4 * most + 40) as f64 * U * size;
         // A NaN is never better.
         if value - error > self.value - self.error {
             self.value = value;
             self.error = error;
             self.atoms.clear();
-            self.atoms.extend((0..quadratic.size()).map(atom));
+            self.atoms
+                .extend((0..quadratic.size()).map(|i| atom(i) - price));
         }
     }
 
@@ -207,7 +215,15 @@ impl Ascent {
     pub(crate) fn children(&self, node: &Bounded, column: impl Fn(usize) -> usize) -> Children {
         let atoms = self.atoms.iter().enumerate();
         let atoms = atoms.map(|(i, q)| (*q, column(i)));
-        Children::from_atoms(atoms, node.budget, |rise| self.bound(node, rise))
+        // A price that is far above all atoms rounds more than they do.
+        let share = if node.choice.price > 0.0 {
+            8.0 * U
+        } else {
+            0.0
+        };
+        Children::from_atoms(atoms, node.choice.most, |rise| {
+            self.bound(node, rise - share * rise)
+        })
     }
 }
 

@@ -3,10 +3,10 @@
 //! A point costs passes of coordinate descent; putting smaller boxes into what it proved costs one sum. So certificates are kept, and
 //! boxes go through all of them again whenever some have shrunk.
 
+use super::budget::Budget;
 use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
-use crate::linalg::select::top_sum;
 
 /// At least what rounding to single precision, and the few operations before and after it, change a slope by, relatively.
 const ROUNDED: f64 = 1.0 / (1u64 << 21) as f64;
@@ -30,11 +30,13 @@ impl Ends {
     }
 }
 
-/// For every x of the node with `P(x) ≤ ceiling`, with slopes `v_i = q_i w_i Ω`,
+/// For every x of the node with `|ρ(x)| ≤ r`, with slopes `v_i = q_i w_i Ω`,
 ///
 /// ```text
-/// least · s x_j ≤ base + Σ_{i≠j} v_i x_i.
+/// least · s x_j ≤ length · r - against + slack + Σ_{i≠j} v_i x_i.
 /// ```
+///
+/// Nothing in it depends on what r or the boxes are.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Certificate {
     /// q, in single precision: `|v_i/(w_i Ω) - q_i| ≤ ROUNDED |q_i| + error`.
@@ -42,20 +44,19 @@ pub(super) struct Certificate {
     error: f64,
     /// Ω.
     unit: f64,
-    base: f64,
-    /// The size of what `base` is the difference of.
-    size: f64,
+    length: f64,
+    against: f64,
+    slack: f64,
     least: f64,
 }
 
 impl Certificate {
-    /// That of a point; false where it proves nothing. `radius` is at least `√(2 ceiling)`.
+    /// That of a point; false where it proves nothing.
     pub(super) fn set(
         &mut self,
         quadratic: &Quadratic,
         (j, side): (usize, Side),
         point: &DescentPoint,
-        radius: f64,
     ) -> bool {
         let (error, omega) = point.error(quadratic);
         let own = -side.sign() * point.v[j];
@@ -70,9 +71,9 @@ impl Certificate {
         }
         let against_b = 2.0 * quadratic.c0 - linear;
         let square = (against_b - product).max(0.0) + 4.0 * error * omega;
-        let reached = radius * square.sqrt() * (1.0 + 4.0 * U);
-        self.base = reached - against_b + 4.0 * error * omega;
-        self.size = against_b.abs() + reached;
+        self.length = square.sqrt() * (1.0 + U);
+        self.against = against_b;
+        self.slack = 4.0 * error * omega;
         self.unit = omega;
         self.error = error / omega * (1.0 + 4.0 * U) + TINY;
         let slopes = point.v.iter().zip(&quadratic.sizes);
@@ -92,21 +93,26 @@ impl Certificate {
         Self { slopes, ..*self }
     }
 
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.slopes.capacity() * size_of::<f32>()
+    }
+
     /// Whether there is one.
     pub(super) fn is_known(&self) -> bool {
         !self.slopes.is_empty()
     }
 
-    /// The end of the side with these boxes, and whether no model lacks the feature; `None` where it proves nothing. All of it is
-    /// rounded outwards.
+    /// What it proves with these boxes; `None` where that is nothing. All of it is rounded outwards.
     pub(super) fn end(
         &self,
         j: usize,
         ends: &[Ends],
-        budget: usize,
+        budget: &Budget,
         scratch: &mut Vec<f64>,
-    ) -> Option<(f64, bool)> {
-        let mut others = |count: usize| {
+    ) -> Option<Proved> {
+        // The most that the right side can be, and the number of features there; `own`: how many of these j is.
+        let mut most = |own: usize| {
             let each = self.slopes.iter().zip(ends).enumerate();
             let each = each.map(|(i, (slope, ends))| {
                 let slope = f64::from(*slope);
@@ -122,19 +128,40 @@ impl Certificate {
                     slope * end * (1.0 + ROUNDED) + self.error * reach
                 }
             });
-            self.unit * top_sum(each, count, scratch)
+            // In units of Ω, so that all numbers are of one kind.
+            let worst = budget.worst(self.length / self.unit, own, each, scratch);
+            let (reached, others) = (self.unit * worst.reached, self.unit * worst.others);
+            let size = self.against.abs() + reached + others;
+            let rounding = 4.0 * (budget.most() + 8) as f64 * U * size;
+            let most = reached - self.against + self.slack + others + rounding;
+            (most, worst.features)
         };
-        let rounding = |others: f64| 4.0 * (budget + 8) as f64 * U * (self.size + others);
-        let sum = others(budget - 1);
-        let most = self.base + sum + rounding(sum);
-        if most.is_nan() {
+        let (right, features) = most(1);
+        if right.is_nan() {
             return None;
         }
-        if most > 0.0 {
-            return Some((most / self.least * (1.0 + 8.0 * U), false));
+        if right > 0.0 {
+            return Some(Proved {
+                end: right / self.least * (1.0 + 8.0 * U),
+                is_needed: false,
+                features,
+            });
         }
         // With j at zero, one more of the others may be there.
-        let sum = others(budget);
-        Some((0.0, self.base + sum + rounding(sum) < 0.0))
+        Some(Proved {
+            end: 0.0,
+            is_needed: most(0).0 < 0.0,
+            features,
+        })
     }
+}
+
+/// What a certificate proves of a side.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Proved {
+    pub end: f64,
+    /// No model lacks the feature.
+    pub is_needed: bool,
+    /// How many features the models have that come nearest to this end.
+    pub features: usize,
 }

@@ -1,11 +1,12 @@
 //! Nodes in which one or two more features may come in: all choices, one after the other.
 
+use super::budget::Choice;
 use super::{ProvedBox, Quadratic};
 use crate::bound::Certified;
 use crate::linalg::rounding::U;
 use crate::linalg::select::top_sum;
 
-/// The best choice of at most `budget` (1 or 2) columns, and a bound of all of them.
+/// The best choice of at most two columns, and a bound of all choices, prices included.
 ///
 /// For x in the boxes the floats are within `½ η (w0 + Σ w_i |x_i|)²` of P, and they are minimised over each choice:
 /// `c0 - ½ c_i²/H_ii` for one column, and with `Δ = H_ii H_jj - H_ij²`
@@ -18,16 +19,22 @@ use crate::linalg::select::top_sum;
 pub(crate) fn enumerate(
     quadratic: &Quadratic,
     boxes: &[ProvedBox],
-    budget: usize,
+    choice: Choice,
     ceiling: f64,
 ) -> (Vec<usize>, Certified) {
-    debug_assert!((1..=2).contains(&budget));
+    let Choice {
+        most: budget,
+        price,
+    } = choice;
+    debug_assert!(budget <= 2);
     let d = quadratic.size();
     let c = &quadratic.c;
     let diagonal: Vec<f64> = (0..d).map(|i| quadratic.row(i)[i]).collect();
+    // Twice what is gained, prices taken off.
     let mut best = (0.0, Vec::new());
-    for i in 0..d {
-        let gain = c[i] * (c[i] / diagonal[i]);
+    let columns = if budget > 0 { d } else { 0 };
+    for i in 0..columns {
+        let gain = c[i] * (c[i] / diagonal[i]) - 2.0 * price;
         if gain > best.0 || gain.is_nan() {
             best = (gain, vec![i]);
         }
@@ -43,10 +50,10 @@ pub(crate) fn enumerate(
             let size = own * diagonal;
             let above = first + second - cross + 16.0 * U * (first + second + cross.abs());
             let below = size - h * h - 16.0 * U * size;
-            let is_better = above > best.0 * below;
+            let is_better = above > (best.0 + 4.0 * price) * below;
             if is_better || above.is_nan() {
                 let gain = if below > 0.0 {
-                    above / below
+                    above / below - 4.0 * price
                 } else {
                     f64::INFINITY
                 };
@@ -59,7 +66,8 @@ pub(crate) fn enumerate(
     let reaches = boxes.iter().zip(&quadratic.sizes);
     let reaches = reaches.map(|(known, size)| known.reach() * size);
     let spread = quadratic.response + top_sum(reaches, budget, &mut Vec::new());
-    let error = 0.5 * quadratic.share * spread * spread + 8.0 * U * (quadratic.c0 + gain);
+    let error =
+        0.5 * quadratic.share * spread * spread + 8.0 * U * (quadratic.c0 + gain + 8.0 * price);
     let value = quadratic.c0 - 0.5 * gain;
     let bound = Certified::from_frame(value, ceiling, error * (1.0 + 1e-6));
     (chosen, bound)

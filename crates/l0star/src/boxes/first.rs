@@ -9,11 +9,11 @@
 //! where a lasso of column j on the others makes `h_i` small beside `h_j`. Unlike the points of [`side`](super::side), a direction
 //! serves both sides, and it does so again whenever other boxes have shrunk: one sum each.
 
+use super::budget::Budget;
 use super::point::DescentPoint;
 use super::side::{Room, Sides};
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
-use crate::linalg::select::top_sum;
 
 /// The sum of the m - 1 largest `|h_i|` times their boxes is to be about this share of `h_j` times its own.
 const SHARE: f64 = 0.4;
@@ -43,7 +43,7 @@ impl Direction {
     pub(super) fn new(sides: &Sides, j: usize, room: &mut Room) -> (Self, f64) {
         let quadratic = sides.quadratic;
         let end = sides.boxes[j].reach();
-        let others = sides.budget.saturating_sub(1).max(1) as f64;
+        let others = sides.budget.most().saturating_sub(1).max(1) as f64;
         let share = (SHARE / others).clamp(LEAST_WEIGHT, MOST_WEIGHT);
         let weight = share * quadratic.row(j)[j] * end * end;
         room.begin(quadratic, DescentPoint::reset_to_direction);
@@ -75,7 +75,7 @@ impl Direction {
         quadratic: &Quadratic,
         boxes: &[ProvedBox],
         (j, side): (usize, Side),
-        (budget, radius): (usize, f64),
+        budget: &Budget,
         scratch: &mut Vec<f64>,
     ) -> Option<f64> {
         let sign = side.sign();
@@ -90,10 +90,11 @@ impl Direction {
             let most = v * end + self.error * size * known.reach();
             if i == j { 0.0 } else { most }
         });
-        let others = top_sum(support, budget - 1, scratch);
-        let reached = radius * self.length;
+        let worst = budget.worst(self.length, 1, support, scratch);
+        let (reached, others) = (worst.reached, worst.others);
         let (along, error) = (self.along, self.along_error);
-        let margin = error + 4.0 * (budget + 8) as f64 * U * (along.abs() + reached + others);
+        let roundings = 4.0 * (budget.most() + 8) as f64 * U;
+        let margin = error + roundings * (along.abs() + reached + others);
         let most = sign * along + reached + others + margin;
         let end = (most / least * (1.0 + 8.0 * U)).max(0.0);
         // A NaN is never less. (`max` above makes zero of it only where `most` is NaN, which is asked first.)

@@ -14,12 +14,14 @@
 //! ```
 //!
 //! At most m - 1 of the x_i are non-zero beside x_j and each is in its box, so that the sum is at most that of the m - 1
-//! largest `max over l_i ≤ x ≤ r_i of v_i x`. On the side s of j, where `s v_j < 0`, this bounds `s x_j`. Everything is in terms
+//! largest `max over l_i ≤ x ≤ r_i of v_i x`. Where features have a price, n of them leave less of the ceiling for P, and the
+//! right side is the largest over all n ([`budget`]). On the side s of j, where `s v_j < 0`, this bounds `s x_j`. Everything is in terms
 //! of H, c and c0, so that it works in a condensed node as it does at the root, and any y will do: [`side`] finds good
 //! ones by coordinate descent, [`first`] cheap ones to begin with, [`sweep`] goes round the features while boxes shrink, [`ascent`] maximises the bound of the node
 //! itself with atoms that know the boxes. `docs/numerics.md`, section 16, derives the margins.
 
 pub(crate) mod ascent;
+mod budget;
 mod certificate;
 pub(crate) mod few;
 mod first;
@@ -28,6 +30,7 @@ mod quadratic;
 mod side;
 pub(crate) mod sweep;
 
+pub(crate) use budget::Choice;
 pub(crate) use quadratic::Quadratic;
 pub(crate) use sweep::Boxes;
 

@@ -1,6 +1,7 @@
 //! One side of one feature: how far out a model that is good enough can have it.
 
-use super::certificate::{Certificate, Ends};
+use super::budget::Budget;
+use super::certificate::{Certificate, Ends, Proved};
 use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::kernels;
@@ -41,9 +42,7 @@ pub(super) struct Sides<'a> {
     pub quadratic: &'a Quadratic<'a>,
     pub boxes: &'a [ProvedBox],
     pub ends: &'a [Ends],
-    pub budget: usize,
-    /// `√(2 ceiling)`, rounded up.
-    pub radius: f64,
+    pub budget: &'a Budget,
 }
 
 /// A change below this share of the radius ends the passes of a round.
@@ -144,15 +143,22 @@ impl Sides<'_> {
         }
         room.point.go(quadratic, j, sign * held);
         let mut stalls = 0;
+        // With prices it depends on the point how many features the worst models have.
+        let mut features = self.budget.most();
         for _ in 0..effort.rounds {
-            if self.budget > 1 {
+            if self.budget.most() > 1 {
                 self.descend(j, start.weight, effort.passes, room);
             }
-            match self.certify(j, side, room) {
-                Some((proved, needed)) if proved < end => {
-                    stalls = if proved < 0.995 * end { 0 } else { stalls + 1 };
-                    end = proved;
-                    is_needed |= needed;
+            let proved = self.certify(j, side, room);
+            if let Some(proved) = proved {
+                features = proved.features;
+            }
+            match proved {
+                Some(proved) if proved.end < end => {
+                    let is_little = proved.end >= 0.995 * end;
+                    stalls = if is_little { stalls + 1 } else { 0 };
+                    end = proved.end;
+                    is_needed |= proved.is_needed;
                     std::mem::swap(kept, &mut room.certificate);
                 }
                 _ => stalls += 1,
@@ -164,7 +170,7 @@ impl Sides<'_> {
                 held = effort.hold * end;
                 room.point.go(quadratic, j, sign * held);
             }
-            let used = self.used(j, &room.point.x) / (self.budget - 1).max(1) as f64;
+            let used = self.used(j, &room.point.x) / features.saturating_sub(1).max(1) as f64;
             start.weight *= used.clamp(0.4, 2.5).powf(0.7);
         }
         let x = room.point.x.iter().enumerate();
@@ -206,7 +212,7 @@ impl Sides<'_> {
                     largest = largest.max((best - x).abs() * curvature.sqrt());
                 }
             }
-            if largest < SETTLED * self.radius {
+            if largest < SETTLED * self.budget.radius() {
                 break;
             }
         }
@@ -241,7 +247,7 @@ impl Sides<'_> {
                     largest = largest.max((best - x).abs() * curvature.sqrt());
                 }
             }
-            if largest < SETTLED * self.radius {
+            if largest < SETTLED * self.budget.radius() {
                 break;
             }
         }
@@ -275,15 +281,15 @@ impl Sides<'_> {
         x.iter().enumerate().map(share).sum()
     }
 
-    /// The end that the point proves, and whether the feature is needed.
-    fn certify(&self, j: usize, side: Side, room: &mut Room) -> Option<(f64, bool)> {
+    /// What the point proves.
+    fn certify(&self, j: usize, side: Side, room: &mut Room) -> Option<Proved> {
         let Room {
             point,
             certificate,
             scratch,
             ..
         } = room;
-        let is_proof = certificate.set(self.quadratic, (j, side), point, self.radius);
+        let is_proof = certificate.set(self.quadratic, (j, side), point);
         is_proof.then(|| certificate.end(j, self.ends, self.budget, scratch))?
     }
 }

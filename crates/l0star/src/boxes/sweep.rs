@@ -1,12 +1,12 @@
 //! Round after round over the features of a node, as long as boxes shrink.
 
+use super::budget::{Budget, Choice};
 use super::certificate::{Certificate, Ends};
 use super::first::Direction;
 pub(crate) use super::side::Room;
 use super::side::{Effort, Sides, Start};
 use super::{ProvedBox, Quadratic, Side};
 use crate::limits::Limits;
-use crate::linalg::rounding::U;
 
 const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
@@ -33,7 +33,7 @@ const WEIGHT: f64 = 0.05;
 const WORTH_REPEATING: f64 = 0.99;
 /// … but at most so often.
 const MOST_REPEATS: usize = 10;
-/// Certificates of more columns than this are not kept: they take `8 d²` bytes.
+/// Certificates of more columns than this are not kept: they take `8 d²` bytes. Nor are they where that is half of the memory limit.
 const MOST_KEPT: usize = 4000;
 
 /// The boxes of a node, and where the work on them stands.
@@ -42,7 +42,7 @@ pub(crate) struct Boxes {
     boxes: Vec<ProvedBox>,
     /// Their ends in units of the columns.
     ends: Vec<Ends>,
-    /// They hold for models with P up to this.
+    /// They hold for models with P, and what their features cost, up to this.
     ceiling: f64,
     needed: Vec<bool>,
     sides: Vec<[Visits; 2]>,
@@ -71,9 +71,10 @@ pub(crate) enum Round {
 }
 
 impl Boxes {
-    /// What the ridges prove of models with `P(x) ≤ ceiling`.
-    pub(crate) fn new(quadratic: &Quadratic, ceiling: f64) -> Self {
-        let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, ceiling);
+    /// What the ridges prove of models whose P and prices are at most `ceiling` in all.
+    pub(crate) fn new(quadratic: &Quadratic, choice: Choice, ceiling: f64) -> Self {
+        let most = Budget::new(choice, ceiling).ceiling_of_one();
+        let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, most);
         Self {
             boxes: quadratic.ridge.iter().map(by_ridge).collect(),
             ends: Vec::new(),
@@ -158,7 +159,7 @@ impl Boxes {
         &self.boxes
     }
 
-    /// The boxes hold for models with P up to this.
+    /// The boxes hold for models with P, and what their features cost, up to this.
     pub(crate) fn ceiling(&self) -> f64 {
         self.ceiling
     }
@@ -187,15 +188,21 @@ impl Boxes {
         points + self.boxes.len() * (size_of::<ProvedBox>() + 2 * size_of::<Visits>() + 1)
     }
 
+    /// Bytes of the certificates that are kept while the node is worked on.
+    pub(crate) fn certificate_bytes(&self) -> usize {
+        let sides = self.certificates.iter().flatten();
+        sides.map(Certificate::bytes).sum()
+    }
+
     /// Shrinks the boxes of the ridges, by one direction for each feature; false at a limit.
     pub(crate) fn begin(
         &mut self,
         quadratic: &Quadratic,
-        budget: usize,
+        choice: Choice,
         room: &mut Room,
         limits: &Limits,
     ) -> bool {
-        let radius = self.radius();
+        let budget = &Budget::new(choice, self.ceiling);
         self.measure(quadratic);
         let mut directions = Vec::with_capacity(quadratic.size());
         for j in 0..quadratic.size() {
@@ -207,7 +214,6 @@ impl Boxes {
                 boxes: &self.boxes,
                 ends: &self.ends,
                 budget,
-                radius,
             };
             let (direction, weight) = Direction::new(&sides, j, room);
             let end = self.boxes[j].reach();
@@ -229,7 +235,7 @@ impl Boxes {
                 let before = self.boxes[j].reach();
                 for side in SIDES {
                     let (boxes, at) = (&self.boxes, (j, side));
-                    let found = direction.end(quadratic, boxes, at, (budget, radius), &mut scratch);
+                    let found = direction.end(quadratic, boxes, at, budget, &mut scratch);
                     if let Some(end) = found {
                         self.boxes[j].shrink(side, end);
                     }
@@ -258,11 +264,6 @@ impl Boxes {
         true
     }
 
-    /// `√(2 ceiling)`, rounded up.
-    fn radius(&self) -> f64 {
-        (2.0 * self.ceiling).sqrt() * (1.0 + 4.0 * U)
-    }
-
     /// Brings the ends in units of the columns up to date.
     fn measure(&mut self, quadratic: &Quadratic) {
         let ends = self.boxes.iter().zip(&quadratic.sizes);
@@ -280,13 +281,15 @@ impl Boxes {
     pub(crate) fn round(
         &mut self,
         quadratic: &Quadratic,
-        budget: usize,
+        choice: Choice,
         room: &mut Room,
         limits: &Limits,
     ) -> Round {
+        let budget = &Budget::new(choice, self.ceiling);
         let d = quadratic.size();
         self.measure(quadratic);
-        if d <= MOST_KEPT {
+        let bytes = 8 * (d as u64).pow(2);
+        if d <= MOST_KEPT && !limits.is_short(bytes) {
             self.certificates.resize(d, Default::default());
         }
         let before: Vec<f64> = self.boxes.iter().map(|known| known.reach()).collect();
@@ -326,7 +329,7 @@ impl Boxes {
     fn visit(
         &mut self,
         quadratic: &Quadratic,
-        budget: usize,
+        budget: &Budget,
         (j, at, side): (usize, usize, Side),
         room: &mut Room,
     ) {
@@ -349,7 +352,6 @@ impl Boxes {
             boxes: &self.boxes,
             ends: &self.ends,
             budget,
-            radius: self.radius(),
         };
         let mut unkept = Certificate::default();
         let certificate = match self.certificates.get_mut(j) {
@@ -369,7 +371,7 @@ impl Boxes {
     fn apply_again(
         &mut self,
         quadratic: &Quadratic,
-        budget: usize,
+        budget: &Budget,
         room: &mut Room,
         limits: &Limits,
     ) {
@@ -383,9 +385,9 @@ impl Boxes {
                         continue;
                     }
                     let proved = certificate.end(j, &self.ends, budget, &mut room.scratch);
-                    if let Some((proved, needed)) = proved.filter(|proved| proved.0 < end) {
-                        self.shrink(quadratic, (j, side), proved);
-                        self.needed[j] |= needed;
+                    if let Some(proved) = proved.filter(|proved| proved.end < end) {
+                        self.shrink(quadratic, (j, side), proved.end);
+                        self.needed[j] |= proved.is_needed;
                     }
                 }
             }

@@ -40,7 +40,7 @@ struct Case {
     columns: Vec<Vec<f64>>,
     b: Vec<f64>,
     ridge: Vec<f64>,
-    budget: usize,
+    choice: Choice,
 }
 
 impl Case {
@@ -83,12 +83,19 @@ impl Case {
         }
         let unit = f64::powi(2.0, random.pick(&[-40, 0, 0, 0, 33]));
         b.iter_mut().for_each(|b| *b *= unit);
-        let budget = 1 + random.below(4.min(d - 1));
+        let mut most = 1 + random.below(4.min(d - 1));
+        let mut price = 0.0;
+        if random.below(2) == 0 {
+            // Prices that matter, with or without a small budget.
+            let size: f64 = b.iter().map(|b| 0.5 * b * b).sum();
+            price = size * random.pick(&[1e-6, 0.01, 0.05, 0.2, 0.7]);
+            most = random.pick(&[most, d]);
+        }
         Self {
             columns,
             b,
             ridge,
-            budget,
+            choice: Choice { most, price },
         }
     }
 
@@ -114,7 +121,7 @@ impl Case {
     }
 }
 
-/// A set of features: its least P, where that is, and the diagonal of the inverse of its Hessian.
+/// A set of features: its least P and its price, where that is, and the diagonal of the inverse of its Hessian.
 struct Fitted {
     set: Vec<usize>,
     value: f64,
@@ -122,12 +129,12 @@ struct Fitted {
     inverse: Vec<f64>,
 }
 
-/// All sets of at most `budget` features, by Gauss–Jordan elimination in units in which the Hessian has ones on its diagonal.
-fn all_sets(quadratic: &Quadratic, budget: usize) -> Vec<Fitted> {
+/// All sets that may be chosen, prices included in the values, by Gauss–Jordan elimination in units in which the Hessian has ones on its diagonal.
+fn all_sets(quadratic: &Quadratic, choice: Choice) -> Vec<Fitted> {
     let d = quadratic.c.len();
     let mut found = Vec::new();
     for mask in 0_u32..1 << d {
-        if mask.count_ones() as usize > budget {
+        if mask.count_ones() as usize > choice.most {
             continue;
         }
         let set: Vec<usize> = (0..d).filter(|i| mask >> i & 1 == 1).collect();
@@ -161,7 +168,7 @@ fn all_sets(quadratic: &Quadratic, budget: usize) -> Vec<Fitted> {
         let gain: f64 = set.iter().zip(&x).map(|(i, x)| quadratic.c[*i] * x).sum();
         let inverse = (0..m).map(|r| rows[r][m + r] / (unit[r] * unit[r]));
         found.push(Fitted {
-            value: quadratic.c0 - 0.5 * gain,
+            value: quadratic.c0 - 0.5 * gain + m as f64 * choice.price,
             x,
             inverse: inverse.collect(),
             set,
@@ -176,8 +183,8 @@ const ROOM: f64 = 1e-8;
 fn check(seed: u64) {
     let case = Case::new(seed);
     let quadratic = case.quadratic();
-    let budget = case.budget;
-    let sets = all_sets(&quadratic, budget);
+    let choice = case.choice;
+    let sets = all_sets(&quadratic, choice);
     let least = sets
         .iter()
         .map(|fit| fit.value)
@@ -186,10 +193,10 @@ fn check(seed: u64) {
     let wider = Random(seed ^ 0x55).pick(&[1e-9, 1e-3, 0.05, 0.5, 3.0]);
     let ceiling = least.max(0.0) * (1.0 + wider) + 4.0 * room;
     let limits = Limits::none();
-    let mut boxes = Boxes::new(&quadratic, ceiling);
+    let mut boxes = Boxes::new(&quadratic, choice, ceiling);
     let mut scratch = Room::default();
     if seed & 1 == 0 {
-        assert!(boxes.begin(&quadratic, budget, &mut scratch, &limits));
+        assert!(boxes.begin(&quadratic, choice, &mut scratch, &limits));
     }
     for round in 0..4 {
         for fit in sets.iter().filter(|fit| fit.value <= ceiling) {
@@ -218,7 +225,7 @@ fn check(seed: u64) {
         let node = Bounded {
             quadratic: &quadratic,
             boxes: boxes.boxes(),
-            budget,
+            choice: choice.within(ceiling),
             ceiling,
         };
         let mut ascent = Ascent::default();
@@ -237,8 +244,9 @@ fn check(seed: u64) {
                 "seed {seed}: {i}, {inside}"
             );
         }
-        if budget <= 2 {
-            let (_, bound) = few::enumerate(&quadratic, boxes.boxes(), budget, ceiling);
+        let within = choice.within(ceiling);
+        if within.most <= 2 {
+            let (_, bound) = few::enumerate(&quadratic, boxes.boxes(), within, ceiling);
             assert!(
                 bound.value() <= least + room,
                 "seed {seed}: {bound:?}, {least}"
@@ -248,7 +256,7 @@ fn check(seed: u64) {
                 "seed {seed}: {bound:?}, {least}"
             );
         }
-        let done = boxes.round(&quadratic, budget, &mut scratch, &limits);
+        let done = boxes.round(&quadratic, choice, &mut scratch, &limits);
         assert!(done != Round::Stopped);
     }
 }
@@ -271,10 +279,14 @@ fn a_limit_stops_between_sides() {
         interrupt: Some(stop),
         ..crate::Settings::default()
     });
-    let mut boxes = Boxes::new(&quadratic, quadratic.c0);
+    let choice = Choice {
+        most: 2,
+        price: 0.0,
+    };
+    let mut boxes = Boxes::new(&quadratic, choice, quadratic.c0);
     let before: Vec<ProvedBox> = boxes.boxes().to_vec();
-    assert!(!boxes.begin(&quadratic, 2, &mut Room::default(), &limits));
-    let round = boxes.round(&quadratic, 2, &mut Room::default(), &limits);
+    assert!(!boxes.begin(&quadratic, choice, &mut Room::default(), &limits));
+    let round = boxes.round(&quadratic, choice, &mut Room::default(), &limits);
     assert_eq!(round, Round::Stopped);
     assert_eq!(boxes.boxes(), before);
 }
@@ -285,8 +297,12 @@ fn nothing_is_proved_from_numbers_that_are_none() {
     let case = Case::new(11);
     let quadratic = case.quadratic();
     for ceiling in [f64::NAN, f64::INFINITY] {
-        let mut boxes = Boxes::new(&quadratic, ceiling);
-        boxes.round(&quadratic, 2, &mut Room::default(), &Limits::none());
-        assert!(boxes.boxes().iter().all(|known| known.reach() == f64::MAX));
+        for price in [0.0, 0.1 * quadratic.c0] {
+            let choice = Choice { most: 2, price };
+            assert_eq!(choice.within(ceiling), choice);
+            let mut boxes = Boxes::new(&quadratic, choice, ceiling);
+            boxes.round(&quadratic, choice, &mut Room::default(), &Limits::none());
+            assert!(boxes.boxes().iter().all(|known| known.reach() == f64::MAX));
+        }
     }
 }

@@ -310,7 +310,9 @@ impl Model for FrameModel {
         }
         let slopes: f64 = sets.inside.iter().map(|j| u[*j].abs()).sum();
         let inside: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
-        let terms = sets.inside.len() + sets.budget;
+        // A price is taken off an atom: two roundings more.
+        let priced = if sets.costs.is_empty() { 0 } else { 2 };
+        let terms = sets.inside.len() + sets.budget + priced;
         let steepest = frame.steepest + frame.largest * length;
         let step = gamma(support.len() + 2) * steepest;
         let first = slopes + (sets.budget as f64 * top).sqrt();

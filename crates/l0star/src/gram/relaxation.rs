@@ -18,9 +18,10 @@ use super::swaps;
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
+use crate::linalg::rounding::U;
 use crate::problem::{Decision, Problem};
 use crate::relaxation::model::{Goal, Model, Sets};
-use crate::relaxation::newton::Newton;
+use crate::relaxation::newton::{Newton, whole_from};
 use crate::relaxation::{
     Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, gather, largest_model, lengthen,
     shorten,
@@ -71,6 +72,8 @@ pub(crate) struct GramRelaxation<'p> {
     pub(crate) root_error: f64,
     /// Bounds are claimed up to this only (the incumbent at the time of a Huber certificate).
     pub(crate) ceiling: f64,
+    /// The most features that a model better than the first incumbent can have.
+    pub(crate) most: usize,
     pub(crate) newton: Newton,
     pub(crate) factor: Cholesky,
     /// Bytes of all frames that are alive.
@@ -100,15 +103,25 @@ impl Current<'_> {
         (place != NOWHERE).then_some(place as usize)
     }
 
-    fn sets(&self, node: &Subproblem) -> Sets {
+    fn sets(&self, problem: &Problem, node: &Subproblem) -> Sets {
         // What is in and has no place is condensed.
         let inside = node.included.iter().filter_map(|j| self.place(*j));
         let free = node.free.iter().filter_map(|j| self.place(*j));
+        let mut costs = Vec::new();
+        if let Some(prices) = problem.prices() {
+            costs.resize(self.frame.size(), 0.0);
+            for j in node.free {
+                if let Some(place) = self.place(*j) {
+                    costs[place] = prices[*j];
+                }
+            }
+        }
         Sets {
             unpenalised: Vec::new(),
             inside: gather(inside),
             free: gather(free),
             budget: node.budget,
+            costs,
         }
     }
 }
@@ -147,6 +160,7 @@ impl<'p> GramRelaxation<'p> {
             whole: None,
             root_error: 0.0,
             ceiling: f64::INFINITY,
+            most: problem.support_size(),
             newton: Newton::default(),
             factor: Cholesky::new(),
             frames: Arc::default(),
@@ -226,7 +240,7 @@ impl<'p> GramRelaxation<'p> {
         let Some(current) = &mut self.current else {
             return Certified::TRIVIAL;
         };
-        current.sets = current.sets(node);
+        current.sets = current.sets(self.problem, node);
         let bound = self
             .newton
             .solve(current.model.as_model(), &current.sets, goal, limits);
@@ -285,7 +299,7 @@ impl<'p> GramRelaxation<'p> {
         if frame.size() < SMALL
             || !self.mechanisms.reframing
             || left as f64 > most
-            || left <= node.budget
+            || (left <= node.budget && !self.problem.is_priced())
         {
             return false;
         }
@@ -303,8 +317,8 @@ impl<'p> GramRelaxation<'p> {
         let inside: Vec<u32> = condensed.into_iter().chain(always).collect();
         let free = node.free.iter().filter_map(index);
         let columns = gather(explicit.iter().copied().chain(free));
-        let budget = node.budget + explicit.len();
-        let sets = current.sets(node);
+        let budget = node.budget.min(self.most) + explicit.len();
+        let sets = current.sets(self.problem, node);
         let mut gains = vec![0.0; explicit.len()];
         gains.extend(self.newton.gains(&sets));
         let place = |i: &u32| current.place(self.root.columns[*i as usize]);
@@ -350,7 +364,7 @@ impl<'p> GramRelaxation<'p> {
                 root,
                 inside,
                 columns,
-                plan.budget,
+                plan.budget.min(self.most),
                 best,
                 spread,
                 task.limits,
@@ -369,6 +383,7 @@ impl Clone for GramRelaxation<'_> {
             whole: self.whole.clone(),
             root_error: self.root_error,
             ceiling: self.ceiling,
+            most: self.most,
             frames: Arc::clone(&self.frames),
             ..Self::new(self.problem, self.mechanisms, Arc::clone(&self.root))
         }
@@ -401,8 +416,9 @@ impl Relaxation for GramRelaxation<'_> {
         Certified::TRIVIAL
     }
 
-    fn solve(&mut self, _: &Problem, task: &Task) -> (Certified, Exit) {
-        let bound = self.run(&task.node, &goal(task), task.limits);
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let bound = self.run(&task.node, &goal(problem, task), task.limits);
+        let bound = task.node.with_cost(problem, bound);
         (bound, Exit::of(bound, task))
     }
 
@@ -413,7 +429,7 @@ impl Relaxation for GramRelaxation<'_> {
     }
 
     /// The bound of the frame with every feature in that may be in.
-    fn leaf_bound(&mut self, _: &Problem, task: &Task) -> Option<Certified> {
+    fn leaf_bound(&mut self, problem: &Problem, task: &Task) -> Option<Certified> {
         let mut included = task.node.included.to_vec();
         if task.node.budget > 0 {
             included.extend_from_slice(task.node.free);
@@ -427,7 +443,8 @@ impl Relaxation for GramRelaxation<'_> {
             free: &[],
             budget: 0,
         };
-        Some(self.run(&settled, &goal(task), task.limits))
+        let bound = self.run(&settled, &goal(problem, task), task.limits);
+        Some(settled.with_cost(problem, bound))
     }
 
     fn enumerate(
@@ -456,11 +473,21 @@ impl Relaxation for GramRelaxation<'_> {
             return Vec::new();
         };
         let size = |j: usize| current.place(j).map_or(0.0, |at| self.newton.x[at].abs());
-        largest_model(problem, node, size)
+        let Some(prices) = problem.prices() else {
+            return largest_model(problem, node, size);
+        };
+        // As many as the shares add up to: more would cost more than the relaxed model pays.
+        let share = |j: usize| match size(j) {
+            0.0 => 0.0,
+            size => (size / whole_from(prices[j])).min(1.0),
+        };
+        let used: f64 = node.free.iter().map(|j| share(*j)).sum();
+        let budget = node.budget.min((used + 0.5) as usize);
+        largest_model(problem, &Subproblem { budget, ..*node }, share)
     }
 
     /// Swaps in the quadratic, where no row is explicit.
-    fn improve(&mut self, _: &Problem, support: &mut Vec<usize>, known: &Known) -> bool {
+    fn improve(&mut self, problem: &Problem, support: &mut Vec<usize>, known: &Known) -> bool {
         if *support == self.last_candidate {
             return false;
         }
@@ -470,12 +497,15 @@ impl Relaxation for GramRelaxation<'_> {
             return true;
         };
         let value = swaps::value(self.root.form(), &chosen, &mut self.factor);
+        let value = value + problem.cost(support);
         let is_mixed = self.explicit.is_some();
         let margin = if is_mixed { NEARLY } else { BETTER };
         if value >= known.reference + margin * known.reference.abs() {
             return false;
         }
-        if !is_mixed && self.mechanisms.swaps && value < known.best {
+        // A swap looks at the quadratic alone.
+        let is_swapped = !is_mixed && self.mechanisms.swaps && problem.has_one_price();
+        if is_swapped && value < known.best {
             let pinned = self.pinned(known.decision);
             let (form, most) = (self.root.form(), 1000);
             swaps::improve(form, &mut chosen, most, pinned, known.limits);
@@ -485,14 +515,22 @@ impl Relaxation for GramRelaxation<'_> {
         true
     }
 
-    fn children(&self, _: &Problem, node: &Subproblem) -> Children {
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         let u = &self.newton.best_u;
         let place = |j: usize| self.current.as_ref()?.place(j);
         let places = node.free.iter().filter_map(|j| Some((*j, place(*j)?)));
-        let atoms = places.map(|(j, at)| (0.5 * u[at] * u[at], j));
-        Children::from_atoms(atoms, node.budget, |rise| match &self.current {
+        let child = |rise| match &self.current {
             Some(current) => current.model.child(rise),
             None => Certified::TRIVIAL,
+        };
+        let atoms = places.map(|(j, at)| (0.5 * u[at] * u[at], j));
+        let Some(prices) = problem.prices() else {
+            return Children::from_atoms(atoms, node.budget, child);
+        };
+        let atoms = atoms.map(|(q, j)| (q - prices[j], j));
+        Children::from_atoms(atoms, node.budget, |rise| {
+            // A price that is far above all atoms rounds more than they do.
+            node.with_cost(problem, child(rise - 8.0 * U * rise))
         })
     }
 
@@ -500,7 +538,7 @@ impl Relaxation for GramRelaxation<'_> {
         let Some(current) = &mut self.current else {
             return node.free[0];
         };
-        let sets = current.sets(node);
+        let sets = current.sets(self.problem, node);
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let place = if self.mechanisms.gains {
             branching::choose(current.model.as_model(), &sets, x, u, gap, limits)
@@ -552,7 +590,7 @@ impl Relaxation for GramRelaxation<'_> {
 }
 
 /// How well a node is solved.
-fn goal(task: &Task) -> Goal {
+fn goal(problem: &Problem, task: &Task) -> Goal {
     let best = task.reference;
     let share = if task.is_root {
         ROOT_TOLERANCE * best
@@ -560,7 +598,7 @@ fn goal(task: &Task) -> Goal {
         NODE_TOLERANCE * (best - task.proved)
     };
     Goal {
-        cut: task.cut,
+        cut: task.cut_without_cost(problem),
         tolerance: share.max(1e-13 * best),
         share: None,
         tight: (0.3 * task.allowed).min(share).max(1e-14 * best),

@@ -215,6 +215,7 @@ impl Working {
             inside: places(node.included),
             free: places(node.free),
             budget: node.budget,
+            costs: Vec::new(),
         };
         let (sets, scale) = (&self.sets, &self.frame.scale);
         self.newton.x.clear();
@@ -341,6 +342,7 @@ impl Relaxation for Working {
             inside: places(node.included),
             free: places(node.free),
             budget: node.budget,
+            costs: Vec::new(),
         };
         if sets.free.is_empty() {
             // Nothing that is left of the node was ever of use to it.

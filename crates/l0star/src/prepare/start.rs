@@ -11,7 +11,7 @@ use crate::gram::condensed::Spread;
 use crate::gram::frame::Frame;
 use crate::gram::quadratic::Quadratic;
 use crate::gram::relaxation::GramRelaxation;
-use crate::gram::root::MAX_COLUMNS;
+use crate::gram::root::{MAX_COLUMNS, Root};
 use crate::gram::slot::FrameSlot;
 use crate::gram::small::Entries;
 use crate::gram::structured::GramBackend;
@@ -64,9 +64,9 @@ impl<'p> Prepared<'p> {
         alive: Option<&[usize]>,
         shared: &mut SharedWork,
     ) -> Option<Self> {
-        let huber = problem.loss.quadratic_within().is_some();
+        let huber = problem.loss.quadratic_within().is_some() && !problem.is_priced();
         let possible = problem.loss.is_quadratic() || huber;
-        if !possible || problem.support_size() == 0 || problem.structure.is_some() {
+        if !possible || problem.support_size() == 0 || !problem.has_plain_features() {
             return None;
         }
         let limits = context.limits.clone();
@@ -75,6 +75,9 @@ impl<'p> Prepared<'p> {
         }
         let k = problem.support_size();
         let wide = problem.selectable.len() + problem.penalised.len() > MAX_COLUMNS;
+        if wide && problem.is_priced() {
+            return None;
+        }
         let screened: Vec<usize>;
         let mut brief = None;
         let selectable = match alive {
@@ -114,6 +117,7 @@ impl<'p> Prepared<'p> {
                     .filter_map(|j| selectable.binary_search(j).ok())
                     .collect()
             }
+            _ if problem.is_priced() => priced_support(&root, context),
             known => first_support(
                 &root,
                 k,
@@ -132,7 +136,7 @@ impl<'p> Prepared<'p> {
             context.counters.calls += 1;
             context.try_support(&support);
         }
-        if !huber && context.looks_for_models() {
+        if !huber && !problem.is_priced() && context.looks_for_models() {
             let models = primal::quadratic(problem, Quadratic::whole(&root), pinned);
             models::adopt(context, models);
             if alive.is_none() {
@@ -152,6 +156,7 @@ impl<'p> Prepared<'p> {
             return None;
         }
         context.enter(Phase::Root);
+        relaxation.most = problem.most_features(context.incumbents.reference());
         let mark = context.evidence.mark();
         // Nodes of a checkpoint are about the frame of all columns.
         let fixing = alive.is_none();
@@ -194,7 +199,7 @@ impl GramRelaxation<'_> {
             Spread::Unproved => &mut shared.unproved,
             _ => &mut shared.proved,
         };
-        let k = self.problem.support_size();
+        let k = self.most;
         let inside: Vec<u32> = (root.selectable..root.size()).map(|i| i as u32).collect();
         let columns: Vec<u32> = (0..root.selectable).map(|i| i as u32).collect();
         let mut frame = match known {
@@ -226,6 +231,7 @@ impl GramRelaxation<'_> {
             first.inside.extend(inside.then_some(feature));
         }
         let model = self.fit(chosen);
+        let k = self.problem.support_size();
         self.go_to(&first.node(k), &model);
         Some(first)
     }
@@ -260,6 +266,21 @@ impl First {
     }
 }
 
+/// A first model of a problem with prices, by root indices: its size is part of the question.
+fn priced_support(root: &Root, context: &mut Context) -> Vec<usize> {
+    // Heuristics know nothing of decisions.
+    if context.incumbents.decision().is_none() || context.incumbents.first().is_none() {
+        heuristic::first_incumbent(context);
+    }
+    models::first(context);
+    let known = context.incumbents.first().map(|known| known.support);
+    let columns = &root.columns[..root.selectable];
+    let known = known.unwrap_or_default().into_iter();
+    known
+        .filter_map(|j| columns.binary_search(&j).ok())
+        .collect()
+}
+
 /// Whether the Gram matrix takes long enough for a look at what could be left of it, in a search that is about the best model
 /// alone, and ridges are large enough to rule anything out without a lift.
 fn is_worth_screening(context: &Context) -> bool {
@@ -270,6 +291,7 @@ fn is_worth_screening(context: &Context) -> bool {
         && columns > 2 * problem.support_size()
         && problem.ridge_share() >= SMALL_RIDGE
         && is_plain
+        && !problem.is_priced()
         && !context.incumbents.wants_list()
 }
 

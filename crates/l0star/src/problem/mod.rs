@@ -292,6 +292,42 @@ impl Problem {
         self.structure.as_ref().is_some_and(|s| s.priced)
     }
 
+    /// The price of each column, where features have prices.
+    pub(crate) fn prices(&self) -> Option<&[f64]> {
+        let structure = self.structure.as_ref().filter(|s| s.priced)?;
+        Some(&structure.costs)
+    }
+
+    /// Whether all selectable features cost the same, or nothing.
+    pub(crate) fn has_one_price(&self) -> bool {
+        let mut pairs = self.selectable.windows(2);
+        self.prices()
+            .is_none_or(|prices| pairs.all(|pair| prices[pair[0]] == prices[pair[1]]))
+    }
+
+    /// Whether nothing is asked of features beside "at most k", or at most prices, in a way that a frame's own relaxation knows:
+    /// where not all features fit into k they have to cost the same.
+    pub(crate) fn has_plain_features(&self) -> bool {
+        self.structure.as_ref().is_none_or(|structure| {
+            let is_known = self.has_one_price() || self.support_size() == self.selectable.len();
+            structure.is_only_priced() && is_known
+        })
+    }
+
+    /// The most features that a model with an objective of at most `reference` can have.
+    pub(crate) fn most_features(&self, reference: f64) -> usize {
+        let k = self.support_size();
+        let Some(prices) = self.prices() else {
+            return k;
+        };
+        let costs = self.selectable.iter().map(|j| prices[*j]);
+        let least = costs.fold(f64::INFINITY, f64::min);
+        // With a little more than the rounding of a sum of prices.
+        let most = (reference / least) * (1.0 + 1e-6) + 1.0;
+        // Not `f64::min`: a quotient of zeros is no number.
+        if most < k as f64 { most as usize } else { k }
+    }
+
     /// `Σ c_j` over some selectable features and all included ones: what the objective pays for a model with this set.
     ///
     /// A sum of numbers ≥ 0: its rounding is that of as many additions.

@@ -72,6 +72,12 @@ impl Structure {
         !self.boxed && !self.priced && self.members.iter().all(|members| members.len() == 1)
     }
 
+    /// Whether nothing is asked but prices of single columns.
+    pub(super) fn is_only_priced(&self) -> bool {
+        let is_single = |members: &[usize]| members.len() == 1;
+        self.priced && !self.boxed && !self.heredity && self.members.iter().all(|m| is_single(m))
+    }
+
     /// What is asked, in a word.
     pub(crate) fn name(&self) -> &'static str {
         if self.priced {

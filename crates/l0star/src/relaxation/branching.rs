@@ -7,9 +7,12 @@
 //! score = (min(out/gap, 1) + 0.05)(min(in/gap, 1) + 0.05)
 //! ```
 //!
+//! Where features have prices and the budget does not bind, `M = G_WW + I_{S∪J}` and, with `θ = √2c`, `in = ½(θ - |x_i|)²/(1 + K_ii)`.
+//!
 //! Estimates only: nothing is pruned by them.
 
 use super::model::{Model, Sets};
+use super::newton::priced::Level;
 use super::topk::support_norm;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
@@ -34,13 +37,23 @@ pub(crate) fn choose(
         .map(|j| (x[*j].abs(), *j))
         .collect();
     active.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    if sets.is_priced() {
+        let level = Level::new(sets, x, &mut Vec::new());
+        if !level.is_shared() {
+            let (whole, shared): (Vec<_>, Vec<_>) = active
+                .iter()
+                .partition(|(size, j)| *size >= level.of(sets, *j));
+            let best = by_gain(model, sets, &whole, &shared, x, Some(&level), gap, limits);
+            return best.unwrap_or_else(|| steepest(sets, x, u));
+        }
+    }
     let mut sizes: Vec<f64> = active.iter().map(|(size, _)| *size).collect();
     let (_, whole) = support_norm(&mut sizes, sets.budget);
     let shared = &active[whole.min(active.len())..];
     let kappa = sets.budget.saturating_sub(whole);
     if shared.len() >= 2
         && kappa > 0
-        && let Some(best) = by_gain(model, sets, &active[..whole], shared, x, gap, limits)
+        && let Some(best) = by_gain(model, sets, &active[..whole], shared, x, None, gap, limits)
     {
         return best;
     }
@@ -58,12 +71,15 @@ pub(crate) fn steepest(sets: &Sets, x: &[f64], u: &[f64]) -> usize {
     sets.free.iter().max_by(order).copied().unwrap_or(0)
 }
 
+/// `priced`: θ, where shared features have prices of their own.
+#[expect(clippy::too_many_arguments)]
 fn by_gain(
     model: &mut dyn Model,
     sets: &Sets,
     whole: &[(f64, usize)],
     shared: &[(f64, usize)],
     x: &[f64],
+    priced: Option<&Level>,
     gap: f64,
     limits: &Limits,
 ) -> Option<usize> {
@@ -74,12 +90,12 @@ fn by_gain(
     let first = set.len();
     set.extend(shared.iter().map(|(_, j)| *j));
     let size = set.len();
-    let kappa = (sets.budget - whole.len()) as f64;
+    let kappa = sets.budget.saturating_sub(whole.len()) as f64;
     let mut factor = Cholesky::new();
     let rows = factor.start(size);
     model.hessian(&set, rows);
     for (r, i) in set.iter().enumerate() {
-        if r >= first {
+        if r >= first && priced.is_none() {
             for (c, j) in set[..=r].iter().enumerate().skip(first) {
                 rows[r * size + c] += x[*i].signum() * x[*j].signum() / kappa;
             }
@@ -116,7 +132,9 @@ fn by_gain(
         let out = x[j] * x[j] / (2.0 * k);
         let gx = total - kappa * x[j].abs();
         let gkg = eke - 2.0 * kappa * x[j].signum() * ke[at] + kappa * kappa * k;
-        let inside = if kappa >= 2.0 {
+        let inside = if let Some(level) = priced {
+            0.5 * (level.of(sets, j) - x[j].abs()).powi(2) / (1.0 + k)
+        } else if kappa >= 2.0 {
             let rho = 1.0 / (kappa * (kappa - 1.0));
             0.5 * rho * gx * gx / (1.0 + rho * gkg)
         } else {

@@ -65,6 +65,18 @@ impl<'a> Task<'a> {
     }
 }
 
+impl Task<'_> {
+    /// The cut of a bound that does not count the prices of what is in, which are paid whatever is found.
+    pub(crate) fn cut_without_cost(&self, problem: &Problem) -> f64 {
+        let paid = problem.cost(self.node.inside(problem));
+        if paid > 0.0 {
+            self.cut - paid + 1e-14 * (self.cut.abs() + paid)
+        } else {
+            self.cut
+        }
+    }
+}
+
 /// Why a relaxation came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {

@@ -60,9 +60,17 @@ pub(crate) struct Sets {
     pub inside: Vec<usize>,
     pub free: Vec<usize>,
     pub budget: usize,
+    /// What each column costs, by column; empty where nothing does. Free columns cost the same where there are more of them than
+    /// the budget.
+    pub costs: Vec<f64>,
 }
 
 impl Sets {
+    /// Whether features have prices.
+    pub(super) fn is_priced(&self) -> bool {
+        !self.costs.is_empty()
+    }
+
     /// Every column that can be non-zero.
     pub(super) fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         let decided = self.unpenalised.iter().chain(&self.inside);

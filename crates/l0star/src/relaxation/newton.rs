@@ -9,16 +9,20 @@
 //! ```
 //!
 //! On a piece (J, E, signs σ) the regulariser is a quadratic, so that a Newton step is one linear system; a prox step
-//! proposes the next piece. A [`Model`] knows f, its rounding and how a bound is certified.
+//! proposes the next piece. A [`Model`] knows f, its rounding and how a bound is certified. Where features have prices, `q_i - c_i`
+//! takes the place of `q_i` and another regulariser that of Ω ([`priced`]).
 
 mod piece;
+pub(super) mod priced;
 
 use super::model::{Goal, Model, Sets};
-use super::topk::{Prox, support_norm};
+use super::topk::Prox;
 use crate::bound::Certified;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::select::top_sum;
+pub(crate) use priced::whole_from;
+use priced::{Level, Pieces, shared_norm};
 
 const MAX_ROUNDS: usize = 200;
 /// What is left of the length of a first-order step that led upwards, where no bound of the curvature is known.
@@ -73,7 +77,7 @@ impl Newton {
     ) -> Certified {
         self.start(model, sets);
         let mut value = self.evaluate(model, sets);
-        if self.support.len() < sets.model_size() {
+        if self.support.len() < sets.model_size() && !sets.is_priced() {
             value = self.first_order(model, sets, value, 4, limits);
         }
         let longest = 1.0 / model.mean_curvature().max(1e-300);
@@ -149,8 +153,7 @@ impl Newton {
         if self.bound >= goal.cut && self.certify(model, sets).value() >= goal.cut {
             return true;
         }
-        let non_zero = self.support.iter().filter(|j| self.x[**j] != 0.0).count();
-        let tolerance = if non_zero <= sets.model_size() {
+        let tolerance = if self.is_model(sets) {
             goal.tight
         } else {
             match goal.share {
@@ -162,6 +165,15 @@ impl Newton {
             }
         };
         self.open_gap() <= tolerance
+    }
+
+    /// Whether the iterate is a model, nothing of which is shared.
+    fn is_model(&self, sets: &Sets) -> bool {
+        if sets.is_priced() {
+            return priced::is_whole(sets, &self.x);
+        }
+        let non_zero = self.support.iter().filter(|j| self.x[**j] != 0.0).count();
+        non_zero <= sets.model_size()
     }
 
     fn start(&mut self, model: &dyn Model, sets: &Sets) {
@@ -192,7 +204,12 @@ impl Newton {
         let inside: f64 = sets.inside.iter().map(|j| u[*j] * u[*j]).sum();
         let squares = sets.free.iter().map(|j| u[*j] * u[*j]);
         let top = top_sum(squares, sets.budget, &mut self.scratch);
-        let dual = base - 0.5 * (inside + top);
+        let atoms = if sets.is_priced() {
+            0.5 * inside + priced::atoms(sets, u, &mut self.scratch)
+        } else {
+            0.5 * (inside + top)
+        };
+        let dual = base - atoms;
         if dual > self.bound {
             self.bound = dual;
             self.certified = None;
@@ -212,10 +229,8 @@ impl Newton {
     fn regular(&mut self, sets: &Sets) -> f64 {
         let x = &self.x;
         let inside: f64 = sets.inside.iter().map(|j| x[*j] * x[*j]).sum();
-        let sizes = sets.free.iter().map(|j| x[*j].abs());
-        self.sorted.clear();
-        self.sorted.extend(sizes.filter(|size| *size > 0.0));
-        0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
+        let sizes = sets.free.iter().map(|j| (*j, x[*j].abs()));
+        0.5 * inside + shared_norm(sets, sizes, &mut self.sorted)
     }
 
     /// `½|x_S|² + Ω_m(x_F)` at `x + a d`, d the direction: it starts with the unpenalised columns and those of S, and has every free
@@ -226,10 +241,8 @@ impl Newton {
         let unpenalised = sets.unpenalised.len();
         let (inside, free) = self.direction[unpenalised..].split_at(sets.inside.len());
         let inside: f64 = inside.iter().map(|step| at(step).powi(2)).sum();
-        let sizes = free.iter().map(|step| at(step).abs());
-        self.sorted.clear();
-        self.sorted.extend(sizes.filter(|size| *size > 0.0));
-        0.5 * inside + support_norm(&mut self.sorted, sets.budget).0
+        let sizes = free.iter().map(|step| (step.0, at(step).abs()));
+        0.5 * inside + shared_norm(sets, sizes, &mut self.sorted)
     }
 
     /// The best of a few step lengths towards `solution`, by the true R; `None` when none helps.
@@ -314,7 +327,7 @@ impl Newton {
             let (x, u) = (&self.x, &self.u);
             self.target
                 .extend(sets.free.iter().map(|j| x[*j] + t * u[*j]));
-            let piece = self.prox.run(self.target.iter().copied(), sets.budget, t);
+            let pieces = Pieces::new(sets, &self.target, t, &mut self.prox);
             for j in &sets.unpenalised {
                 self.x[*j] += t * self.u[*j];
             }
@@ -322,7 +335,7 @@ impl Newton {
                 self.x[*j] = (self.x[*j] + t * self.u[*j]) / (1.0 + t);
             }
             for (j, v) in sets.free.iter().zip(&self.target) {
-                self.x[*j] = piece.apply(*v, t);
+                self.x[*j] = pieces.of(sets, *j).apply(*v, t);
             }
             let next = 0.5 * (1.0 + (1.0 + 4.0 * weight * weight).sqrt());
             let factor = if last { 0.0 } else { (weight - 1.0) / next };
@@ -361,14 +374,12 @@ impl Newton {
     /// What a unit of lift of each free column adds to the relaxed objective at x: `½x²(1/z - 1)`, not 0 on E only.
     pub(crate) fn gains(&mut self, sets: &Sets) -> Vec<f64> {
         let x = &self.x;
-        self.sorted.clear();
-        let sizes = sets.free.iter().map(|j| x[*j].abs());
-        self.sorted.extend(sizes.filter(|x| *x > 0.0));
-        let (_, whole) = support_norm(&mut self.sorted, sets.budget);
-        let shared: f64 = self.sorted.iter().skip(whole).sum();
-        let theta = shared / sets.budget.saturating_sub(whole).max(1) as f64;
-        let gain = |x: f64| 0.5 * x * (theta - x).max(0.0);
-        sets.free.iter().map(|j| gain(x[*j].abs())).collect()
+        let level = Level::new(sets, x, &mut self.sorted);
+        let gain = |j: &usize| {
+            let x = x[*j].abs();
+            0.5 * x * (level.of(sets, *j) - x).max(0.0)
+        };
+        sets.free.iter().map(gain).collect()
     }
 
     /// Puts the iterate of the best R back into x.

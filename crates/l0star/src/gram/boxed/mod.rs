@@ -4,29 +4,27 @@
 
 mod node;
 mod probe;
+mod rule;
 
 pub use self::probe::{Probed, probe};
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use self::node::{Current, Held};
+use self::node::{Counted, Current, Held};
 use super::condensed::Condensed;
-use super::frame::Frame;
-use super::relaxation::GramRelaxation;
 use super::root::Root;
 use super::small::{self, LARGEST, square_bytes};
 use crate::bound::{Certified, Children, OtherSide, Subproblem};
 use crate::boxes::ascent::Ascent;
 use crate::boxes::sweep::{Room, Round};
-use crate::boxes::{Boxes, Quadratic, few};
+use crate::boxes::{Boxes, Choice, Quadratic, few};
 use crate::limits::Limits;
 use crate::linalg::rounding::{U, gamma};
 use crate::problem::Problem;
 use crate::relaxation::{
     Exit, Relaxation, ShortModel, Start, Task, Watch, largest, largest_one, lengthen, shorten,
 };
-use crate::settings::Use;
 
 /// Rounds over the features of a node.
 struct Rounds {
@@ -45,10 +43,6 @@ const NODE_ROUNDS: Rounds = Rounds {
 };
 /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
 const AGAIN: f64 = 0.7;
-
-/// A ridge, lifted, below this share of the curvature is small: where the two relaxations took about the same time (AR data,
-/// 200 × 500). With more rows than features frames did better throughout.
-const HARDLY: f64 = 0.008;
 
 /// Where the ascent of a node ended, and the boxes that were proved there.
 #[derive(Debug)]
@@ -85,6 +79,8 @@ pub(crate) struct Boxed {
     current: Option<Current>,
     ascent: Ascent,
     room: Room,
+    /// Bytes of the certificates that all workers keep.
+    certificates: Counted,
 }
 
 impl Boxed {
@@ -104,6 +100,7 @@ impl Boxed {
             current: None,
             ascent: Ascent::default(),
             room: Room::default(),
+            certificates: Counted::default(),
         }
     }
 
@@ -139,14 +136,27 @@ impl Boxed {
     }
 
     /// Makes a node the one at hand.
-    fn enter(&mut self, task: &Task) -> bool {
+    fn enter(&mut self, problem: &Problem, task: &Task) -> bool {
         let Subproblem {
             included,
             free,
             budget,
         } = task.node;
+        let cut = task.cut_without_cost(problem);
         let spare = (0.01 * (task.reference - task.cut)).max(16.0 * U * task.cut.abs());
-        let ceiling = (task.cut + spare).min(self.ceiling);
+        // Where features have prices, those that are in may have used up all of it: then no model is left.
+        let ceiling = match (cut + spare).min(self.ceiling) {
+            below if below < 0.0 => 0.0,
+            ceiling => ceiling,
+        };
+        let price = match (problem.prices(), free.first()) {
+            (Some(prices), Some(first)) => prices[*first],
+            _ => 0.0,
+        };
+        let choice = Choice {
+            most: budget,
+            price,
+        };
         let is_below = |current: &Current| current.included == included;
         if let Some(current) = self.current.as_mut().filter(|node| is_below(node)) {
             let place = |j: &usize| current.columns.binary_search(j).ok();
@@ -156,6 +166,7 @@ impl Boxed {
             }
             current.gone.clear();
             current.boxes.lower(ceiling);
+            current.choice = choice.within(ceiling);
             return true;
         }
         let here = self.current.take();
@@ -188,12 +199,12 @@ impl Boxed {
                 boxes.lower(ceiling);
                 boxes
             }
-            None => Boxes::new(&quadratic, ceiling),
+            None => Boxes::new(&quadratic, choice, ceiling),
         };
         self.current = Some(Current {
             included: included.to_vec(),
             columns,
-            budget,
+            choice: choice.within(ceiling),
             quadratic,
             boxes,
             gone,
@@ -202,8 +213,8 @@ impl Boxed {
         true
     }
 
-    /// One bound with the boxes as they are.
-    fn bound(&mut self, task: &Task) -> Certified {
+    /// One bound with the boxes as they are, prices of what is in not counted.
+    fn bound(&mut self, cut: f64, task: &Task) -> Certified {
         let Self {
             current, x, ascent, ..
         } = self;
@@ -215,7 +226,7 @@ impl Boxed {
             Some((place, *x))
         });
         let start: Vec<(usize, f64)> = start.collect();
-        let bound = ascent.maximise(&current.bounded(), &start, task.cut, task.limits);
+        let bound = ascent.maximise(&current.bounded(), &start, cut, task.limits);
         let y = current.columns.iter().zip(ascent.y());
         *x = y
             .filter(|(_, y)| **y != 0.0)
@@ -230,6 +241,7 @@ impl Relaxation for Boxed {
 
     fn prepare(&mut self, _: &Problem, _: &Task, start: Option<&BoxedStart>) {
         self.current = None;
+        self.certificates.set(0);
         self.held = start.and_then(|start| start.held.clone());
         self.x = start.map(BoxedStart::model).unwrap_or_default();
     }
@@ -238,22 +250,24 @@ impl Relaxation for Boxed {
         Certified::TRIVIAL
     }
 
-    fn solve(&mut self, _problem: &Problem, task: &Task) -> (Certified, Exit) {
+    fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
+        let cut = task.cut_without_cost(problem);
+        let priced = |bound| task.node.with_cost(problem, bound);
         let is_root = self.held.is_none() && self.current.is_none();
-        let stopped = |bound| (bound, Exit::Stopped);
-        if !self.enter(task) {
+        let stopped = |bound| (priced(bound), Exit::Stopped);
+        if !self.enter(problem, task) {
             self.current = None;
             if task.limits.stop() {
                 return stopped(Certified::TRIVIAL);
             }
-            return (Certified::TRIVIAL, Exit::Converged);
+            return (priced(Certified::TRIVIAL), Exit::Converged);
         }
         if let Some(current) = self.current.as_mut().filter(|_| is_root)
-            && current.budget > 2
+            && current.choice.most > 2
         {
-            let (quadratic, budget) = (&current.quadratic, current.budget);
+            let (quadratic, choice) = (&current.quadratic, current.choice);
             let room = &mut self.room;
-            if !current.boxes.begin(quadratic, budget, room, task.limits) {
+            if !current.boxes.begin(quadratic, choice, room, task.limits) {
                 return stopped(Certified::TRIVIAL);
             }
         }
@@ -264,23 +278,23 @@ impl Relaxation for Boxed {
                 break;
             };
             current.drop_zeros();
-            if current.budget <= 2 {
+            if current.choice.most <= 2 {
                 let boxes = current.boxes.boxes();
                 let ceiling = current.boxes.ceiling();
                 let (chosen, bound) =
-                    few::enumerate(&current.quadratic, boxes, current.budget, ceiling);
+                    few::enumerate(&current.quadratic, boxes, current.choice, ceiling);
                 let chosen = chosen.iter().map(|i| current.columns[*i]).collect();
                 current.best = Some((chosen, bound));
                 best = best.tighter(bound);
                 break;
             }
             let needed = (0..current.columns.len()).filter(|i| current.boxes.is_needed(*i));
-            if needed.count() > current.budget {
+            if needed.count() > current.choice.most {
                 best = best.tighter(current.outside());
                 break;
             }
-            best = best.tighter(self.bound(task));
-            if best.value() >= task.cut || round == most {
+            best = best.tighter(self.bound(cut, task));
+            if best.value() >= cut || round == most {
                 break;
             }
             let Some(current) = &mut self.current else {
@@ -289,26 +303,24 @@ impl Relaxation for Boxed {
             let Current {
                 boxes,
                 quadratic,
-                budget,
+                choice,
                 ..
             } = current;
-            match boxes.round(quadratic, *budget, &mut self.room, task.limits) {
+            match boxes.round(quadratic, *choice, &mut self.room, task.limits) {
                 Round::Stopped => return stopped(best),
                 Round::Done(share) if share > enough && !boxes.is_trying_harder() => {
                     current.drop_zeros();
-                    best = best.tighter(self.bound(task));
+                    best = best.tighter(self.bound(cut, task));
                     break;
                 }
                 Round::Done(_) => {}
             }
         }
-        if best.value() >= task.cut {
-            return (best, Exit::Quit);
-        }
-        if task.limits.stop() {
-            return stopped(best);
-        }
-        (best, Exit::Converged)
+        let kept = self.current.as_ref();
+        let kept = kept.map_or(0, |current| current.boxes.certificate_bytes());
+        self.certificates.set(kept as u64);
+        let best = priced(best);
+        (best, Exit::of(best, task))
     }
 
     /// What fixing left is worth another look if a feature came in, or many went.
@@ -346,7 +358,12 @@ impl Relaxation for Boxed {
             None => {
                 let shares = current.columns.iter().copied();
                 let shares = shares.zip(self.ascent.shares.iter().copied());
-                let left = k.saturating_sub(support.len());
+                let mut left = k.saturating_sub(support.len());
+                if problem.is_priced() {
+                    // As many as the shares add up to: more would cost more than the relaxed model pays.
+                    let used: f64 = self.ascent.shares.iter().sum();
+                    left = left.min((used + 0.5) as usize);
+                }
                 support.extend(largest(shares, left));
             }
         }
@@ -355,7 +372,7 @@ impl Relaxation for Boxed {
         support
     }
 
-    fn children(&self, _problem: &Problem, _node: &Subproblem) -> Children {
+    fn children(&self, problem: &Problem, node: &Subproblem) -> Children {
         let Some(current) = &self.current else {
             return Children {
                 low: Certified::TRIVIAL,
@@ -388,6 +405,10 @@ impl Relaxation for Boxed {
             } else if current.boxes.boxes()[i].is_zero() {
                 (other.is_out, other.bound) = (false, outside);
             }
+        }
+        children.low = node.with_cost(problem, children.low);
+        for other in &mut children.other_sides {
+            other.bound = node.with_cost(problem, other.bound);
         }
         children
     }
@@ -428,31 +449,8 @@ impl Relaxation for Boxed {
         let x = shorten(x.into_iter());
         Some(BoxedStart { x, held: None })
     }
-}
 
-impl GramRelaxation<'_> {
-    /// The relaxation with boxes, where a search for the best model should rather have it.
-    pub(crate) fn boxed(&self) -> Option<Boxed> {
-        if self.explicit.is_some() || !self.mechanisms.fixing {
-            return None;
-        }
-        let is_wanted = match self.mechanisms.boxes {
-            Use::Never => false,
-            Use::Auto => is_hardly_lifted(self.frame()?, self.problem.rows()),
-            Use::Always => true,
-        };
-        is_wanted.then(|| Boxed {
-            ceiling: self.ceiling,
-            enumerates: self.mechanisms.enumeration,
-            ..Boxed::new(self.problem, &self.root)
-        })
+    fn shared_bytes(&self) -> u64 {
+        self.certificates.total()
     }
-}
-
-/// Whether there are as many columns as rows, and the ridge, lifted, is small beside the curvature in most of them.
-fn is_hardly_lifted(frame: &Frame, rows: usize) -> bool {
-    // In the coordinates of a frame the ridge is 1.
-    let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / HARDLY;
-    let small = (0..frame.size()).filter(is_small).count();
-    frame.size() >= rows && 2 * small > frame.size()
 }

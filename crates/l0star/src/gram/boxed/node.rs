@@ -1,8 +1,11 @@
 //! A node with boxes while it is worked on, and what is kept of it for the nodes below.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::bound::Certified;
 use crate::boxes::ascent::Bounded;
-use crate::boxes::{Boxes, Quadratic};
+use crate::boxes::{Boxes, Choice, Quadratic};
 
 /// A node is made smaller when at most this share of its columns is left.
 const SMALLER: f64 = 0.9;
@@ -20,7 +23,7 @@ pub(super) struct Current {
     pub included: Vec<usize>,
     /// The columns of the quadratic.
     pub columns: Vec<usize>,
-    pub budget: usize,
+    pub choice: Choice,
     pub quadratic: Quadratic<'static>,
     pub boxes: Boxes,
     /// Columns whose box was found to be zero.
@@ -34,7 +37,7 @@ impl Current {
         Bounded {
             quadratic: &self.quadratic,
             boxes: self.boxes.boxes(),
-            budget: self.budget,
+            choice: self.choice,
             ceiling: self.boxes.ceiling(),
         }
     }
@@ -61,5 +64,57 @@ impl Current {
             self.gone.extend(zeros.iter().map(|i| self.columns[*i]));
             self.keep(&kept);
         }
+    }
+}
+
+/// Bytes that a worker holds, in the sum of all workers: clones share the sum, and begin with none of their own.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    total: Arc<AtomicU64>,
+    own: u64,
+}
+
+impl Counted {
+    pub fn set(&mut self, bytes: u64) {
+        self.total.fetch_add(bytes, Ordering::Relaxed);
+        self.total.fetch_sub(self.own, Ordering::Relaxed);
+        self.own = bytes;
+    }
+
+    pub fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Self {
+            total: Arc::clone(&self.total),
+            own: 0,
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_count_together_and_leave_nothing_behind() {
+        let mut first = Counted::default();
+        first.set(100);
+        let mut second = first.clone();
+        assert_eq!(second.total(), 100);
+        second.set(30);
+        first.set(20);
+        assert_eq!((first.total(), second.total()), (50, 50));
+        drop(second);
+        assert_eq!(first.total(), 20);
     }
 }

@@ -1,6 +1,7 @@
 //! The pieces of Newton's method: which columns are whole, which are shared, and the minimiser there.
 
 use super::Newton;
+use super::priced::{Pieces, whole_from};
 use crate::limits::Limits;
 use crate::relaxation::model::{Model, Sets};
 
@@ -19,24 +20,27 @@ impl Newton {
         let (x, u) = (&self.x, &self.u);
         self.target
             .extend(sets.free.iter().map(|j| x[*j] + t * u[*j]));
-        let piece = self.prox.run(self.target.iter().copied(), m, t);
+        let pieces = Pieces::new(sets, &self.target, t, &mut self.prox);
+        // With prices of their own, features do not share the budget.
+        let most = if pieces.is_shared() { m } else { usize::MAX };
         self.set.clone_from(&sets.unpenalised);
         self.set.extend_from_slice(&sets.inside);
         self.signs.clear();
         self.signs.resize(self.set.len(), 0.0);
         let mut whole = 0;
         for (j, v) in sets.free.iter().zip(&self.target) {
-            if v.abs() >= piece.full && *v != 0.0 && whole < m {
+            if v.abs() >= pieces.of(sets, *j).full && *v != 0.0 && whole < most {
                 self.set.push(*j);
                 self.signs.push(0.0);
                 whole += 1;
             }
         }
-        let kappa = m - whole;
-        if kappa > 0 {
+        let kappa = pieces.is_shared().then(|| m - whole);
+        if kappa != Some(0) {
             let entering = &mut self.entering;
             entering.clear();
             for (j, v) in sets.free.iter().zip(&self.target) {
+                let piece = pieces.of(sets, *j);
                 if v.abs() < piece.full && v.abs() > piece.threshold {
                     if x[*j] != 0.0 {
                         self.set.push(*j);
@@ -46,7 +50,8 @@ impl Newton {
                     }
                 }
             }
-            let most = (m + 1).max(6);
+            let likely = if pieces.is_shared() { m } else { whole };
+            let most = (likely + 1).max(6);
             if entering.len() > most {
                 entering.select_nth_unstable_by(most - 1, |a, b| b.0.total_cmp(&a.0));
                 entering.truncate(most);
@@ -57,7 +62,7 @@ impl Newton {
             }
         }
         for _ in 0..4 {
-            if limits.stop() || !self.solve_piece(model, sets.unpenalised.len(), kappa, limits) {
+            if limits.stop() || !self.solve_piece(model, sets, kappa, limits) {
                 return false;
             }
             // An entering variable must move the way its gradient points.
@@ -83,21 +88,24 @@ impl Newton {
         true
     }
 
-    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first `unpenalised` of W have no ridge.
+    /// `[B_WW + I_{S∪J} + (1/κ)σσᵀ_E] x⁺ = u_W + B_W,: x`, `B = ∇²f(x)`; the first of W, which are unpenalised, have no ridge.
+    /// Without κ each of E has a price, and `θσ` on the right side takes the place of `(1/κ)σσᵀ`.
     fn solve_piece(
         &mut self,
         model: &mut dyn Model,
-        unpenalised: usize,
-        kappa: usize,
+        sets: &Sets,
+        kappa: Option<usize>,
         limits: &Limits,
     ) -> bool {
+        let unpenalised = sets.unpenalised.len();
         let size = self.set.len();
         let rows = self.factor.start(size);
         model.hessian(&self.set, rows);
-        let share = if kappa > 0 { 1.0 / kappa as f64 } else { 0.0 };
+        let share = kappa.filter(|kappa| *kappa > 0);
+        let share = share.map(|kappa| 1.0 / kappa as f64);
         for r in 0..size {
             let sign = self.signs[r];
-            if sign != 0.0 {
+            if let Some(share) = share.filter(|_| sign != 0.0) {
                 for c in 0..=r {
                     rows[r * size + c] += share * sign * self.signs[c];
                 }
@@ -116,6 +124,12 @@ impl Newton {
         }
         self.solution.clear();
         model.right_side(&self.u, &self.set, &mut self.solution);
+        if kappa.is_none() {
+            let each = self.set.iter().zip(&self.signs);
+            for (out, (j, sign)) in self.solution.iter_mut().zip(each) {
+                *out -= sign * whole_from(sets.costs[*j]);
+            }
+        }
         self.factor.solve(&mut self.solution);
         self.solution.iter().all(|x| x.is_finite())
     }

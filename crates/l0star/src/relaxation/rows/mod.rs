@@ -95,6 +95,7 @@ impl NewtonRows {
             inside,
             free: node.free.to_vec(),
             budget: node.budget,
+            costs: Vec::new(),
         }
     }
 

@@ -160,8 +160,9 @@ impl<B: Backend> Structured<B> {
             free.extend(problem.members(*leader).iter().filter_map(place));
             groups.push(first..free.len());
         }
-        let structure = problem.structure.as_ref().filter(|s| s.priced);
-        let costs = structure.map(|s| node.free.iter().map(|j| s.costs[*j]).collect());
+        let costs = problem
+            .prices()
+            .map(|prices| node.free.iter().map(|j| prices[*j]).collect());
         Blocks {
             inside: inside.iter().filter_map(place).collect(),
             free,
@@ -287,15 +288,8 @@ impl<B: Backend> Relaxation for Structured<B> {
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let tolerance = (NODE_TOLERANCE * (task.scale - task.proved)).max(FLOOR * task.scale);
-        // What is in has its price whatever is found here.
-        let paid = problem.cost(task.node.inside(problem));
-        let cut = if paid > 0.0 {
-            task.cut - paid + 1e-14 * (task.cut.abs() + paid)
-        } else {
-            task.cut
-        };
         let goal = Goal {
-            cut,
+            cut: task.cut_without_cost(problem),
             tolerance,
             share: None,
             tight: tolerance,

@@ -460,6 +460,7 @@ impl LiftedAt<'_> {
             inside: node.inside.clone(),
             free: node.free.clone(),
             budget: node.most_columns() + ATOM,
+            costs: Vec::new(),
         }
     }
 
