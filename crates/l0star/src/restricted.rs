@@ -259,6 +259,11 @@ impl<'p> Restricted<'p> {
     /// The objective of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
     /// compared with its residuals, plain floats lose as many digits.
     pub fn precise_objective(&self) -> f64 {
+        self.precise_objective_at(self.cost)
+    }
+
+    /// [`Restricted::precise_objective`] of a model whose features cost this much.
+    pub(crate) fn precise_objective_at(&self, cost: f64) -> f64 {
         let (problem, loss) = (self.problem, &*self.problem.loss);
         let mut total = Doubled::default();
         for (i, (high, low)) in self.predictions().enumerate() {
@@ -268,7 +273,7 @@ impl<'p> Restricted<'p> {
         for (j, x) in self.columns.iter().zip(&self.x) {
             total.add_product(0.5 * problem.ridge[*j] * x, *x);
         }
-        total.add(self.cost);
+        total.add(cost);
         total.value()
     }
 

@@ -193,7 +193,9 @@ impl<'p> Context<'p> {
         let objective = fit.objective;
         self.incumbents.share(support, objective);
         if let Some(smaller) = self.unused_left_out(support, &fit) {
-            fit.objective += self.problem.cost(&smaller) - self.problem.cost(support);
+            // Not the difference of the costs: where these are large, nothing of P would be left.
+            let cost = self.problem.cost(&smaller);
+            fit.objective = self.restricted.precise_objective_at(cost);
             let mut dropped = support.to_vec();
             dropped.retain(|j| !smaller.contains(j));
             let dropped = self.problem.expanded(&dropped);
