@@ -261,6 +261,7 @@ class Moments:
     @property
     def parts(self) -> str: ...
 
+@final
 class Problem:
     """Checked data, to be solved for any k."""
 
