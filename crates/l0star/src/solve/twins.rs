@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::search::checkpoint::Stamp;
 use crate::search::incumbents::{PROMISE, WORKING};
 use crate::search::{Event, Observer};
-use crate::settings::{Mechanisms, Model, Settings, Solution, Status, scale_of};
+use crate::settings::{Mechanisms, Model, Settings, Solution, Status, Use, scale_of};
 use lists::Expanded;
 
 /// What the searches so far have used up.
@@ -179,12 +179,14 @@ pub(super) fn solve<'p>(
     Ok(spent.total(found))
 }
 
-/// The settings of a search whose root alone is wanted, for its bound.
+/// The settings of a search whose root alone is wanted, for its bound: soon, since nothing else has begun yet. Boxes of wide data
+/// would take seconds.
 pub(crate) fn root(settings: &Settings) -> Settings {
     Settings {
         node_limit: Some(1),
         mechanisms: Mechanisms {
             primal: false,
+            boxes: Use::Never,
             ..settings.mechanisms
         },
         ..exact(settings)
