@@ -21,6 +21,19 @@ pub fn test() -> Result<(), String> {
             "warnings",
         ]),
     )?;
+    // What the first command of the README builds has fewer features, and must not greet a newcomer with warnings.
+    run(
+        "lints of the lean build",
+        &mut cargo(&[
+            "clippy",
+            "--package",
+            "l0star-data",
+            "--no-default-features",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+    )?;
     run(
         "documentation",
         cargo(&["doc", "--workspace", "--all-features", "--no-deps"])

@@ -91,33 +91,33 @@ impl<'r> Condensed<'r> {
         let weigh = |z: &[f64]| -> f64 { z.iter().zip(&lengths).map(|(z, l)| z.abs() * l).sum() };
         let tau = weigh(&t);
 
-        let mut h = vec![0.0; d * d];
-        let mut c = vec![0.0; d];
-        let mut weights = Vec::with_capacity(d);
-        let mut z = vec![0.0; s];
+        // H_SF, then Z, each row in one piece: what follows are sums of rows.
+        let mut cross = Vec::with_capacity(s * d);
+        for k in inside {
+            let row = root.row(*k as usize);
+            cross.extend(columns.iter().map(|j| row[*j as usize]));
+        }
+        let mut z = cross.clone();
+        factor.solve_rows(&mut z, d);
+        let mut weights: Vec<f64> = columns.iter().map(|i| size(i).sqrt()).collect();
+        let mut c: Vec<f64> = columns.iter().map(|i| root.c[*i as usize]).collect();
+        for (k, z) in z.chunks_exact(d.max(1)).enumerate() {
+            let entries = weights.iter_mut().zip(z);
+            entries.for_each(|(weight, z)| *weight += lengths[k] * z.abs());
+            kernels::axpy(-c_inside[k], z, &mut c);
+        }
+        weights.iter_mut().for_each(|weight| *weight *= 1.0 + 1e-9);
+        let mut h = Vec::with_capacity(d * d);
         for (r, i) in columns.iter().enumerate() {
             if r % 64 == 63 && limits.stop() {
                 return None;
             }
             let row = root.row(*i as usize);
-            for (z, k) in z.iter_mut().zip(inside) {
-                *z = row[*k as usize];
+            h.extend(columns.iter().map(|j| row[*j as usize]));
+            let out = &mut h[r * d..=r * d + r];
+            for (z, other) in z.chunks_exact(d).zip(cross.chunks_exact(d)) {
+                kernels::axpy(-z[r], &other[..=r], out);
             }
-            if s > 0 {
-                factor.solve(&mut z);
-            }
-            weights.push((size(i).sqrt() + weigh(&z)) * (1.0 + 1e-9));
-            let out = &mut h[r * d..(r + 1) * d];
-            for (out, j) in out.iter_mut().zip(columns) {
-                *out = row[*j as usize];
-            }
-            for (z, k) in z.iter().zip(inside) {
-                let other = root.row(*k as usize);
-                for (out, j) in out.iter_mut().zip(columns).take(r + 1) {
-                    *out -= z * other[*j as usize];
-                }
-            }
-            c[r] = root.c[*i as usize] - kernels::dot(&z, &c_inside);
         }
         // What was copied is symmetric; condensing is done below the diagonal.
         if s > 0 {

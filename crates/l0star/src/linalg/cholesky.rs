@@ -42,6 +42,15 @@ impl Cholesky {
         &mut self.rows
     }
 
+    /// The square of [`Cholesky::start`], filled with a whole matrix.
+    pub fn load(&mut self, size: usize, square: &[f64]) -> &mut [f64] {
+        debug_assert_eq!(square.len(), size * size);
+        self.size = size;
+        self.rows.clear();
+        self.rows.extend_from_slice(square);
+        &mut self.rows
+    }
+
     /// R by rows, after [`Cholesky::factor`]; what is above the diagonal is not part of it.
     pub fn rows(&self) -> &[f64] {
         &self.rows
@@ -185,6 +194,29 @@ impl Cholesky {
         self.solve_lower(v);
         self.solve_upper(v);
     }
+
+    /// `B ← M⁻¹ B` for a B of so many columns, stored by rows: the substitutions of [`Cholesky::solve`] for all columns at once.
+    pub fn solve_rows(&self, b: &mut [f64], columns: usize) {
+        let d = self.size;
+        for i in 0..d {
+            let row = &self.rows[i * d..i * d + d];
+            let (above, rest) = b.split_at_mut(i * columns);
+            let own = &mut rest[..columns];
+            for (r, other) in row.iter().zip(above.chunks_exact(columns.max(1))) {
+                axpy(-r, other, own);
+            }
+            own.iter_mut().for_each(|b| *b /= row[i]);
+        }
+        for i in (0..d).rev() {
+            let row = &self.rows[i * d..i * d + d];
+            let (above, rest) = b.split_at_mut(i * columns);
+            let own = &mut rest[..columns];
+            own.iter_mut().for_each(|b| *b /= row[i]);
+            for (r, other) in row.iter().zip(above.chunks_exact_mut(columns.max(1))) {
+                axpy(-r, own, other);
+            }
+        }
+    }
 }
 
 /// Copies what is below the diagonal of a square to above it.
@@ -265,11 +297,17 @@ mod tests {
             let mut v: Vec<f64> = (0..d)
                 .map(|i| (0..d).map(|j| full(i, j) * x[j]).sum())
                 .collect();
+            // The right sides v and 2v, side by side.
+            let mut both: Vec<f64> = v.iter().flat_map(|v| [*v, 2.0 * v]).collect();
             factor.solve(&mut v);
-            for (v, x) in v.iter().zip(&x) {
+            factor.solve_rows(&mut both, 2);
+            let close = |v: f64, x: f64| (v - x).abs() < 1e-12 * d as f64;
+            for ((v, x), both) in v.iter().zip(&x).zip(both.as_chunks::<2>().0) {
+                assert!(close(*v, *x), "size {d}: {v} against {x}");
+                let [once, twice] = *both;
                 assert!(
-                    (v - x).abs() < 1e-12 * d as f64,
-                    "size {d}: {v} against {x}"
+                    close(once, *x) && close(0.5 * twice, *x),
+                    "size {d}: {both:?}"
                 );
             }
         }

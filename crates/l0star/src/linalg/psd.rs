@@ -22,8 +22,7 @@ pub(crate) fn proved(
     let own = gamma(d + 4);
     let relative = own / (1.0 - own) + share;
     let epsilon = (relative * trace + 4.0 * U * (largest + 1.0)) * (1.0 + 1e-6);
-    let rows = factor.start(d);
-    rows.copy_from_slice(g);
+    let rows = factor.load(d, g);
     (0..d).for_each(|i| rows[i * d + i] -= epsilon);
     factor.succeeds_unless(&|| limits.stop())
 }
@@ -36,8 +35,7 @@ pub(crate) fn proved(
 pub(crate) fn largest_share(h: &[f64], base: &[f64], room: &[f64], limits: &Limits) -> f64 {
     let d = room.len();
     let mut factor = Cholesky::new();
-    let rows = factor.start(d);
-    rows.copy_from_slice(h);
+    let rows = factor.load(d, h);
     for i in 0..d {
         rows[i * d + i] -= base[i] * (1.0 - 1e-3);
     }
@@ -136,8 +134,7 @@ pub(crate) fn spread_lift(
     let mut mu = start.to_vec();
     let mut v = {
         let mut factor = Cholesky::new();
-        let rows = factor.start(d);
-        rows.copy_from_slice(h);
+        let rows = factor.load(d, h);
         for i in 0..d {
             rows[i * d + i] -= base[i] + mu[i];
         }

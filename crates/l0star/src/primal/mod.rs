@@ -27,6 +27,12 @@ use crate::search::optima::Optimum;
 const CHOICES: usize = 20;
 /// Smaller supports are found by starts alone.
 const CROSSED: usize = 4;
+/// Of so many starts one begins from nothing, the others cross two models of the pool …
+const FRESH: usize = 8;
+/// … whose union is filled up by chance to k and so many more: models that are nearly the same have little to cross.
+const SPARE: usize = 4;
+/// When a union is cut down, one removal of so many is left to chance.
+const BY_CHANCE: usize = 4;
 /// An exchange has to gain this share of c0 …
 const WORTHWHILE: f64 = 1e-11;
 /// … and a refit this share of P.
@@ -194,7 +200,7 @@ impl<'p> Exchanges<'p> {
         let mut union = [a, b].concat();
         union.sort_unstable();
         union.dedup();
-        while union.len() < (self.k + 2).min(self.quadratic.selectable) {
+        while union.len() < (self.k + SPARE).min(self.quadratic.selectable) {
             let j = self.random.below(self.quadratic.selectable);
             if !union.contains(&j) {
                 union.push(j);
@@ -227,7 +233,7 @@ impl<'p> Exchanges<'p> {
         while local.size() > self.k {
             let places = local.places();
             let first = places.start;
-            let p = match self.random.below(4) {
+            let p = match self.random.below(BY_CHANCE) {
                 0 => first + self.random.below(places.len()),
                 _ => {
                     let cost = |p: &usize| local.cost(*p);
@@ -345,7 +351,7 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
                     self.from(&features);
                 }
                 _ if self.k < CROSSED => self.greedy(CHOICES),
-                _ if self.pool.is_ready() && self.random.below(4) > 0 => self.cross(),
+                _ if self.pool.is_ready() && self.random.below(FRESH) > 0 => self.cross(),
                 _ if self.random.below(2) == 0 => self.greedy(CHOICES),
                 _ => self.scatter(),
             }

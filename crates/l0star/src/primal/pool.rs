@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::Random;
 
 /// Models that are kept; crossovers begin with so many of them.
-const MOST: usize = 64;
+const MOST: usize = 32;
 const LEAST: usize = 6;
 /// All of them are given up after so many starts without anything better.
 const STALE: u32 = 4000;

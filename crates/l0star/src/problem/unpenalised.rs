@@ -272,8 +272,7 @@ fn weighted_gram(p: &[f64], columns: &[Vec<f64>]) -> Option<(Cholesky, f64)> {
     let trace: f64 = (0..size).map(|i| entries[i * size + i]).sum();
     let factor_less = |shift: f64| -> Option<Cholesky> {
         let mut factor = Cholesky::new();
-        let rows = factor.start(size);
-        rows.copy_from_slice(&entries);
+        let rows = factor.load(size, &entries);
         (0..size).for_each(|i| rows[i * size + i] -= shift);
         factor.factor().then_some(factor)
     };

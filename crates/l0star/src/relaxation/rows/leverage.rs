@@ -148,8 +148,7 @@ impl<'a> Leverage<'a> {
         let shift = (gamma(n + 12) + 2.0 * gamma(d + 4)) * trace * 1.01;
         let least = LEAST * trace / d as f64;
         for (factor, shift) in [(&mut self.spare, shift + least), (&mut self.factor, shift)] {
-            let rows = factor.start(d);
-            rows.copy_from_slice(&self.gram);
+            let rows = factor.load(d, &self.gram);
             (0..d).for_each(|i| rows[i * d + i] -= shift);
             if !factor.factor() {
                 return None;
