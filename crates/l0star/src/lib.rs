@@ -11,6 +11,7 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | `tuning` | constants that were chosen by measuring: they decide how long a search takes, never what it proves |
 //! | [`error`] | what can be wrong |
 //! | [`settings`] | what is asked for and what comes back |
 //! | [`limits`] | when to stop |
@@ -59,6 +60,7 @@ mod sealed;
 pub mod search;
 pub mod settings;
 mod solve;
+mod tuning;
 
 pub use batch::{Batch, BatchCheckpoint, BatchPlan};
 pub use breakpoints::{Piece, penalty_path};

@@ -28,6 +28,7 @@ use crate::search::incumbents::PROMISE;
 use crate::search::{ArchiveSink, Event, Writer};
 use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
+use crate::tuning::prepare::LONG_SIZE;
 
 /// A path to come: a problem whose own k does not matter, settings, the sizes, and who listens.
 ///
@@ -193,7 +194,7 @@ impl<'p> PathRun<'p> {
     /// The sizes that are left, each on one thread and as many at once as there are threads; what takes long is left.
     fn solve_aside(&self, path: &mut PathState<'p>) -> Result<()> {
         let limit = self.settings.time_limit.map(|limit| limit / 4);
-        let aside = limit.map_or(LONG, |limit| limit.min(LONG));
+        let aside = limit.map_or(LONG_SIZE, |limit| limit.min(LONG_SIZE));
         let settings = Settings {
             threads: None,
             time_limit: Some(aside),
@@ -250,9 +251,6 @@ impl<'p> PathRun<'p> {
         outcome
     }
 }
-
-/// A size that takes longer on one thread is solved by all of them, after the others.
-const LONG: Duration = Duration::from_millis(500);
 
 /// What each of so many sizes has of the time that is left.
 fn share(limit: Duration, start: Instant, sizes: usize) -> Duration {

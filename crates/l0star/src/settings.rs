@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::tuning::prepare::SHORT_PRODUCT;
 
 /// An enum whose variants are words: the same in Rust, on the command line, in JSON, in Python.
 macro_rules! words {
@@ -172,9 +173,6 @@ impl Default for Mechanisms {
         }
     }
 }
-
-/// A Gram matrix of fewer multiplications is made sooner than columns are screened.
-const SHORT_PRODUCT: u64 = 6_000_000;
 
 /// The most models of a list that only `within` limits.
 const DEFAULT_LIST: usize = 1000;

@@ -8,7 +8,6 @@ use std::time::Duration;
 use crate::bound::Certified;
 use crate::error::{Error, Result};
 use crate::gram::relaxation::GramRelaxation;
-use crate::gram::root::MAX_COLUMNS;
 use crate::heuristic;
 use crate::prepare::enumeration;
 use crate::prepare::shared::SharedWork;
@@ -28,6 +27,7 @@ use crate::search::{
     Sink, Slot, Source, Tree, Writer, exhaustive, models,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
+use crate::tuning::frames::MAX_COLUMNS;
 
 /// Solves a problem.
 ///

@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::gram::root::MAX_COLUMNS;
 use crate::path::PathState;
+use crate::tuning::frames::MAX_COLUMNS;
 
 /// Bytes that paths which have begun may take together.
 const ROOM: usize = 1 << 31;

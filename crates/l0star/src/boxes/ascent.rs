@@ -22,15 +22,10 @@ use crate::bound::{Certified, Children, box_atom};
 use crate::limits::Limits;
 use crate::linalg::rounding::U;
 use crate::linalg::select::top_sum;
+use crate::tuning::boxes::{ASCENT_PASSES, ASCENT_PROGRESS, ASCENT_STALLS};
 
 /// Rounds of descent and evaluation.
 const ROUNDS: usize = 200;
-/// Passes over the coordinates in each.
-const PASSES: usize = 6;
-/// Rounds without progress that end it.
-const STALLS: usize = 15;
-/// Progress is a rise by this share of what is missing.
-const PROGRESS: f64 = 3e-4;
 
 /// A point, the bound that it gives, and what its children need.
 #[derive(Debug, Clone, Default)]
@@ -90,12 +85,12 @@ impl Ascent {
             self.descend(node);
             self.evaluate(node);
             let gained = self.value - before;
-            if gained > PROGRESS * (cut - before) {
+            if gained > ASCENT_PROGRESS * (cut - before) {
                 stalls = 0;
                 before = self.value;
             } else {
                 stalls += 1;
-                if stalls >= STALLS {
+                if stalls >= ASCENT_STALLS {
                     break;
                 }
             }
@@ -131,7 +126,7 @@ impl Ascent {
     fn descend(&mut self, node: &Bounded) {
         let quadratic = node.quadratic;
         let settled = 1e-4 * (2.0 * node.ceiling).sqrt();
-        for pass in 0..PASSES {
+        for pass in 0..ASCENT_PASSES {
             let mut largest: f64 = 0.0;
             for i in 0..quadratic.size() {
                 let y = self.point.x[i];

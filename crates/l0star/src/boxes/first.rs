@@ -14,15 +14,7 @@ use super::point::DescentPoint;
 use super::side::{Room, Sides};
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::rounding::U;
-
-/// The sum of the m - 1 largest `|h_i|` times their boxes is to be about this share of `h_j` times its own.
-const SHARE: f64 = 0.4;
-/// The weight of a lasso, as a share of the column's square, is between these.
-const LEAST_WEIGHT: f64 = 0.02;
-const MOST_WEIGHT: f64 = 0.1;
-/// Passes of a lasso, and how often they are made.
-const PASSES: usize = 6;
-const ROUNDS: usize = 3;
+use crate::tuning::boxes::{LASSO_PASSES, LASSO_ROUNDS, LASSO_SHARE, LEAST_LASSO, MOST_LASSO};
 
 /// A direction for one feature.
 #[derive(Debug)]
@@ -44,12 +36,12 @@ impl Direction {
         let quadratic = sides.quadratic;
         let end = sides.boxes[j].reach();
         let others = sides.budget.most().saturating_sub(1).max(1) as f64;
-        let share = (SHARE / others).clamp(LEAST_WEIGHT, MOST_WEIGHT);
+        let share = (LASSO_SHARE / others).clamp(LEAST_LASSO, MOST_LASSO);
         let weight = share * quadratic.row(j)[j] * end * end;
         room.begin(quadratic, DescentPoint::reset_to_direction);
         room.point.go(quadratic, j, end);
-        for _ in 0..ROUNDS {
-            sides.descend(j, weight, PASSES, room);
+        for _ in 0..LASSO_ROUNDS {
+            sides.descend(j, weight, LASSO_PASSES, room);
         }
         let point = &room.point;
         let (error, omega) = point.error(quadratic);

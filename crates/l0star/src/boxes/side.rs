@@ -5,6 +5,7 @@ use super::certificate::{Certificate, Ends, Proved};
 use super::point::DescentPoint;
 use super::{ProvedBox, Quadratic, Side};
 use crate::linalg::kernels;
+use crate::tuning::boxes::SETTLED;
 
 /// How much work goes into one side.
 #[derive(Debug, Clone, Copy)]
@@ -44,9 +45,6 @@ pub(super) struct Sides<'a> {
     pub ends: &'a [Ends],
     pub budget: &'a Budget,
 }
-
-/// A change below this share of the radius ends the passes of a round.
-const SETTLED: f64 = 5e-3;
 
 /// Room to work in.
 #[derive(Debug, Clone, Default)]

@@ -7,6 +7,7 @@ pub(crate) use super::side::Room;
 use super::side::{Effort, Sides, Start};
 use super::{ProvedBox, Quadratic, Side};
 use crate::limits::Limits;
+use crate::tuning::boxes::{LITTLE, MOST_KEPT, MOST_REPEATS, STALLED, WEIGHT, WORTH_REPEATING};
 
 const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
@@ -23,18 +24,6 @@ const RAISED: Effort = Effort {
     hold: 0.98,
     stalls: 12,
 };
-/// A round that leaves this share of the boxes, or more, asks for more effort if it is the first.
-const LITTLE: f64 = 0.97;
-/// A side that a visit leaves at this share of its length, or more, is left alone for a round, then for two, and so on.
-const STALLED: f64 = 0.99;
-/// The weight of the budget to begin with, as a share of `H_jj` times the square of the end.
-const WEIGHT: f64 = 0.05;
-/// After a round certificates are put to use again as long as they leave less than this share of the boxes …
-const WORTH_REPEATING: f64 = 0.99;
-/// … but at most so often.
-const MOST_REPEATS: usize = 10;
-/// Certificates of more columns than this are not kept: they take `8 d²` bytes. Nor are they where that is half of the memory limit.
-const MOST_KEPT: usize = 4000;
 
 /// The boxes of a node, and where the work on them stands.
 #[derive(Debug, Clone)]

@@ -8,11 +8,7 @@ use crate::linalg::cholesky::{Cholesky, mirror_up};
 use crate::linalg::kernels;
 use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
-
-/// Larger frames are lifted evenly: a sweep of the ascent is O(d³).
-const SPREAD: usize = 80;
-/// Sweeps of the ascent.
-const SWEEPS: usize = 4;
+use crate::tuning::frames::{SPREAD, SWEEPS};
 
 /// How the lift of a frame is spread over its columns.
 pub(crate) enum Spread {

@@ -27,27 +27,13 @@ use crate::relaxation::{
     shorten,
 };
 use crate::settings::Mechanisms;
+use crate::tuning::enumeration::{EASY_NODES, MANY_TRIPLES};
+use crate::tuning::frames::{
+    MOST_FRAMES, NEARLY, NODE_TOLERANCE, NODE_WORK, REFRAME, ROOT_TOLERANCE, SMALL,
+};
 
-/// Re-frame when at most this share of a frame's columns is left.
-const REFRAME: f64 = 0.87;
-/// Frames of fewer columns are left as they are.
-const SMALL: usize = 8;
-/// A node is solved to this share of its gap.
-const NODE_TOLERANCE: f64 = 1e-3;
-/// The root is solved to this share of the incumbent.
-pub(crate) const ROOT_TOLERANCE: f64 = 1e-7;
-/// Multiplications of a node for each entry of its frame's matrix: about what was counted, lifts of frames included.
-const NODE_WORK: u64 = 40;
-/// A node is re-framed at most this often.
-const MOST_FRAMES: usize = 4;
 /// A model of the quadratic is worth a fit when its value is below the incumbent by this share …
 const BETTER: f64 = -1e-10;
-/// … or, with rows beyond ±δ, which the quadratic puts above P, at most this far above it.
-const NEARLY: f64 = 0.02;
-/// With this many free features the triples of a node take about as long as its relaxation.
-const MANY: usize = 1000;
-/// Nodes that a tree has to have expanded before those of a problem that looks easy are enumerated.
-const EASY: u64 = 200;
 /// The place of a column that is not in the frame.
 const NOWHERE: u32 = u32::MAX;
 
@@ -454,8 +440,8 @@ impl Relaxation for GramRelaxation<'_> {
         watch: &mut dyn Watch,
     ) -> Option<Certified> {
         let Subproblem { free, budget, .. } = task.node;
-        let is_short = budget < LARGEST || free.len() <= MANY;
-        let is_worthwhile = problem.has_weak_bounds() || (self.expanded > EASY && is_short);
+        let is_short = budget < LARGEST || free.len() <= MANY_TRIPLES;
+        let is_worthwhile = problem.has_weak_bounds() || (self.expanded > EASY_NODES && is_short);
         let bytes = square_bytes(free.len());
         if self.explicit.is_some()
             || !self.mechanisms.enumeration

@@ -10,9 +10,7 @@ use crate::linalg::cholesky::mirror_up;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{gamma, two_sum};
 use crate::problem::{Problem, Stored};
-
-/// Above this many columns the Gram matrix is not formed.
-pub(crate) const MAX_COLUMNS: usize = 3000;
+use crate::tuning::frames::MAX_COLUMNS;
 
 /// Rows that are taken off at once: a limit is noticed in between.
 const ROWS_AT_ONCE: usize = 64;

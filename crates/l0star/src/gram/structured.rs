@@ -17,13 +17,7 @@ use crate::relaxation::Task;
 use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
 use crate::settings::Mechanisms;
-
-/// A node gets a frame of its own when at most this share of its frame's columns is left …
-const REFRAME: f64 = 0.8;
-/// … unless that is small already.
-const SMALL: usize = 8;
-/// Frames of up to this many columns are lifted by what each column gains.
-const SPREAD: usize = 80;
+use crate::tuning::frames::{REFRAME, SMALL, SPREAD};
 
 /// A frame, and where the columns of the problem are in it.
 #[derive(Debug)]

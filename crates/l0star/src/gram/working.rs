@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::condensed::Spread;
 use super::frame::{Frame, FrameModel};
-use super::root::{MAX_COLUMNS, Root};
+use super::root::Root;
 use super::swaps;
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
@@ -20,17 +20,11 @@ use crate::relaxation::newton::Newton;
 use crate::relaxation::{
     Exit, Relaxation, ShortModel, Task, branching, largest, largest_one, lengthen, shorten,
 };
+use crate::tuning::frames::MAX_COLUMNS;
+use crate::tuning::working::{CLOSE, EXPECTED_GAP, NODE_TOLERANCE};
 
-/// How many columns a set begins with, and takes in together, at least.
-pub const BATCH: usize = 64;
-/// A column whose atom is less than this share of the least that counts is dropped when others are taken in.
-const CLOSE: f64 = 0.6;
-/// The gap that is thought to rule features out, as a share of the one that rules none out for sure.
-const EXPECTED_GAP: f64 = 0.6;
 /// Rounds at one node.
 const MAX_ROUNDS: usize = 40;
-/// A node is solved to this share of its gap.
-const TOLERANCE: f64 = 1e-3;
 
 /// The relaxation of a quadratic problem by working sets.
 #[derive(Debug, Clone)]
@@ -365,7 +359,7 @@ impl Relaxation for Working {
 
 /// How well a node is solved.
 fn goal(task: &Task) -> Goal {
-    let tolerance = TOLERANCE * (task.scale - task.proved).max(1e-9 * task.scale);
+    let tolerance = NODE_TOLERANCE * (task.scale - task.proved).max(1e-9 * task.scale);
     Goal {
         cut: f64::INFINITY,
         tolerance: 0.1 * tolerance,

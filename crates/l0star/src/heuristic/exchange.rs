@@ -10,11 +10,8 @@ use crate::problem::Problem;
 use crate::relaxation::largest;
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
+use crate::tuning::models::{EXCHANGE_CANDIDATES, EXCHANGE_ROUNDS};
 
-/// Columns outside the model that are looked at: those of largest gradient for their size.
-const CANDIDATES: usize = 400;
-/// Models of P.
-const MAX_ROUNDS: usize = 20;
 /// A refit has to gain this share of P.
 const WORTHWHILE: f64 = 1e-10;
 
@@ -28,7 +25,7 @@ pub(super) fn improve(context: &mut Context) {
         support,
         value,
         single: false,
-        rounds: MAX_ROUNDS,
+        rounds: EXCHANGE_ROUNDS,
     };
     stage::run(&mut exchange, context);
 }
@@ -134,7 +131,7 @@ fn candidates(problem: &Problem, support: &[usize], gradient: &[f64]) -> Vec<usi
         (*j, if size > 0.0 { g.abs() / size } else { 0.0 })
     });
     let outside = scored.filter(|(j, _)| support.binary_search(j).is_err());
-    let mut columns = largest(outside, CANDIDATES);
+    let mut columns = largest(outside, EXCHANGE_CANDIDATES);
     columns.extend_from_slice(support);
     columns.sort_unstable();
     columns

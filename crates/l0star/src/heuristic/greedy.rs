@@ -5,11 +5,7 @@ use crate::problem::{Problem, Structure};
 use crate::search::checkpoint::{Greedy, Heuristic, narrow, wide};
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
-
-/// Features that are tried at each step, by their estimated gain.
-const TRIES: usize = 4;
-/// Rounds of swaps.
-const MAX_ROUNDS: usize = 20;
+use crate::tuning::models::{GREEDY_ROUNDS, GREEDY_TRIES};
 
 /// Leaves the best support that it finds in the context. It resumes from what a checkpoint brought.
 pub(super) fn run(context: &mut Context) {
@@ -49,7 +45,7 @@ impl<'p> Stage<'p> for Steps<'p> {
                 self.keep(context);
                 return Progress::Running;
             }
-            let is_last = self.stage.rounds as usize >= MAX_ROUNDS;
+            let is_last = self.stage.rounds as usize >= GREEDY_ROUNDS;
             if is_last || (self.stage.rounds > 0 && !self.stage.improved) {
                 return Progress::Done;
             }
@@ -71,7 +67,14 @@ impl Steps<'_> {
     /// The most promising sets with one feature more than this one.
     fn larger(&self, context: &mut Context, support: &[usize]) -> Vec<Vec<usize>> {
         let k = context.problem.support_size();
-        extensions(context, self.structure, &self.curvature, support, k, TRIES)
+        extensions(
+            context,
+            self.structure,
+            &self.curvature,
+            support,
+            k,
+            GREEDY_TRIES,
+        )
     }
 
     /// Adds the best feature; false when none helps.

@@ -6,9 +6,7 @@ use std::vec;
 use crate::bound::{DualPoint, Subproblem, box_atom};
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Phase, Progress};
-
-/// Supports that are tried around one model, for each that is wanted.
-const TRIES: usize = 3;
+use crate::tuning::models::NEIGHBOURS;
 
 /// Tries neighbours until the list that is wanted has a last objective. Does nothing when one model is wanted, or when a
 /// limit is reached.
@@ -52,7 +50,7 @@ impl<'p> Stage<'p> for Filling {
             let Some(support) = self.queue.pop_front() else {
                 return Progress::Done;
             };
-            let most = TRIES.saturating_mul(context.incumbents.capacity());
+            let most = NEIGHBOURS.saturating_mul(context.incumbents.capacity());
             self.next = neighbours(context, &support, most).into_iter();
         }
         Progress::Running

@@ -1,26 +1,16 @@
 //! Whole problems with a small budget, settled before there is a search.
 
-use crate::gram::root::MAX_COLUMNS;
 use crate::gram::small::{
-    Data, Entries, LARGEST, MOST, Space, enumerate, enumerate_curved, square_bytes,
+    Data, Entries, LARGEST, Space, enumerate, enumerate_curved, square_bytes,
 };
 use crate::heuristic;
 use crate::search::handout::{close, target};
 use crate::search::{Context, Phase, models};
-
-/// With larger ridges, as shares of the curvatures, sets under other losses than the quadratic one are searched sooner …
-const LARGE_RIDGE_OF_CURVED: f64 = 5e-3;
-/// … and with more features than these, already with smaller ones.
-const MANY: usize = 3000;
-const LARGE_RIDGE_OF_MANY: f64 = 5e-4;
-
-/// More triples than these under other losses are searched, and so they are where the time that is left is less than it takes on a
-/// thread, in seconds for each triple: a search that is stopped has a bound, an enumeration has none.
-const MOST_TRIPLES: f64 = 5e7;
-const SECONDS_OF_A_TRIPLE: f64 = 3e-7;
-
-/// With larger ridges, as shares of the curvatures, columns of wide data are screened sooner than triples are enumerated.
-const LARGE_RIDGE: f64 = 0.5;
+use crate::tuning::enumeration::{
+    LARGE_RIDGE, LARGE_RIDGE_OF_CURVED, LARGE_RIDGE_OF_MANY, MANY_COLUMNS, MOST, MOST_TRIPLES,
+    SECONDS_OF_A_TRIPLE,
+};
+use crate::tuning::frames::MAX_COLUMNS;
 
 /// Whether a search is about the best model alone, of a problem without structure, and may look at a node.
 fn is_about_the_best(context: &Context) -> bool {
@@ -151,7 +141,7 @@ fn settle_curved(context: &mut Context) -> bool {
 fn is_curved_worthwhile(context: &Context) -> bool {
     let problem = context.problem;
     let d = problem.selectable.len();
-    let large = if d > MANY {
+    let large = if d > MANY_COLUMNS {
         LARGE_RIDGE_OF_MANY
     } else {
         LARGE_RIDGE_OF_CURVED

@@ -8,18 +8,15 @@ use super::shared::SharedWork;
 use super::start::First;
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::gram::condensed::Spread;
-use crate::gram::relaxation::{Explicit, GramRelaxation, ROOT_TOLERANCE};
+use crate::gram::relaxation::{Explicit, GramRelaxation};
 use crate::gram::working::slopes_at;
 use crate::problem::Problem;
 use crate::relaxation::Relaxation;
 use crate::relaxation::model::Goal;
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Progress};
-
-/// At most this share of the rows may stay explicit.
-const MAX_EXPLICIT: f64 = 0.5;
-/// Rounds of certifying rows.
-const MAX_ROW_ROUNDS: usize = 5;
+use crate::tuning::frames::ROOT_TOLERANCE;
+use crate::tuning::prepare::{MAX_EXPLICIT, ROW_ROUNDS};
 
 impl<'p> GramRelaxation<'p> {
     /// Decides which rows of a Huber problem are quadratic for each x that is better than the incumbent, or of use for
@@ -61,7 +58,7 @@ impl<'p> GramRelaxation<'p> {
                 fixing,
                 shared,
                 last: None,
-                rounds: MAX_ROW_ROUNDS,
+                rounds: ROW_ROUNDS,
             };
             let is_done = stage::run(&mut proofs, context) == Progress::Done;
             first = proofs.last.filter(|_| is_done);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::bound::{Certified, Children};
 use crate::gram::root::Root;
-use crate::gram::working::{self, Working};
+use crate::gram::working::Working;
 use crate::heuristic::{fill_list, first_incumbent};
 use crate::problem::Problem;
 use crate::relaxation::pdal::Pdal;
@@ -16,13 +16,8 @@ use crate::relaxation::{Exit, Relaxation, Task};
 use crate::search::checkpoint::Screening;
 use crate::search::stage::{self, Stage};
 use crate::search::{Context, Phase, Progress, models};
-
-/// Rounds of ascent and screening.
-const MAX_ROUNDS: usize = 12;
-/// Rounds of a working set before the Gram matrix is made.
-const BRIEF_ROUNDS: usize = 3;
-/// The first ascent need not be exact.
-const COARSE: f64 = 1e-3;
+use crate::tuning::prepare::{BRIEF_ROUNDS, COARSE, SCREENING_ROUNDS};
+use crate::tuning::working::BATCH;
 
 /// An incumbent, and candidates for a list, unless a checkpoint has a screening that had begun.
 pub(crate) fn begin(context: &mut Context) {
@@ -60,7 +55,7 @@ pub(crate) fn briefly(context: &mut Context) -> Option<Brief> {
     context.enter(Phase::Heuristic);
     let known = context.incumbents.first().map(|known| known.support);
     let known = known.unwrap_or_default();
-    let batch = working::BATCH.min(problem.selectable.len() / 2);
+    let batch = BATCH.min(problem.selectable.len() / 2);
     let working = Working::of_form(problem, batch.max(2 * k), &known, &limits)?;
     let mut working = working.rounds(BRIEF_ROUNDS);
     let (_, objective) = working.choose(k, swaps, &limits);
@@ -130,7 +125,7 @@ pub(crate) fn screen<R: Relaxation>(
         free,
         start: None,
         enough: enough.max(context.problem.support_size() + 1),
-        left: MAX_ROUNDS,
+        left: SCREENING_ROUNDS,
     };
     if stage::run(&mut rounds, context) == Progress::Done {
         context.prepared.screening = Some(Screening::new(&rounds.free, true));

@@ -6,15 +6,12 @@ use super::bands::GramBands;
 use crate::gram::frame::Frame;
 use crate::gram::root::Root;
 use crate::gram::triangle::Triangle;
-use crate::gram::working::{self, Working};
+use crate::gram::working::Working;
 use crate::problem::Problem;
 use crate::search::Context;
 use crate::search::optima::Optima;
-
-/// A Gram matrix of more multiplications is made in bands, by all threads, rather than from the part that is there …
-const MIDDLING_PRODUCT: f64 = 1e9;
-/// … which has to have one in so many of the columns, at least.
-const LEAST_PART: usize = 4;
+use crate::tuning::prepare::{LEAST_PART, MIDDLING_PRODUCT};
+use crate::tuning::working::BATCH;
 
 /// What runs on problems that differ in k alone, or on one problem for several decisions, have in common: made by the first,
 /// used by the others.
@@ -67,7 +64,7 @@ impl SharedWork {
         if self.working.is_none() {
             let known = context.incumbents.first().map(|known| known.support);
             let (known, limits) = (known.unwrap_or_default(), &context.limits);
-            self.working = Working::within(context.problem, working::BATCH, &known, limits);
+            self.working = Working::within(context.problem, BATCH, &known, limits);
         }
         self.working.as_mut()
     }

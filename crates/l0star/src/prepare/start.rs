@@ -11,18 +11,18 @@ use crate::gram::condensed::Spread;
 use crate::gram::frame::Frame;
 use crate::gram::quadratic::Quadratic;
 use crate::gram::relaxation::GramRelaxation;
-use crate::gram::root::{MAX_COLUMNS, Root};
+use crate::gram::root::Root;
 use crate::gram::slot::FrameSlot;
 use crate::gram::small::Entries;
 use crate::gram::structured::GramBackend;
 use crate::heuristic;
 use crate::primal;
-use crate::problem::{Problem, SMALL_RIDGE};
+use crate::problem::Problem;
 use crate::search::models;
 use crate::search::{Context, Incumbent, Phase};
-
-/// A Gram matrix of so many multiplications takes long.
-const LONG_PRODUCT: f64 = 1e10;
+use crate::tuning::frames::MAX_COLUMNS;
+use crate::tuning::prepare::LONG_PRODUCT;
+use crate::tuning::prepare::SMALL_RIDGE;
 
 /// The Gram form of a problem with groups, bounds or heredity. `None` where it does not apply, and at a limit. The context has
 /// an incumbent.

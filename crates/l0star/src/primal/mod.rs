@@ -22,26 +22,17 @@ use crate::problem::Problem;
 use crate::search::Context;
 use crate::search::context::ModelSearch;
 use crate::search::optima::Optimum;
+use crate::tuning::models::{
+    FITTED_EXCHANGES, GREEDY_CHOICES, LEAST_CROSSED, LOCAL_MODELS, ONE_BY_CHANCE_OF, ONE_FRESH_OF,
+    UNION_SPARE,
+};
 
-/// A start takes one of so many features at each step.
-const CHOICES: usize = 20;
-/// Smaller supports are found by starts alone.
-const CROSSED: usize = 4;
-/// Of so many starts one begins from nothing, the others cross two models of the pool …
-const FRESH: usize = 8;
-/// … whose union is filled up by chance to k and so many more: models that are nearly the same have little to cross.
-const SPARE: usize = 4;
-/// When a union is cut down, one removal of so many is left to chance.
-const BY_CHANCE: usize = 4;
 /// An exchange has to gain this share of c0 …
 const WORTHWHILE: f64 = 1e-11;
 /// … and a refit this share of P.
 const BETTER: f64 = 1e-10;
 /// Exchanges of one descent: far more than any has needed.
 const MOST_SWAPS: usize = 1000;
-/// Models of P on the way from one start, and exchanges that are fitted in each.
-const MOST_MODELS: usize = 20;
-const TRIES: usize = 4;
 
 /// A search for models of any problem. `None` where there is nothing to choose from.
 pub(crate) fn for_problem<'p>(context: &mut Context<'p>) -> Option<Box<dyn ModelSearch<'p> + 'p>> {
@@ -176,7 +167,7 @@ impl<'p> Exchanges<'p> {
                 self.local.add(j, &mut self.quadratic);
             }
         }
-        self.fill(CHOICES);
+        self.fill(GREEDY_CHOICES);
     }
 
     /// Adds features up to k, each one of the best few.
@@ -200,7 +191,7 @@ impl<'p> Exchanges<'p> {
         let mut union = [a, b].concat();
         union.sort_unstable();
         union.dedup();
-        while union.len() < (self.k + SPARE).min(self.quadratic.selectable) {
+        while union.len() < (self.k + UNION_SPARE).min(self.quadratic.selectable) {
             let j = self.random.below(self.quadratic.selectable);
             if !union.contains(&j) {
                 union.push(j);
@@ -233,7 +224,7 @@ impl<'p> Exchanges<'p> {
         while local.size() > self.k {
             let places = local.places();
             let first = places.start;
-            let p = match self.random.below(BY_CHANCE) {
+            let p = match self.random.below(ONE_BY_CHANCE_OF) {
                 0 => first + self.random.below(places.len()),
                 _ => {
                     let cost = |p: &usize| local.cost(*p);
@@ -284,7 +275,7 @@ impl<'p> Exchanges<'p> {
     fn refine(&mut self, context: &mut Context<'p>) -> (Vec<usize>, f64) {
         let mut chosen = self.chosen();
         let mut value = context.try_support(&self.support(&chosen));
-        for _ in 0..MOST_MODELS {
+        for _ in 0..LOCAL_MODELS {
             if context.limits.stop() {
                 break;
             }
@@ -306,7 +297,7 @@ impl<'p> Exchanges<'p> {
                 })
                 .collect();
             swaps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            swaps.truncate(TRIES);
+            swaps.truncate(FITTED_EXCHANGES);
             self.before += quadratic.work + local.work;
             let mut best: Option<(f64, Vec<usize>)> = None;
             for (_, out, new) in swaps {
@@ -350,9 +341,9 @@ impl<'p> ModelSearch<'p> for Exchanges<'p> {
                     let features = self.suggestions.next().unwrap_or_default();
                     self.from(&features);
                 }
-                _ if self.k < CROSSED => self.greedy(CHOICES),
-                _ if self.pool.is_ready() && self.random.below(FRESH) > 0 => self.cross(),
-                _ if self.random.below(2) == 0 => self.greedy(CHOICES),
+                _ if self.k < LEAST_CROSSED => self.greedy(GREEDY_CHOICES),
+                _ if self.pool.is_ready() && self.random.below(ONE_FRESH_OF) > 0 => self.cross(),
+                _ if self.random.below(2) == 0 => self.greedy(GREEDY_CHOICES),
                 _ => self.scatter(),
             }
             self.starts += 1;

@@ -3,18 +3,9 @@
 use std::collections::VecDeque;
 
 use super::Random;
-
-/// Models that are kept; crossovers begin with so many of them.
-const MOST: usize = 32;
-const LEAST: usize = 6;
-/// All of them are given up after so many starts without anything better.
-const STALE: u32 = 4000;
-/// Models that are handed out together.
-const FRESH: usize = 16;
-/// Suggestions that wait; of more the oldest are forgotten, but not that they were made …
-const WAITING: usize = 32;
-/// … until there were this many after them.
-const REMEMBERED: usize = 256;
+use crate::tuning::models::{
+    HANDED_OUT, POOL, POOL_STALE, POOL_TO_CROSS, SUGGESTIONS_REMEMBERED, SUGGESTIONS_WAITING,
+};
 
 /// Values and features of models, each of them once.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,21 +23,21 @@ impl Pool {
 
     /// Whether there are enough models for crossovers.
     pub(super) fn is_ready(&self) -> bool {
-        self.len() >= LEAST
+        self.len() >= POOL_TO_CROSS
     }
 
     /// Keeps a local optimum when it is among the best.
     pub(super) fn keep(&mut self, features: Vec<usize>, value: f64) {
         self.stale += 1;
-        if self.stale > STALE {
+        if self.stale > POOL_STALE {
             self.models.clear();
             self.stale = 0;
         }
         if self.models.iter().any(|(_, known)| *known == features) {
             return;
         }
-        keep_best(&mut self.fresh, FRESH, value, &features);
-        keep_best(&mut self.models, MOST, value, &features);
+        keep_best(&mut self.fresh, HANDED_OUT, value, &features);
+        keep_best(&mut self.models, POOL, value, &features);
     }
 
     /// Hands out the best of what was kept since the last time.
@@ -90,7 +81,10 @@ impl Suggestions {
         if features.is_empty() || self.known.iter().rev().any(is_known) {
             return;
         }
-        for (list, most) in [(&mut self.waiting, WAITING), (&mut self.known, REMEMBERED)] {
+        for (list, most) in [
+            (&mut self.waiting, SUGGESTIONS_WAITING),
+            (&mut self.known, SUGGESTIONS_REMEMBERED),
+        ] {
             if list.len() >= most {
                 list.pop_front();
             }

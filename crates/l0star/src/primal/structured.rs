@@ -7,12 +7,7 @@ use crate::problem::{Problem, Structure};
 use crate::search::Context;
 use crate::search::context::ModelSearch;
 use crate::search::optima::Optimum;
-
-/// A start takes one of so many sets at each step, and tries so many at each exchange.
-const CHOICES: usize = 8;
-const TRIES: usize = 3;
-/// Rounds of exchanges.
-const MOST_ROUNDS: usize = 10;
+use crate::tuning::models::{STRUCTURED_CHOICES, STRUCTURED_EXCHANGES, STRUCTURED_ROUNDS};
 
 /// Randomised starts and crossovers, one after the other.
 pub(crate) struct Structured {
@@ -44,7 +39,7 @@ impl Structured {
         let limits = context.limits.clone();
         let mut support = Vec::new();
         while !limits.stop() {
-            let mut larger = self.larger(structure, &support, CHOICES, context);
+            let mut larger = self.larger(structure, &support, STRUCTURED_CHOICES, context);
             if larger.is_empty() {
                 break;
             }
@@ -73,7 +68,7 @@ impl Structured {
     ) -> (Vec<usize>, f64) {
         let limits = context.limits.clone();
         let mut value = context.try_support(&support);
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..STRUCTURED_ROUNDS {
             let mut improved = false;
             for j in support.clone() {
                 if limits.stop() {
@@ -91,7 +86,7 @@ impl Structured {
                     f64::INFINITY
                 };
                 loop {
-                    let larger = self.larger(structure, &next, TRIES, context);
+                    let larger = self.larger(structure, &next, STRUCTURED_EXCHANGES, context);
                     let others = larger.into_iter().filter(|set| *set != support).collect();
                     match greedy::best_of(context, others) {
                         Some((set, at)) if at < least && !limits.stop() => {

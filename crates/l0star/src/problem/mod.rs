@@ -38,9 +38,7 @@ use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::loss::Loss;
-
-/// Smaller ridges, as shares of the curvatures, rule nothing out without a lift.
-pub(crate) const SMALL_RIDGE: f64 = 0.02;
+use crate::tuning::prepare::SMALL_RIDGE;
 
 /// A problem that exists is solvable: finite data, shapes that agree, settings in range.
 ///

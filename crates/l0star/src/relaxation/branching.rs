@@ -16,9 +16,7 @@ use super::newton::priced::Level;
 use super::topk::support_norm;
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
-
-/// What a side counts for that gains nothing: without it a gain of one side alone would be worth nothing at all.
-const LEAST: f64 = 0.05;
+use crate::tuning::tree::NO_GAIN;
 
 /// The free feature to split on; `gap` is what is left to close, x and u those of the relaxed optimum. At a limit a cheap
 /// choice is made.
@@ -141,7 +139,7 @@ fn by_gain(
             gx * gx / (2.0 * gkg)
         };
         let share = |gain: f64| (gain / gap).min(1.0);
-        let score = (share(out) + LEAST) * (share(inside) + LEAST);
+        let score = (share(out) + NO_GAIN) * (share(inside) + NO_GAIN);
         if best.is_none_or(|(most, _)| score > most) {
             best = Some((score, j));
         }

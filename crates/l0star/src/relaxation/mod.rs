@@ -15,9 +15,7 @@ use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::short::Short;
 use crate::problem::{Decision, Problem};
-
-/// Passes over the columns of a node that its expansion takes in matrix form: about what was counted.
-const NODE_PASSES: u64 = 100;
+use crate::tuning::rows::NODE_PASSES;
 
 /// What a relaxation is asked to do at a node.
 #[derive(Debug, Clone, Copy)]

@@ -13,13 +13,7 @@ use crate::limits::Limits;
 use crate::problem::{Decision, Problem};
 use crate::relaxation::{Exit, Known, Relaxation, Start, Task};
 use crate::settings::Status;
-
-/// Columns are listed anew when at most this share of the last list is left.
-const RELIST: f64 = 0.8;
-/// Nodes in which at most this many features can still be chosen may be enumerated.
-const SMALL_BUDGET: usize = 3;
-/// The relaxation of a node is tightened at most this often; two or three times are usual.
-const MOST_ROUNDS: usize = 32;
+use crate::tuning::tree::{MOST_ROUNDS, RELIST, SMALL_BUDGET};
 
 /// A node that is bounded but not yet solved: two bits for each column of a list that it shares with its relatives.
 #[derive(Debug)]

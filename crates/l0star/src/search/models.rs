@@ -2,17 +2,9 @@
 
 use super::context::ModelSearch;
 use super::{Context, Source};
-
-/// Multiplications before anything is proved, of a problem whose bounds will not get far …
-const FIRST: u64 = 8_000_000_000;
-/// … unless so many starts for each feature of a model have found nothing better.
-const PATIENCE: u64 = 300;
-/// … or so many of a search for one of many decisions, which has a good model already.
-const PATIENCE_OF_DECISIONS: u64 = 5;
-/// Multiplications of a while on a thread of its own.
-const A_WHILE: u64 = 10_000_000;
-/// Other problems are not searched here until so many nodes have shown that they are not easy.
-const EASY: u64 = 50;
+use crate::tuning::models::{
+    EASY_NODES, FIRST_WORK, PATIENCE, PATIENCE_OF_DECISIONS, WORK_OF_A_WHILE,
+};
 
 /// Looks for models before anything is proved, where that is worth it.
 pub(crate) fn first(context: &mut Context) {
@@ -28,14 +20,14 @@ pub(crate) fn first(context: &mut Context) {
             None => PATIENCE,
             Some(_) => PATIENCE_OF_DECISIONS,
         };
-        proceed(context, FIRST, starts * size as u64);
+        proceed(context, FIRST_WORK, starts * size as u64);
     }
 }
 
 /// Looks for models after a node whose expansion took about so many multiplications: a large share of that while the gap is
 /// large, little when there is only something to prove.
 pub(crate) fn beside(context: &mut Context, work: u64, nodes: u64, bound: f64) {
-    if work == 0 || (nodes < EASY && !context.problem.has_weak_bounds()) {
+    if work == 0 || (nodes < EASY_NODES && !context.problem.has_weak_bounds()) {
         return;
     }
     begin(context);
@@ -56,7 +48,7 @@ pub(crate) fn alone(context: &mut Context, bound: f64) -> bool {
     if context.models.is_none() || gap(context, bound) <= 0.1 {
         return false;
     }
-    proceed(context, A_WHILE, u64::MAX);
+    proceed(context, WORK_OF_A_WHILE, u64::MAX);
     true
 }
 

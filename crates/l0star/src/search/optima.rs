@@ -1,12 +1,8 @@
 //! [`Optima`]: the local optima that searches on the same columns share.
 
+use crate::tuning::models::{OPTIMA_PER_SIZE, OPTIMA_TO_START_FROM};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Models that are kept for each size …
-const MOST: usize = 16;
-/// … and those that a search begins with.
-const STARTS: usize = 32;
 
 /// A model: its objective and its features, in order.
 pub(crate) type Optimum = (f64, Vec<usize>);
@@ -30,9 +26,9 @@ impl Optima {
             let order = |old: &Optimum| old.0.total_cmp(&value).then_with(|| old.1.cmp(&features));
             let at = kept.partition_point(|old| order(old).is_lt());
             let is_known = kept.iter().any(|(_, known)| *known == features);
-            if at < MOST && !is_known && value.is_finite() {
+            if at < OPTIMA_PER_SIZE && !is_known && value.is_finite() {
                 kept.insert(at, (value, features));
-                kept.truncate(MOST);
+                kept.truncate(OPTIMA_PER_SIZE);
             }
         }
     }
@@ -44,7 +40,7 @@ impl Optima {
         order.sort_by_key(|size| (size.abs_diff(k), *size));
         let models = order.iter().flat_map(|size| &sizes[size]);
         let features = models.map(|(_, features)| features.clone());
-        features.take(STARTS).collect()
+        features.take(OPTIMA_TO_START_FROM).collect()
     }
 }
 

@@ -25,6 +25,7 @@ use crate::problem::Problem;
 use crate::relaxation::{
     Exit, Relaxation, ShortModel, Start, Task, Watch, largest, largest_one, lengthen, shorten,
 };
+use crate::tuning::boxes::AGAIN;
 
 /// Rounds over the features of a node.
 struct Rounds {
@@ -41,8 +42,6 @@ const NODE_ROUNDS: Rounds = Rounds {
     most: 8,
     enough: 0.9,
 };
-/// Boxes are shrunk again when at most this share of the columns is left, or a feature came in.
-const AGAIN: f64 = 0.7;
 
 /// Where the ascent of a node ended, and the boxes that were proved there.
 #[derive(Debug)]

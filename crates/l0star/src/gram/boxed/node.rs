@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::bound::Certified;
 use crate::boxes::ascent::Bounded;
 use crate::boxes::{Boxes, Choice, Quadratic};
-
-/// A node is made smaller when at most this share of its columns is left.
-const SMALLER: f64 = 0.9;
+use crate::tuning::boxes::SMALLER;
 
 /// The boxes of a node, for those below it.
 #[derive(Debug)]

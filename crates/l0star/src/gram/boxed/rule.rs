@@ -4,13 +4,7 @@ use super::Boxed;
 use crate::gram::frame::Frame;
 use crate::gram::relaxation::GramRelaxation;
 use crate::settings::Use;
-
-/// A ridge, lifted, below this share of the curvature is small: where the two relaxations took about the same time (AR data,
-/// 200 × 500). With more rows than features frames did better throughout.
-const HARDLY: f64 = 0.008;
-
-/// Where features have prices and models may have more of them, boxes do not shrink.
-const MOST_PRICED: usize = 40;
+use crate::tuning::boxes::{MOST_PRICED, SMALL_LIFT};
 
 impl GramRelaxation<'_> {
     /// The relaxation with boxes, where a search for the best model should rather have it.
@@ -36,7 +30,7 @@ impl GramRelaxation<'_> {
 /// Whether there are as many columns as rows, and the ridge, lifted, is small beside the curvature in most of them.
 fn is_hardly_lifted(frame: &Frame, rows: usize) -> bool {
     // In the coordinates of a frame the ridge is 1.
-    let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / HARDLY;
+    let is_small = |i: &usize| frame.row(*i)[*i] > 1.0 / SMALL_LIFT;
     let small = (0..frame.size()).filter(is_small).count();
     frame.size() >= rows && 2 * small > frame.size()
 }

@@ -39,14 +39,10 @@ use crate::relaxation::Watch;
 pub(crate) use self::curved::{Data, enumerate_curved};
 pub(crate) use self::entries::Entries;
 pub(crate) use self::node::enumerate_node;
+use crate::tuning::enumeration::FEW;
 
 /// The largest budget that is enumerated.
 pub(crate) const LARGEST: usize = 3;
-
-/// A pass ends when it has found more sets than this, in the hope of a better target …
-pub(crate) const FEW: usize = 1000;
-/// … and where there is no better target, with more than this a whole problem is given up.
-pub(crate) const MOST: usize = 20_000;
 
 /// Bytes of the correlations of this many columns, which triples are told from.
 pub(crate) fn square_bytes(columns: usize) -> u64 {

@@ -1,9 +1,10 @@
 //! Nodes of a search with a small budget.
 
-use super::{Entries, FEW, Space, enumerate};
+use super::{Entries, Space, enumerate};
 use crate::bound::Certified;
 use crate::gram::root::Root;
 use crate::relaxation::{Task, Watch};
+use crate::tuning::enumeration::FEW;
 
 /// Looks at every model of a node with at most [`LARGEST`](super::LARGEST) features left. Returns a bound of all that are not handed out, by
 /// their features in order; `None` where there are too many, and at a limit.

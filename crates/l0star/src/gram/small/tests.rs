@@ -7,6 +7,7 @@ use l0star_oracle::{Column, Dyadic, Exact, Loss, Row};
 
 use super::*;
 use crate::gram::root::Root;
+use crate::tuning::enumeration::MOST;
 use crate::{Design, Problem, Settings};
 
 /// SplitMix64.

@@ -19,11 +19,7 @@ use crate::linalg::cholesky::Cholesky;
 use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
 use crate::problem::Problem;
-
-/// Sweeps of the coordinate ascent.
-const SWEEPS: usize = 6;
-/// The ascent is made when there are at least so many rows a column.
-const SPREAD: usize = 12;
+use crate::tuning::rows::{SPREAD_ROWS, SWEEPS};
 
 /// A region, and the ridges that it allows.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +80,7 @@ impl Lift {
         let spread = match weights {
             [] => None,
             // Where there are nearly as many columns as rows the ascent would cost more than all the rest.
-            _ if SPREAD * d > n => None,
+            _ if SPREAD_ROWS * d > n => None,
             _ => {
                 let weights = psd::widen(weights, room.len());
                 psd::spread_lift(&schur, &none, &start, &weights, SWEEPS)

@@ -25,27 +25,13 @@ use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::settings::Mechanisms;
+use crate::tuning::rows::{
+    DECAY, LARGEST_LIFT, LEAST_GROWTH, NARROWER, NODE_TOLERANCE, RELIFT, TOLERANCE_FLOOR,
+};
 use lift::Lift;
 use model::{RowModel, Work};
 use region::{Centre, Region};
 use slack::{ColumnState, Slack};
-
-/// A node is solved to this share of its gap to the incumbent …
-const NODE_TOLERANCE: f64 = 1e-2;
-/// … and never beyond this share of the incumbent.
-const FLOOR: f64 = 1e-12;
-/// A lift is tried when the predictions of better models are expected to lie within the span of the loss; again when it is
-/// expected to close this share of the gap …
-const RELIFT: f64 = 0.1;
-/// … by growing by this share of itself at least …
-const LEAST_GROWTH: f64 = 0.05;
-/// … or when they are expected to lie within this share of the last lift's width: a lift that is worth nothing, as Huber's
-/// first ones often are, could not promise to grow.
-const NARROWER: f64 = 0.5;
-/// What was seen of the curvature that is left to the logistic loss: it falls like `e^{-width/2}`, roughly (its span is 3).
-const DECAY: f64 = 1.65;
-/// A lift multiplies the columns that are left with each other three times: at most so many entries.
-const LARGEST: usize = 20_000_000;
 
 /// The relaxation of nodes by Newton's method on the rows.
 #[derive(Debug, Clone)]
@@ -247,7 +233,7 @@ pub(super) fn is_liftable(
     mechanisms: Mechanisms,
 ) -> bool {
     let rows = problem.rows();
-    let is_small = columns < rows && columns * rows <= LARGEST;
+    let is_small = columns < rows && columns * rows <= LARGEST_LIFT;
     // A lifted problem knows nothing of models that are worse than what it was made for.
     let again = before.is_none_or(|lift| mechanisms.reframing && lift.ceiling >= reference);
     is_small && problem.loss.can_lift() && mechanisms.lifting && again
@@ -299,7 +285,8 @@ impl Relaxation for NewtonRows {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.proved)).max(FLOOR * task.scale);
+        let tolerance =
+            (NODE_TOLERANCE * (task.scale - task.proved)).max(TOLERANCE_FLOOR * task.scale);
         let goal = Goal {
             cut: task.cut,
             tolerance,

@@ -8,15 +8,10 @@ use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::problem::Design;
+use crate::tuning::rows::{LEAST_PRODUCTS, MOST_CHANGES, SINGLE_PRODUCT};
 
-/// Products of fewer columns are not worth keeping.
-const LEAST: usize = 24;
 /// Rows that are multiplied together: their entries stay in the cache.
 const BLOCK: usize = 256;
-/// What a multiplication costs in a product of one column with others, beside one in a product of blocks.
-const SINGLE: usize = 8;
-/// They are made anew when so many times all rows have changed …
-const CHANGES: usize = 16;
 /// … or when so little is left of a diagonal that the rounding of what is gone would show.
 const LEFT: f64 = 1e-8;
 /// The place of a column that is not there.
@@ -51,7 +46,7 @@ impl Products {
         stop: &dyn Fn() -> bool,
     ) {
         let n = w.len();
-        let is_small = design.is_sparse() || set.len() < LEAST;
+        let is_small = design.is_sparse() || set.len() < LEAST_PRODUCTS;
         if is_small || !self.find_changes(w) {
             if !is_small {
                 self.forget();
@@ -68,9 +63,9 @@ impl Products {
             .filter(|j| self.places[*j] == NONE)
             .collect();
         let size = self.columns.len() + missing.len();
-        let update = self.changed.len() * size * size + SINGLE * missing.len() * n * size;
+        let update = self.changed.len() * size * size + SINGLE_PRODUCT * missing.len() * n * size;
         let heavy = w.iter().filter(|w| **w != 0.0).count();
-        let is_worn = self.spent + self.changed.len() > CHANGES * n;
+        let is_worn = self.spent + self.changed.len() > MOST_CHANGES * n;
         if self.columns.is_empty() || is_worn || update > heavy * set.len() * set.len() {
             self.begin(set, w);
         } else {
@@ -209,7 +204,7 @@ mod tests {
     /// As good as made at once, whatever changes from one system to the next.
     #[test]
     fn kept_products_are_those_of_all_rows() {
-        let (rows, columns) = (2 * BLOCK + 37, 3 * LEAST);
+        let (rows, columns) = (2 * BLOCK + 37, 3 * LEAST_PRODUCTS);
         let entry = |at: usize| ((at * 37 % 101) as f64 - 50.0) * 0.1 + (at as f64).sin();
         let mut entries: Vec<f64> = (0..rows * columns).map(entry).collect();
         // A row that counts for more than all others together.
@@ -224,7 +219,7 @@ mod tests {
             for step in 0..120 {
                 // Sets that lose and gain a few columns, now and then others; weights of two values, some rows in turn.
                 let is_in = |j: usize| match step % 20 {
-                    0 => j < LEAST,
+                    0 => j < LEAST_PRODUCTS,
                     _ => !(j + step / 2).is_multiple_of(11),
                 };
                 let set: Vec<usize> = (0..columns).rev().filter(|j| is_in(*j)).collect();

@@ -18,11 +18,10 @@ use super::leverage::Leverage;
 use super::slack::Slack;
 use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::tuning::rows::GUESS;
 
 /// Tries to find radii that hold.
 const MAX_ROUNDS: usize = 5;
-/// Radii are first guessed to shrink like the square root of the gap, with this to spare.
-const GUESS: f64 = 1.3;
 
 /// An interval for each row, and the least curvature of the loss on it.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,9 +16,8 @@
 
 use crate::bound::box_atom;
 use crate::linalg::rounding::{U, gamma};
+use crate::tuning::rows::SLACK_SHARE;
 
-/// What the κ may be in all, as a share of the gap.
-const SHARE: f64 = 1e-3;
 /// ν stays below 1.
 const MOST: f64 = 0.999;
 
@@ -62,7 +61,7 @@ impl Slack {
             m => (*atoms.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a)).1).max(0.0),
         };
         let with_ridges = with_ridges && least.is_finite() && gap > 0.0;
-        let most = SHARE * gap / places.len() as f64;
+        let most = SLACK_SHARE * gap / places.len() as f64;
         let mut slack = Self {
             gap,
             ridges: Vec::with_capacity(places.len()),

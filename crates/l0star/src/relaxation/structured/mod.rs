@@ -14,13 +14,9 @@ use super::{Exit, Relaxation, ShortModel, Start, Task, lengthen, shorten};
 use crate::bound::{Certified, Children, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
+use crate::tuning::rows::{NODE_TOLERANCE, TOLERANCE_FLOOR};
 pub(crate) use proximal::{ATOM, Blocks, Proximal, Smooth};
 pub(crate) use rows::Rows;
-
-/// A node is solved to this share of its gap to the incumbent …
-const NODE_TOLERANCE: f64 = 1e-2;
-/// … and never beyond this share of the incumbent.
-const FLOOR: f64 = 1e-12;
 
 /// The coordinates of a backend, in which every ridge is 1.
 #[derive(Debug, Clone, Default)]
@@ -287,7 +283,8 @@ impl<B: Backend> Relaxation for Structured<B> {
     }
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
-        let tolerance = (NODE_TOLERANCE * (task.scale - task.proved)).max(FLOOR * task.scale);
+        let tolerance =
+            (NODE_TOLERANCE * (task.scale - task.proved)).max(TOLERANCE_FLOOR * task.scale);
         let goal = Goal {
             cut: task.cut_without_cost(problem),
             tolerance,

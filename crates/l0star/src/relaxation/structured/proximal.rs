@@ -19,14 +19,12 @@ use crate::limits::Limits;
 use crate::linalg::rounding::{U, gamma};
 use crate::linalg::select::top_sum;
 use crate::relaxation::model::Goal;
+use crate::tuning::rows::{CHECK, PROGRESS};
 
 /// Roundings of an atom with bounds and a price beyond those of a plain one.
 pub(crate) const ATOM: usize = 17;
 /// Most iterations at a node.
 const MAX_ITERATIONS: usize = 600;
-/// Every so many iterations the bound has to have come closer to the cut by `PROGRESS` of what is missing.
-const CHECK: usize = 30;
-const PROGRESS: f64 = 0.05;
 
 /// A smooth convex f in coordinates of ridge 1, unpenalised columns eliminated, and the certificate of its bounds.
 pub(crate) trait Smooth {

@@ -22,12 +22,11 @@ use super::scan::{Failure, Hits, ScanState, share_out};
 use super::{Proof, Verdict};
 use crate::limits::Limits;
 use crate::relaxation::Watch;
+use crate::tuning::enumeration::MOST_LEFT;
 
 /// Bases whose products are made together, and columns of them at a time.
 const BASES: usize = 16;
 const BLOCK: usize = 512;
-/// With more sets than these left all is given up.
-const MOST_LEFT: usize = 20_000;
 
 /// Proves that every set of at most `m` features, one to three, has `P ≥ target`, but for the sets that are handed out.
 ///
