@@ -196,11 +196,31 @@ impl Part {
 
 /// Sizes as a reader would say them: a range where they follow each other.
 fn words(sizes: &[u64]) -> String {
+    // A damaged checkpoint may hold any numbers.
+    let follows = |pair: &[u64]| pair[0].checked_add(1) == Some(pair[1]);
     match sizes {
-        [first, .., last] if last - first + 1 == sizes.len() as u64 => format!("{first} to {last}"),
+        [first, .., last] if sizes.windows(2).all(follows) => format!("{first} to {last}"),
         _ => {
             let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
             words.join(", ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_follow_each_other_are_a_range() {
+        for (sizes, said) in [
+            (&[4][..], "4"),
+            (&[2, 3, 4], "2 to 4"),
+            (&[2, 4], "2, 4"),
+            (&[7, 3], "7, 3"),
+            (&[u64::MAX, 0], "18446744073709551615, 0"),
+        ] {
+            assert_eq!(words(sizes), said);
         }
     }
 }
