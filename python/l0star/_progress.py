@@ -63,7 +63,7 @@ def bar(total: float, description: str, **options: Any) -> tqdm[Any]:
         from tqdm import tqdm
     else:
         # Without widgets in a notebook, this import warns: it is for those who ask for a bar.
-        from tqdm.auto import tqdm  # type: ignore[assignment]
+        from tqdm.auto import tqdm
 
     return tqdm(total=total, desc=description, **options)
 

@@ -235,7 +235,7 @@ fn install_for_tests(python: &Path) -> Result<(), String> {
         &root().join("python"),
         "python: install the package with these bindings",
         Command::new(python)
-            .args(["-m", "maturin", "--quiet", "pep517", "write-dist-info"])
+            .args(["-m", "maturin", "pep517", "write-dist-info"])
             .arg("--metadata-directory")
             .arg(&site)
             .arg("--interpreter")
