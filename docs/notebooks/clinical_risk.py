@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from l0star import SparseClassifier, SparseClassifierCV
+from l0star import SparseClassifier, SparseClassifierCV, stability
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"})
@@ -28,7 +28,7 @@ print(f"{len(train)} patients to fit, {len(test)} kept aside, {X.shape[1]} measu
 # without bound.
 
 # %%
-search = SparseClassifierCV(ks=8, ridges=[1e-2], scoring="neg_log_loss").fit(train, y_train)
+search = SparseClassifierCV(ks=12, ridges=[1e-2], scoring="neg_log_loss").fit(train, y_train)
 scores = pd.DataFrame(search.cv_results_["params"]).assign(score=search.cv_results_["mean_test_score"])
 print(scores[["k", "score"]].round(3).to_string(index=False))
 print("chosen:", search.k_)
@@ -66,7 +66,7 @@ prices["percent"] = (100 * prices["cost"] / model.objective_).round(1)
 print(prices[["chosen", "percent"]].head(12).to_string())
 
 # %%
-model.result_.plot_prices(most=12)
+axes = model.result_.plot_prices(most=12)
 # %% [markdown]
 # The runners-up show what can stand for what:
 
@@ -77,34 +77,35 @@ for other in model.solutions_[:5]:
 # %% [markdown]
 # ## Stability
 #
-# Draw the patients again, with replacement, and solve the problem exactly for each draw. A measurement that is chosen in nearly every draw
-# does not hang on a few patients.
+# Draw the patients again, with replacement, and find the best model of each draw, with a proof. A measurement that is chosen in nearly
+# every draw does not hang on a few patients.
 
 # %%
-rng = np.random.default_rng(0)
-resamples = 50
-chosen = pd.DataFrame(0, index=range(resamples), columns=X.columns)
-for draw in range(resamples):
-    rows = rng.integers(0, len(train), len(train))
-    fitted = SparseClassifier(k=search.k_, ridge=1e-2).fit(train.iloc[rows], y_train.iloc[rows])
-    chosen.loc[draw, fitted.result_.features] = 1
-frequency = chosen.mean().sort_values(ascending=False)
-print(frequency[frequency > 0.05].to_string())
+stable = stability(train, y_train, k=search.k_, loss="logistic", ridge=1e-2, resamples=200)
+print(stable)
+
+# %%
+axes = stable.plot(most=12)
+# %% [markdown]
+# The choice is part of these intervals: they hold the middle 95 % of a coefficient over all draws, with 0 where the measurement was not
+# chosen.
+
+# %%
+print(stable.to_pandas().query("frequency > 0.05").round(2).to_string())
 
 # %% [markdown]
-# Two measurements that are seldom chosen together, though each is chosen often, stand for each other. Here are the pairs that
-# come together far less often than chance would have it:
+# Two measurements stand for each other if one is mostly out where the other is in:
 
 # %%
-together = chosen.T @ chosen / resamples
-rare = [
-    (one, two, frequency[one], frequency[two], together.loc[one, two])
-    for one in frequency.index[:8]
-    for two in frequency.index[:8]
-    if one < two and together.loc[one, two] < 0.5 * frequency[one] * frequency[two]
-]
-pairs = pd.DataFrame(rare, columns=["one", "two", "one chosen", "two chosen", "both"])
-print(pairs.round(2).to_string(index=False) if rare else "none")
+for pair in stable.pairs[:6]:
+    print(f"{pair['one']:4.0%} have one of them, {pair['both']:3.0%} both:", " or ".join(pair["features"]))
+
+# %% [markdown]
+# The best model of all patients, marked by a star, need not be the best of many draws:
+
+# %%
+for winner in stable.models[:5]:
+    print(f"{winner['share']:5.1%}", "*" if winner["chosen"] else " ", ", ".join(winner["features"]))
 
 # %% [markdown]
 # **What to take from it.** The proof says that this is the best model of its size for these patients. The prices and the resamples say which of its

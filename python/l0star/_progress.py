@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, NamedTuple
-
-from tqdm.auto import tqdm
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from l0star._core import Solution
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 logger = logging.getLogger("l0star")
 logger.addHandler(logging.NullHandler())
@@ -58,6 +59,12 @@ class Progress(NamedTuple):
 
 def bar(total: float, description: str, **options: Any) -> tqdm[Any]:
     """Make a progress bar, as a widget in notebooks."""
+    if options.get("disable"):
+        from tqdm import tqdm
+    else:
+        # Without widgets in a notebook, this import warns: it is for those who ask for a bar.
+        from tqdm.auto import tqdm
+
     return tqdm(total=total, desc=description, **options)
 
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::step::{cargo, root, run};
-use crate::{attack, python, report, tools};
+use xtask::step::{self, cargo, root, run};
+use xtask::{python, report, tools};
 
 /// Format, lints, documentation, tests, licences; the same of the Python package.
 pub fn test() -> Result<(), String> {
@@ -43,7 +43,7 @@ pub fn test() -> Result<(), String> {
         "tests",
         &mut cargo(&["test", "--workspace", "--all-features"]),
     )?;
-    attack::short()?;
+    step::attack(&["--short".to_owned()])?;
     report::check()?;
     deny()?;
     python::test()?;

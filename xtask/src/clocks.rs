@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::step::root;
+use xtask::step::root;
 
 /// What a test must not contain.
 const WORDS: &[&str] = &[

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::python;
-use crate::step::{self, cargo, root, run};
+use xtask::python;
+use xtask::step::{self, cargo, root, run};
 
 const REQUIREMENTS: &str = "xtask/src/docs/requirements.txt";
 

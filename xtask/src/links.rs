@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::step::root;
+use xtask::step::root;
 
 /// The Markdown files below a folder.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -1,9 +1,6 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask wheel`, `cargo xtask bench
-//! paper|engine|ablation|path|prices|flat|threads|read|python`, `cargo xtask docs`, `cargo xtask release`,
-//! `cargo xtask soak`, `cargo xtask attack`, `cargo xtask report`, `cargo xtask results`, `cargo xtask deny`.
+//! The project's own commands: `cargo xtask test`, `wheel`, `docs`, `release`, `report`, `results`, `deny`; and `bench`, `soak` and
+//! `attack`, which another program does (`src/trials.rs`).
 
-mod attack;
-mod bench;
 mod checks;
 #[cfg(test)]
 mod clocks;
@@ -12,25 +9,20 @@ mod docs;
 mod links;
 #[cfg(test)]
 mod modules;
-mod python;
 mod release;
-mod report;
 mod results;
-mod soak;
-mod step;
-mod tools;
 #[cfg(test)]
 mod walk;
 
 use std::process::ExitCode;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use xtask::{python, report, step};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
-struct Args {
+struct Program {
     #[command(subcommand)]
     command: Command,
 }
@@ -59,34 +51,14 @@ enum Command {
     /// Licences, duplicate versions, sources and known vulnerabilities of the dependencies
     Deny,
     /// Damaged files and hostile names through the real binary; hard problems against exact arithmetic
-    Attack(Attack),
+    #[command(disable_help_flag = true)]
+    Attack(HandedOn),
     /// Random small problems against brute force
-    Soak {
-        /// How many problems
-        #[arg(long, default_value_t = 5000)]
-        cases: u64,
-        /// The seed of the first; the others follow
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// Only problems with fewer rows than columns, through proved boxes
-        #[arg(long)]
-        wide: bool,
-        /// Only problems of this loss
-        #[arg(long, conflicts_with = "wide", value_parser = PossibleValuesParser::new(l0star::loss::NAMES))]
-        loss: Option<String>,
-    },
-    /// What `soak` runs in the release profile
-    #[command(hide = true)]
-    SoakInner {
-        cases: u64,
-        seed: u64,
-        #[arg(long)]
-        wide: bool,
-        #[arg(long)]
-        loss: Option<String>,
-    },
+    #[command(disable_help_flag = true)]
+    Soak(HandedOn),
     /// Measure, in the release profile
-    Bench(Bench),
+    #[command(disable_help_flag = true)]
+    Bench(HandedOn),
     /// The pages of docs/results: the paper's experiments and the race against the peers; hours on a quiet machine
     Results {
         /// Random instances at every point of the paper's figures
@@ -102,120 +74,17 @@ enum Command {
         #[arg(long)]
         time_limit: Option<f64>,
     },
-    /// What `bench` runs in the release profile
-    #[command(hide = true)]
-    BenchInner(Bench),
-    /// What `bench read` measures
-    #[command(hide = true)]
-    ReadInner { path: std::path::PathBuf },
 }
 
-/// How long to attack, and with what.
-#[derive(Debug, clap::Args)]
-struct Attack {
-    /// For so many minutes
-    #[arg(long, default_value_t = 30.0)]
-    minutes: f64,
-    /// So many cases instead
-    #[arg(long)]
-    cases: Option<u64>,
-    /// The seed of the first case; the others follow
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Only this kind: exact, boxes, files, names or bombs
-    #[arg(long)]
-    only: Option<String>,
-    /// The binary of the dev profile, which is built sooner and checks more
-    #[arg(long)]
-    dev: bool,
-}
-
-impl Attack {
-    fn until(&self) -> attack::Until {
-        match self.cases {
-            Some(cases) => attack::Until::Cases(cases),
-            None => attack::Until::Minutes(self.minutes),
-        }
-    }
-}
-
-/// What to measure.
-#[derive(Debug, clap::Args)]
-struct Bench {
-    suite: Suite,
-    /// Only the families whose name contains this
-    #[arg(long, default_value = "")]
-    only: String,
-    /// `paper`, `flat`: other seeds than the family's, as FIRST-LAST
-    #[arg(long)]
-    seeds: Option<String>,
-}
-
-/// A table.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Suite {
-    /// The paper's method on the paper's instances
-    Paper,
-    /// The default method against the paper's, and harder instances
-    Engine,
-    /// The default method with one mechanism after the other switched off
-    Ablation,
-    /// All sizes up to 20 in one path, against as many separate runs
-    Path,
-    /// All prices in one run, against as many separate runs
-    Prices,
-    /// 500 resamples of the diabetes data with interactions
-    Stability,
-    /// No more rows than features, small ridges, proved optimal
-    Flat,
-    /// Nodes a second with one thread and with two
-    Threads,
-    /// The reader of CSV files on one gigabyte
-    Read,
-    /// What fit costs in Python over the same call in Rust
-    Python,
-}
-
-impl Bench {
-    /// Re-runs itself optimised.
-    fn run(&self) -> Result<(), String> {
-        let suite = match self.suite {
-            Suite::Paper => "paper",
-            Suite::Engine => "engine",
-            Suite::Ablation => "ablation",
-            Suite::Path => "path",
-            Suite::Prices => "prices",
-            Suite::Stability => "stability",
-            Suite::Flat => "flat",
-            Suite::Threads => "threads",
-            Suite::Read => "read",
-            Suite::Python => "python",
-        };
-        let mut arguments = vec!["bench-inner", suite, "--only", &self.only];
-        if let Some(seeds) = &self.seeds {
-            arguments.extend(["--seeds", seeds]);
-        }
-        step::in_release(&format!("bench {suite}"), &arguments)
-    }
-
-    fn inner(&self) -> Result<(), String> {
-        match self.suite {
-            Suite::Paper => bench::paper(&self.only, self.seeds.as_deref()),
-            Suite::Engine => bench::engine(&self.only),
-            Suite::Ablation => bench::ablation(&self.only),
-            Suite::Path => bench::path(&self.only),
-            Suite::Prices => bench::prices(&self.only),
-            Suite::Stability => bench::stability::stability(),
-            Suite::Flat => bench::flat::flat(&self.only, self.seeds.as_deref()),
-            Suite::Threads => bench::threads(&self.only),
-            Suite::Read => bench::read::read(),
-            Suite::Python => bench::python::overhead(),
-        }
-    }
+/// Arguments that the program of the engine reads.
+#[derive(Debug, Args)]
+struct HandedOn {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
 }
 
 fn main() -> ExitCode {
-    let outcome = match Args::parse().command {
+    let outcome = match Program::parse().command {
         Command::Test => checks::test(),
         Command::TestPython => python::test(),
         Command::Wheel => python::wheel(),
@@ -223,30 +92,15 @@ fn main() -> ExitCode {
         Command::Release { dry_run: _, only } => release::run_parts(only),
         Command::Report => report::pictures(),
         Command::Deny => checks::deny(),
-        Command::Attack(with) => {
-            attack::run(with.until(), with.seed, with.only.as_deref(), with.dev)
-        }
-        Command::Soak {
-            cases,
-            seed,
-            wide,
-            loss,
-        } => soak::run(cases, seed, wide, loss.as_deref()),
-        Command::SoakInner {
-            cases,
-            seed,
-            wide,
-            loss,
-        } => soak::inner(cases, seed, wide, loss.as_deref()),
+        Command::Attack(HandedOn { arguments }) => step::attack(&arguments),
+        Command::Soak(HandedOn { arguments }) => step::in_release("soak", &arguments),
+        Command::Bench(HandedOn { arguments }) => step::in_release("bench", &arguments),
         Command::Results {
             instances,
             only,
             budget,
             time_limit,
         } => results::run(instances, only, budget, time_limit),
-        Command::Bench(bench) => bench.run(),
-        Command::BenchInner(bench) => bench.inner(),
-        Command::ReadInner { path } => bench::read::inner(&path),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

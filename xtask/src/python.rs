@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::report;
-use crate::step::{root, run, run_in};
+use crate::step::{self, root, run, run_in};
 
 /// Tried in this order; `PYTHON` comes first when it is set.
 const PROGRAMS: &[&str] = &[
@@ -20,7 +20,14 @@ const PROGRAMS: &[&str] = &[
 
 const OLDEST: (u32, u32) = (3, 10);
 
-/// Format, lints and types, then the wheel, installed, with every test and every example of its documentation.
+/// Python files that are not part of the package, under the rules of the package.
+const ELSEWHERE: &[&str] = &[
+    "--config=python/pyproject.toml",
+    "docs/notebooks",
+    "xtask/src",
+];
+
+/// Format, lints and types, then the package, installed, with every test and every example of its documentation.
 pub fn test() -> Result<(), String> {
     let python = environment()?;
     let step = |name: &str, arguments: &[&str]| {
@@ -35,12 +42,25 @@ pub fn test() -> Result<(), String> {
     )?;
     step("lints", &["ruff", "check", "--quiet", "python"])?;
     step(
+        "format of notebooks and scripts",
+        &[&["ruff", "format", "--quiet", "--check"][..], ELSEWHERE].concat(),
+    )?;
+    step(
+        "lints of notebooks and scripts",
+        &[
+            // Cells of text are long comments; a notebook has no docstring.
+            &["ruff", "check", "--quiet", "--ignore", "D,E501,I001"][..],
+            ELSEWHERE,
+        ]
+        .concat(),
+    )?;
+    step(
         "tests of bench/peers",
         &["pytest", "--quiet", "-p", "no:cacheprovider", "bench/peers"],
     )?;
     let config = "--config-file=python/pyproject.toml";
     step("types", &["mypy", config, "python/l0star"])?;
-    install(&python, &build(&python)?)?;
+    install_for_tests(&python)?;
     step("stubs", &["mypy.stubtest", "l0star._core"])?;
     step(
         "tests",
@@ -156,6 +176,7 @@ pub fn interpreter() -> Result<(String, String), String> {
     Err("no Python 3.10 or later found: install one, or name it in the variable PYTHON".to_owned())
 }
 
+/// `pip install` in an environment.
 pub fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args([
@@ -191,6 +212,67 @@ fn build(python: &Path) -> Result<PathBuf, String> {
     wheels
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
         .ok_or_else(|| format!("maturin left no wheel in {}", out.display()))
+}
+
+/// Installs what a wheel would install, around the bindings of the dev profile: they share what the Rust tests have built and
+/// check more, whereas a wheel takes minutes to build. `cargo xtask release --dry-run` tests the real one.
+fn install_for_tests(python: &Path) -> Result<(), String> {
+    if !cfg!(target_os = "linux") {
+        // Linking an extension takes options that maturin knows.
+        return install(python, &build(python)?);
+    }
+    let library = step::bindings()?;
+    let site = site_packages(python)?;
+    let say = |error: std::io::Error| format!("{}: {error}", site.display());
+    for entry in fs::read_dir(&site).map_err(say)?.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name == "l0star" || (name.starts_with("l0star-") && name.ends_with(".dist-info")) {
+            fs::remove_dir_all(entry.path()).map_err(say)?;
+        }
+    }
+    run_in(
+        &root().join("python"),
+        "python: install the package with these bindings",
+        Command::new(python)
+            .args(["-m", "maturin", "pep517", "write-dist-info"])
+            .arg("--metadata-directory")
+            .arg(&site)
+            .arg("--interpreter")
+            .arg(python)
+            .stdout(Stdio::null()),
+    )?;
+    let package = site.join("l0star");
+    fs::create_dir(&package).map_err(say)?;
+    let mut files = vec!["l0star/_core.abi3.so".to_owned()];
+    fs::copy(library, package.join("_core.abi3.so")).map_err(say)?;
+    for entry in fs::read_dir(root().join("python").join("l0star")).map_err(say)? {
+        let path = entry.map_err(say)?.path();
+        let name = path.file_name().unwrap_or_default();
+        if path.is_file() {
+            fs::copy(&path, package.join(name)).map_err(say)?;
+            files.push(format!("l0star/{}", name.to_string_lossy()));
+        }
+    }
+    // With a list of its files, pip can replace the package by a wheel.
+    let version = env!("CARGO_PKG_VERSION");
+    let record: String = files.iter().map(|file| format!("{file},,\n")).collect();
+    fs::write(
+        site.join(format!("l0star-{version}.dist-info"))
+            .join("RECORD"),
+        record,
+    )
+    .map_err(say)
+}
+
+/// Where packages of an environment are.
+fn site_packages(python: &Path) -> Result<PathBuf, String> {
+    let script = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let output = Command::new(python)
+        .args(["-c", script])
+        .output()
+        .map_err(|error| format!("{}: {error}", python.display()))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().into())
 }
 
 fn install(python: &Path, wheel: &Path) -> Result<(), String> {

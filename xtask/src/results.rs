@@ -7,8 +7,8 @@ use std::process::Command;
 
 use clap::ValueEnum;
 
-use crate::python;
-use crate::step::{self, cargo, root};
+use xtask::python;
+use xtask::step::{self, cargo, root};
 
 /// One of the two pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

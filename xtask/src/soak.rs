@@ -12,8 +12,6 @@ use l0star::{
     Run, Settings, Solution, Status, Use, loss, prices, solve, solve_observed,
 };
 
-use crate::step::in_release;
-
 /// The generator of the test suite.
 #[path = "../../crates/l0star/tests/common/mod.rs"]
 pub mod common;
@@ -25,18 +23,9 @@ mod wide;
 /// Losses come in turn: what else comes in turn does so for each of them.
 const TURNS: u64 = loss::NAMES.len() as u64;
 
-/// Re-runs itself optimised.
-pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result<(), String> {
-    let (cases, seed) = (cases.to_string(), seed.to_string());
-    let mut arguments = vec!["soak-inner", &cases, &seed];
-    arguments.extend(only_wide.then_some("--wide"));
-    arguments.extend(only.iter().flat_map(|loss| ["--loss", *loss]));
-    in_release("soak", &arguments)
-}
-
 /// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone, or of one
 /// loss alone.
-pub fn inner(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result<(), String> {
+pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result<(), String> {
     let mut wrong = 0;
     for case in 0..cases {
         if only.is_none()

@@ -38,23 +38,54 @@ pub fn run_in(folder: &Path, name: &str, command: &mut Command) -> Result<(), St
     }
 }
 
-/// Runs one of our own hidden commands in the release profile: a measurement of anything else would mislead.
-pub fn in_release(name: &str, arguments: &[&str]) -> Result<(), String> {
-    let mut command = cargo(&["run", "--quiet", "--release", "--package", "xtask", "--"]);
+/// Runs a command of `src/trials.rs` in the release profile: a measurement of anything else would mislead.
+pub fn in_release(name: &str, arguments: &[String]) -> Result<(), String> {
+    let mut command = cargo(&["run", "--quiet", "--release", "--package", "xtask"]);
+    command.args(["--features", "engine", "--bin", "trials", "--", name]);
     run(&format!("{name}, release profile"), command.args(arguments))
 }
 
-/// Builds the command with everything in it and gives its path. In the dev profile it is the one of the tests, which `cargo
-/// xtask test` has built by then: asked for otherwise, Cargo would choose other features of its dependencies and build it again.
+/// Runs `attack` of `src/trials.rs` in the dev profile, which checks more.
+pub fn attack(arguments: &[String]) -> Result<(), String> {
+    let program = of_the_tests("attack", "trials")?;
+    run(
+        "attack",
+        Command::new(program).arg("attack").args(arguments),
+    )
+}
+
+/// Builds the command with everything in it and gives its path.
 pub fn command(name: &str, is_release: bool) -> Result<PathBuf, String> {
-    let (arguments, profile) = if is_release {
-        (&["build", "--release", "--bin", "l0star"][..], "release")
-    } else {
-        (&["test", "--no-run", "--test", "cli"][..], "debug")
-    };
-    let mut build = cargo(arguments);
+    if !is_release {
+        return of_the_tests(name, "l0star");
+    }
+    let mut build = cargo(&["build", "--release", "--bin", "l0star"]);
     build.args(["--quiet", "--workspace", "--all-features"]);
     run(&format!("{name}: build the command"), &mut build)?;
-    let binary = format!("l0star{}", std::env::consts::EXE_SUFFIX);
-    Ok(root().join("target").join(profile).join(binary))
+    Ok(built("release", "l0star"))
+}
+
+/// Builds a program in the dev profile as the tests use it, and gives its path. After `cargo test` nothing is left to do: asked
+/// for otherwise, Cargo would choose other features of the dependencies and build all of them again.
+fn of_the_tests(name: &str, program: &str) -> Result<PathBuf, String> {
+    // The tests that make Cargo build each program.
+    let tests = if program == "l0star" { "cli" } else { program };
+    let mut build = cargo(&["test", "--no-run", "--test", tests]);
+    build.args(["--quiet", "--workspace", "--all-features"]);
+    run(&format!("{name}: build {program}"), &mut build)?;
+    Ok(built("debug", program))
+}
+
+/// Builds the bindings for Python in the dev profile, sharing what the tests have built, and gives the path of the library.
+pub fn bindings() -> Result<PathBuf, String> {
+    // A test among the targets makes Cargo choose the features that it chooses for `cargo test`.
+    let mut build = cargo(&["build", "--lib", "--test", "cli"]);
+    build.args(["--quiet", "--workspace", "--all-features", "--locked"]);
+    run("python: build the bindings", &mut build)?;
+    Ok(root().join("target").join("debug").join("lib_core.so"))
+}
+
+fn built(profile: &str, program: &str) -> PathBuf {
+    let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    root().join("target").join(profile).join(binary)
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::step::root;
+use xtask::step::root;
 
 /// What a link of the walk names, and where that is said to be.
 #[derive(Debug, PartialEq, Eq)]

@@ -19,8 +19,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::step::{self, root};
 use program::Program;
+use xtask::step::{self, root};
 
 /// What an attack found: a sentence that says what went wrong.
 type Finding = String;

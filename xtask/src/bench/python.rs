@@ -8,8 +8,8 @@ use l0star::{Design, Problem, Settings, solve};
 use l0star_data::{generate, save};
 
 use super::{header, median, row};
-use crate::python;
-use crate::step::root;
+use xtask::python;
+use xtask::step::root;
 
 /// Rows and columns.
 const SHAPE: (usize, usize) = (1000, 100);

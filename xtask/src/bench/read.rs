@@ -10,7 +10,7 @@ use l0star_data::generate::rng::Stream;
 use l0star_data::load;
 
 use super::{header, row, text};
-use crate::step;
+use xtask::step;
 
 const ROWS: usize = 100_000;
 const COLUMNS: usize = 1_000;

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import jupytext
 import l0star._core
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
+from nbformat import NotebookNode
 
 SOURCES, TO = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -32,7 +34,10 @@ def run(source: Path) -> None:
     print(f"{name}: runs", flush=True)
     notebook = jupytext.read(source)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    NotebookClient(notebook, timeout=1200, kernel_name="python3").execute()
+    # Sockets of the file system: nobody else can listen.
+    manager = AsyncKernelManager(kernel_name="python3", transport="ipc")
+    NotebookClient(notebook, timeout=1200, km=manager).execute()
+    refuse_warnings(name, notebook)
     jupytext.write(notebook, TO / f"{name}.ipynb")
     exporter = MarkdownExporter()
     text, resources = exporter.from_notebook_node(notebook, {"output_files_dir": name, "unique_key": name})
@@ -46,6 +51,21 @@ def run(source: Path) -> None:
     done.write_text(stamp(source))
 
 
+def refuse_warnings(name: str, notebook: NotebookNode) -> None:
+    """Stop at what a notebook says on standard error, and make one of consecutive pieces of its output."""
+    for cell in notebook.cells:
+        pieces: list[NotebookNode] = []
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream" and output.name == "stderr":
+                sys.exit(f"{name}: a cell warns:\n{output.text}")
+            if output.output_type == "stream" and pieces and pieces[-1].output_type == "stream":
+                pieces[-1].text += output.text
+            else:
+                pieces.append(output)
+        if "outputs" in cell:
+            cell.outputs = pieces
+
+
 def fenced(text: str) -> str:
     """Make blocks of text of indented output."""
     lines: list[str] = []
@@ -53,9 +73,9 @@ def fenced(text: str) -> str:
     for line in text.split("\n"):
         if line.startswith("```"):
             inside = not inside
-        indented = not inside and line.startswith("    ")
+        indented = not inside and line.startswith("    ") and bool(line.strip())
         if indented and not is_output:
-            lines.append("```text")
+            lines.append("``` { .text .notebook-output }")
         if is_output and not indented and line.strip():
             while lines and not lines[-1].strip():
                 lines.pop()

@@ -20,7 +20,7 @@ mod tree;
 use std::fs;
 
 use self::tree::Tree;
-use crate::step::root;
+use xtask::step::root;
 
 /// All crates of the workspace: name, and the file that its modules begin with.
 fn crates() -> Vec<(String, Tree)> {
@@ -28,12 +28,13 @@ fn crates() -> Vec<(String, Tree)> {
     let folders = folders.map(|entry| entry.unwrap().path());
     let mut found = Vec::new();
     for folder in folders.chain([root().join("xtask")]) {
-        let first = ["lib.rs", "main.rs"].map(|name| folder.join("src").join(name));
-        let Some(first) = first.into_iter().find(|path| path.is_file()) else {
-            continue;
-        };
-        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        found.push((name, Tree::read(&first)));
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        for file in ["lib.rs", "main.rs", "trials.rs"] {
+            let first = folder.join("src").join(file);
+            if first.is_file() {
+                found.push((format!("{name}/{file}"), Tree::read(&first)));
+            }
+        }
     }
     found
 }

@@ -4,11 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use super::at_most;
-use crate::step::{cargo, root, run};
+use xtask::step::{cargo, root, run};
 
 const MUSL: &str = "x86_64-unknown-linux-musl";
 const GLIBC: &str = "x86_64-unknown-linux-gnu";
@@ -113,28 +110,20 @@ fn output(program: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
 }
 
 fn archive(dist: &Path, name: &str) -> Result<(), String> {
-    let path = dist.join(format!("{name}.tar"));
-    let tar = path.with_extension("tar.gz");
     run(
         "release: archive",
         Command::new("tar")
             .args([
                 "--create",
+                "--gzip",
                 "--sort=name",
                 "--owner=0",
                 "--group=0",
                 "--file",
             ])
-            .arg(&path)
+            .arg(dist.join(format!("{name}.tar.gz")))
             .arg("--directory")
             .arg(dist)
             .arg(name),
-    )?;
-    let packed = || -> std::io::Result<()> {
-        let mut encoder = GzEncoder::new(fs::File::create(&tar)?, Compression::best());
-        std::io::copy(&mut fs::File::open(&path)?, &mut encoder)?;
-        encoder.finish()?;
-        fs::remove_file(&path)
-    };
-    packed().map_err(|error| format!("{}: {error}", tar.display()))
+    )
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::step::{cargo, root};
+use xtask::step::{cargo, root};
 
 /// The fields of a crate that is published.
 const FIELDS: [&str; 9] = [

@@ -14,8 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::step::{cargo, root, run};
-use crate::tools;
+use xtask::step::{cargo, root, run};
+use xtask::tools;
 
 /// One part of a release, for `--only`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

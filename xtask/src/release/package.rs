@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::at_most;
-use crate::python;
-use crate::step::{root, run, run_in};
+use xtask::python;
+use xtask::step::{root, run, run_in};
 
 /// What packing and checking needs; the compiler of Zig knows old versions of glibc.
 const REQUIREMENTS: &str = "xtask/src/release/requirements.txt";

@@ -2,16 +2,23 @@
 
 use crate::common::Sandbox;
 
-const COMMANDS: [&str; 8] = [
-    "fit",
-    "cv",
-    "predict",
-    "explain",
-    "generate",
-    "inspect",
-    "completions",
-    "man",
-];
+/// The commands that the help lists.
+fn commands(sandbox: &Sandbox) -> Vec<String> {
+    let help = sandbox.run("--help").stdout;
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let names: Vec<String> = list
+        .lines()
+        .take_while(|line| !line.is_empty())
+        // Further lines of a description are indented by more.
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect();
+    assert!(names.len() > 10, "{names:?}");
+    names
+}
 
 #[cfg(feature = "manual")]
 #[test]
@@ -20,8 +27,8 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let outcome = sandbox.run(&format!("completions {shell}"));
         assert_eq!(outcome.code, Some(0), "{shell}");
-        for word in COMMANDS {
-            assert!(outcome.stdout.contains(word), "{shell}: {word}");
+        for word in commands(&sandbox) {
+            assert!(outcome.stdout.contains(&word), "{shell}: {word}");
         }
         assert!(outcome.stdout.contains("standardize"), "{shell}");
     }
@@ -40,7 +47,7 @@ fn manual_pages_are_printed_and_written() {
     sandbox.refuses("man fitt", 2, &["'fitt'", "fit, "]);
     assert_eq!(sandbox.run("man --out .").code, Some(0));
     let files = sandbox.files();
-    for command in COMMANDS {
+    for command in commands(&sandbox) {
         let page = format!("l0star-{command}.1");
         assert!(files.contains(&page), "{page} in {files:?}");
     }
@@ -50,9 +57,7 @@ fn manual_pages_are_printed_and_written() {
 #[test]
 fn every_command_has_help_with_examples() {
     let sandbox = Sandbox::new();
-    let is_there =
-        |command: &&str| cfg!(feature = "manual") || !["completions", "man"].contains(command);
-    for command in COMMANDS.into_iter().filter(is_there) {
+    for command in commands(&sandbox) {
         let outcome = sandbox.run(&format!("{command} --help"));
         assert_eq!(outcome.code, Some(0), "{command}");
         let example = format!("\n  l0star {command}");
@@ -61,6 +66,19 @@ fn every_command_has_help_with_examples() {
             "{command}: {}",
             outcome.stdout
         );
+    }
+}
+
+#[test]
+fn the_reference_names_every_command() {
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/options.md"
+    );
+    let page = std::fs::read_to_string(page).unwrap();
+    let (table, _) = page.split_once("\n## ").unwrap();
+    for command in commands(&Sandbox::new()) {
+        assert!(table.contains(&format!("`{command}`")), "{command}: {page}");
     }
 }
 

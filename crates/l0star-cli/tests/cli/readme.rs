@@ -2,7 +2,7 @@
 //! data of the project. What begins with `error:` or `warning:` was printed on standard error.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::common::Sandbox;
 
@@ -80,17 +80,26 @@ fn repeatable(arguments: &str) -> String {
     }
 }
 
-/// Runs what a document shows. Returns how many commands that were.
-fn replay(document: &str) -> usize {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = fs::read_to_string(root.join(document)).unwrap();
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A folder with the data of the project.
+fn with_data() -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("data")).unwrap();
-    for entry in fs::read_dir(root.join("data")).unwrap() {
+    for entry in fs::read_dir(root().join("data")).unwrap() {
         let entry = entry.unwrap();
         let copy = sandbox.path("data").join(entry.file_name());
         fs::copy(entry.path(), copy).unwrap();
     }
+    sandbox
+}
+
+/// Runs what a document shows. Returns how many commands that were.
+fn replay(document: &str) -> usize {
+    let text = fs::read_to_string(root().join(document)).unwrap();
+    let sandbox = with_data();
     let shown = transcript(&text);
     let count = shown.len();
     for Shown { command, output } in shown {
@@ -124,8 +133,7 @@ fn replay(document: &str) -> usize {
 
 /// The pages below a folder, from the root.
 fn pages(folder: &str) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let entries = fs::read_dir(root.join(folder)).unwrap();
+    let entries = fs::read_dir(root().join(folder)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut pages: Vec<String> = names
         .filter(|name| name.ends_with(".md"))
@@ -138,6 +146,34 @@ fn pages(folder: &str) -> Vec<String> {
 #[test]
 fn the_readme_shows_what_the_command_prints() {
     assert!(replay("README.md") > 0);
+}
+
+/// The commands of the README's table, `| to | run |`, in its order, for the data of the project.
+fn table_of_commands(readme: &str) -> Vec<String> {
+    let rows = readme.lines().skip_while(|line| *line != "| to | run |");
+    let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let command = row.rsplit("`l0star ").next().unwrap();
+        let (command, _) = command.split_once('`').unwrap();
+        command
+            .replace("data.csv", "data/diabetes.csv")
+            .replace("new.csv", "data/diabetes.csv")
+            .replace("--target y", "--target target")
+    })
+    .collect()
+}
+
+#[test]
+fn the_commands_of_the_readmes_table_run_one_after_the_other() {
+    let commands = table_of_commands(&fs::read_to_string(root().join("README.md")).unwrap());
+    assert!(commands.len() > 8, "{commands:?}");
+    let sandbox = with_data();
+    for command in commands {
+        let outcome = sandbox.run(&command);
+        assert_eq!(outcome.code, Some(0), "l0star {command}: {outcome:?}");
+        assert!(!outcome.stdout.is_empty(), "l0star {command}");
+    }
+    assert!(sandbox.path("page.html").is_file());
 }
 
 #[test]
