@@ -41,6 +41,17 @@ pub trait Joint: Debug + Send + Sync {
         None
     }
 
+    /// The share of comparable pairs of rows that the predictions have in order, ties counted half: for events the row whose
+    /// event is first should have the larger one. `None` where rows are not compared, or none can be.
+    fn concordance(&self, _z: &[f64]) -> Option<f64> {
+        None
+    }
+
+    /// The cumulative hazard of a row with the prediction 0, at each event time of each stratum, for predictions z.
+    fn baseline(&self, _z: &[f64]) -> Vec<HazardStep> {
+        Vec::new()
+    }
+
     /// Everything that makes L, beside responses and weights: checkpoints compare it.
     fn fingerprint(&self) -> Vec<f64>;
 }
@@ -69,4 +80,15 @@ pub struct DualValue {
     pub slack: f64,
     /// How far β is from a dual point with this value.
     pub distance: f64,
+}
+
+/// The cumulative baseline hazard from an event time on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HazardStep {
+    /// The stratum, as it was given; 0 where there is only one.
+    pub stratum: u32,
+    /// The time.
+    pub time: f64,
+    /// The sum of all hazards of the stratum up to this time.
+    pub hazard: f64,
 }

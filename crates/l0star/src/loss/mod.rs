@@ -19,7 +19,7 @@ mod squared_hinge;
 pub use cox::{Cox, Ties};
 pub use exponential::{Gamma, Poisson};
 pub use huber::Huber;
-pub use joint::{DualValue, Hessian, Joint};
+pub use joint::{DualValue, HazardStep, Hessian, Joint};
 pub(crate) use likelihood::gamma_deviance;
 pub use logistic::Logistic;
 pub use quadratic::Quadratic;
@@ -227,6 +227,11 @@ pub trait Loss: Debug + Send + Sync {
 
     /// Whether a prediction is the logarithm of the expected response, so that `exp` makes it one.
     fn has_log_link(&self) -> bool {
+        false
+    }
+
+    /// Whether a prediction is the logarithm of a hazard, so that there are survival curves.
+    fn has_hazards(&self) -> bool {
         false
     }
 

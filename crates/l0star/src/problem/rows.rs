@@ -2,7 +2,7 @@
 
 use super::Problem;
 use crate::linalg::kernels;
-use crate::loss::Joint;
+use crate::loss::{HazardStep, Joint};
 
 impl Problem {
     /// The loss of all rows, where it couples them.
@@ -81,6 +81,18 @@ impl Problem {
         let mut projected = vec![0.0; hessian.rank()];
         hessian.project(t, &mut projected);
         hessian.subtract(&projected, product);
+    }
+
+    /// The share of comparable pairs of rows that scores, one for each row of positive weight, have in order, for a loss that
+    /// compares rows ([`Joint::concordance`]).
+    pub fn concordance(&self, scores: &[f64]) -> Option<f64> {
+        self.joint.as_ref()?.concordance(scores)
+    }
+
+    /// The cumulative baseline hazards for such scores, of a loss that has hazards ([`Joint::baseline`]).
+    pub fn baseline_hazard(&self, scores: &[f64]) -> Vec<HazardStep> {
+        let joint = self.joint.as_ref();
+        joint.map_or_else(Vec::new, |joint| joint.baseline(scores))
     }
 
     /// How many observations the likelihood has: rows, or events where only these count.

@@ -225,6 +225,10 @@ impl Loss for Cox {
         true
     }
 
+    fn has_hazards(&self) -> bool {
+        true
+    }
+
     fn formula(&self) -> String {
         format!(
             "the negative log partial likelihood ({} ties)",

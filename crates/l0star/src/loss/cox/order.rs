@@ -11,6 +11,8 @@ use super::wide::{Part, Wide};
 /// The rows with an event at one time of a stratum.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
+    pub stratum: u32,
+    pub time: f64,
     /// Their places in [`Order::events`].
     pub events: Range<usize>,
     /// The terms of the likelihood: as many as events (Efron), or one (Breslow).
@@ -58,11 +60,14 @@ impl Order {
             for i in tied {
                 own[*i] = Some(moments.len());
             }
+            let (stratum, time) = key(&tied[0]);
             moments.push(Moment {
+                stratum,
+                time,
                 events: start..start + tied.len(),
                 terms: term..term + count,
             });
-            keys.push(key(&tied[0]));
+            keys.push((stratum, time));
             (start, term) = (start + tied.len(), term + count);
         }
         let mut by_stratum = Vec::new();
@@ -135,6 +140,45 @@ impl Order {
         (others, tied)
     }
 
+    /// Pairs of a row with an event and one that is at risk then without one: by weight, those in the order of z (ties half),
+    /// and all.
+    pub(super) fn pairs(&self, z: &[f64], weights: &[f64]) -> (f64, f64) {
+        let mut sorted: Vec<f64> = z.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.dedup();
+        let rank = |i: usize| sorted.partition_point(|v| v.total_cmp(&z[i]).is_lt());
+        // Who comes under risk, and who leaves it, before each moment.
+        let mut coming: Vec<Vec<usize>> = vec![Vec::new(); self.moments.len()];
+        let mut leaving = coming.clone();
+        for (i, range) in self
+            .at_risk
+            .iter()
+            .enumerate()
+            .filter(|(_, r)| !r.is_empty())
+        {
+            coming[range.start].push(i);
+            if let Some(list) = leaving.get_mut(range.end) {
+                list.push(i);
+            }
+        }
+        let mut at_risk = Ranks::new(sorted.len());
+        let (mut right, mut all) = (0.0, 0.0);
+        for (m, moment) in self.moments.iter().enumerate() {
+            leaving[m]
+                .iter()
+                .for_each(|i| at_risk.add(rank(*i), -weights[*i]));
+            coming[m]
+                .iter()
+                .for_each(|i| at_risk.add(rank(*i), weights[*i]));
+            for i in &self.events[moment.events.clone()] {
+                let (below, same) = (at_risk.below(rank(*i)), at_risk.below(rank(*i) + 1));
+                right += weights[*i] * 0.5 * (below + same);
+                all += weights[*i] * at_risk.below(sorted.len());
+            }
+        }
+        (right, all)
+    }
+
     /// For each row the sum of some numbers of the moments at which it is at risk without an event there.
     pub(super) fn spread<T: Part>(&self, at_risk: &[Wide<T>], mut row: impl FnMut(usize, Wide<T>)) {
         if self.is_nested {
@@ -168,6 +212,36 @@ impl Order {
     }
 }
 
+/// Weights by rank, with sums over all ranks below one (a Fenwick tree).
+struct Ranks {
+    tree: Vec<f64>,
+}
+
+impl Ranks {
+    fn new(count: usize) -> Self {
+        Self {
+            tree: vec![0.0; count + 1],
+        }
+    }
+
+    fn add(&mut self, rank: usize, weight: f64) {
+        let mut node = rank + 1;
+        while node < self.tree.len() {
+            self.tree[node] += weight;
+            node += node & node.wrapping_neg();
+        }
+    }
+
+    fn below(&self, rank: usize) -> f64 {
+        let (mut node, mut sum) = (rank, 0.0);
+        while node > 0 {
+            sum += self.tree[node];
+            node &= node - 1;
+        }
+        sum
+    }
+}
+
 /// The nodes of a tree with so many leaves that cover a range of them, each leaf once.
 fn cover(range: &Range<usize>, leaves: usize, mut visit: impl FnMut(usize)) {
     let (mut low, mut high) = (range.start + leaves, range.end + leaves);
@@ -186,6 +260,8 @@ fn cover(range: &Range<usize>, leaves: usize, mut visit: impl FnMut(usize)) {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Ordering;
+
     use super::*;
 
     /// Sums over risk sets, one row after the other.
@@ -222,6 +298,21 @@ mod tests {
                     assert_eq!(tied[m].value(), own.clone().map(value).sum::<f64>());
                     own.for_each(|j| assert_eq!(order.own[j], Some(m)));
                 }
+                let z: Vec<f64> = (0..rows).map(|i| (i * 29 % 7) as f64).collect();
+                let weights: Vec<f64> = (0..rows).map(|i| 1.0 + (i % 2) as f64).collect();
+                let (mut right, mut all) = (0.0, 0.0);
+                for e in (0..rows).filter(|e| is_event[*e]) {
+                    for j in (0..rows).filter(|j| is_at(*j, e) && !is_tied(*j, e)) {
+                        let in_order = match z[e].total_cmp(&z[j]) {
+                            Ordering::Greater => 1.0,
+                            Ordering::Equal => 0.5,
+                            Ordering::Less => 0.0,
+                        };
+                        right += weights[e] * weights[j] * in_order;
+                        all += weights[e] * weights[j];
+                    }
+                }
+                assert_eq!(order.pairs(&z, &weights), (right, all));
                 let moments = 0..order.moments.len();
                 let each: Vec<Wide<f64>> = moments.map(|m| Wide::from(1.0 + m as f64)).collect();
                 let mut seen = 0;

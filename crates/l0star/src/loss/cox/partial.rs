@@ -22,7 +22,7 @@ use super::order::{Moment, Order};
 use super::wide::{Part, Wide};
 use crate::linalg::double::Double;
 use crate::linalg::rounding::{Doubled, U, two_sum};
-use crate::loss::joint::{DualValue, Hessian, Joint};
+use crate::loss::joint::{DualValue, HazardStep, Hessian, Joint};
 
 /// What an operation in doubled precision loses, relatively: 2⁻¹⁰³, rounded up.
 const DOUBLED: f64 = 1e-31;
@@ -296,6 +296,37 @@ impl Joint for PartialLikelihood {
 
     fn observations(&self) -> Option<f64> {
         Some(self.order.events.len() as f64)
+    }
+
+    fn concordance(&self, z: &[f64]) -> Option<f64> {
+        let (right, all) = self.order.pairs(z, &self.v);
+        (all > 0.0).then(|| right / all)
+    }
+
+    /// Breslow's estimator, or Efron's: each term of a time adds its weight over its sum.
+    fn baseline(&self, z: &[f64]) -> Vec<HazardStep> {
+        let theta = self.weights(z);
+        let sums = self.sums(&theta);
+        let mut steps: Vec<HazardStep> = Vec::new();
+        for (m, moment) in self.order.moments.iter().enumerate() {
+            let events = self.order.events[moment.events.clone()].iter();
+            let weight = events.map(|i| self.v[*i]).sum::<f64>() / moment.terms.len() as f64;
+            let mut hazard = steps
+                .last()
+                .filter(|step| step.stratum == moment.stratum)
+                .map_or(0.0, |step| step.hazard);
+            for l in 0..moment.terms.len() {
+                let sum = sums.others[m] + sums.tied[m].times(Self::fraction(moment, l));
+                hazard += (Wide::from(weight) / sum).value();
+            }
+            let Moment { stratum, time, .. } = *moment;
+            steps.push(HazardStep {
+                stratum,
+                time,
+                hazard,
+            });
+        }
+        steps
     }
 
     fn fingerprint(&self) -> Vec<f64> {
