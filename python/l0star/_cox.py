@@ -279,9 +279,7 @@ class SparseCox(_SparseModel):
             found[rows] = np.exp(scores[rows] - self.mean_score_)[:, np.newaxis] * steps
         return found
 
-    def predict_survival_function(
-        self, X: Any, times: Any = None, *, offset: Any = None, strata: Any = None
-    ) -> Vector:
+    def predict_survival_function(self, X: Any, times: Any = None, *, offset: Any = None, strata: Any = None) -> Vector:
         """Predict the probability of no event up to given times.
 
         Parameters

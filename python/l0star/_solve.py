@@ -176,7 +176,9 @@ def read_times(
     if isinstance(X, Moments):
         raise TypeError("A Cox model needs the rows, and these are their moments.")
     if options.holdout is not None:
-        raise ValueError("holdout is not available for Cox models: split the rows, and use SparseCox.score on the others.")
+        raise ValueError(
+            "holdout is not available for Cox models: split the rows, and use SparseCox.score on the others."
+        )
     times, rest = followed(y, event, ties=options.ties, strata=strata, entry=entry)
     prepared = prepare(X, options)
     data = read(X, times, labels=False, sample_weight=sample_weight, offset=offset, prepared=prepared)
@@ -242,7 +244,7 @@ class Job:
         parts = json.loads(data.moments.parts) if data.moments is not None else {}
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
         excluded = set(asked.excluded)
-        given = {"sample_weight": data.weights, "offset": data.offset, "event": data.times}
+        given: dict[str, Any] = {"sample_weight": data.weights, "offset": data.offset, "event": data.times}
         if data.times is not None:
             given |= {"strata": data.times.strata, "entry": data.times.entry}
         self._origin = Origin(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use l0star::loss::{Cox, Loss, Ties};
-use l0star_data::RawTable;
+use l0star_data::{RawColumn, RawTable};
 use l0star_record::survival::Survival;
 use l0star_report::text::clip;
 
@@ -184,8 +184,8 @@ fn events(raw: &RawTable, column: &str, value: Option<&str>) -> Result<Vec<bool>
         };
         return Ok(codes.iter().map(|code| *code as usize == event).collect());
     }
-    let is_number = !super::features::is_text(raw, column) || raw.column(column)?.is_boolean();
-    if !is_number {
+    let cells = raw.column(column)?;
+    if matches!(cells, RawColumn::Text { .. }) && !cells.is_boolean() {
         return Err(Failure::BadData(format!(
             "{file}: the event column '{column}' is text; name the text that marks an event with --event-value"
         )));
