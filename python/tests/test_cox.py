@@ -75,7 +75,7 @@ def test_without_the_ridge_coefficients_and_errors_are_those_of_statsmodels(ties
     result = solve(X, time, k=2, loss="cox", event=event, ties=ties, refit=True)
     truth = PHReg(time, X[:, result.support], status=event.astype(int), ties=ties).fit()
     assert result.coef[result.support] == pytest.approx(truth.params, rel=1e-5)
-    errors = [entry["standard_error"] for entry in result.to_dict()["inference"]["coefficients"].values()]
+    errors = [entry["standard_error"] for entry in result.to_dict()["inference"]["coefficients"]]
     assert errors == pytest.approx(list(truth.bse), rel=1e-4)
 
 
