@@ -10,6 +10,7 @@ lower bound that no such model can beat.
 :func:`stability`                              the best model of every resample of the rows
 :class:`SparseRegressor`                       scikit-learn's interface
 :class:`SparseClassifier`                      the same for two classes
+:class:`SparseCox`                             the same for times until an event
 :class:`Moments`                               sums over rows, in place of the rows, however many there are
 :func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
@@ -21,6 +22,7 @@ Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limit
 """
 
 from l0star._core import VERSION as __version__
+from l0star._cox import SparseCox
 from l0star._cv import SparseClassifierCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._load import export, load
@@ -47,6 +49,7 @@ __all__ = [
     "SolveInterrupted",
     "SparseClassifier",
     "SparseClassifierCV",
+    "SparseCox",
     "SparsePath",
     "SparseRegressor",
     "SparseRegressorCV",

@@ -14,6 +14,7 @@ __all__ = [
     "REAL_LOSSES",
     "RELAXATIONS",
     "STATUSES",
+    "TIME_LOSSES",
     "VERSION",
     "CheckpointError",
     "Frame",
@@ -27,6 +28,7 @@ __all__ = [
     "Solution",
     "Tally",
     "advice",
+    "concordance",
     "cost_note",
     "counted",
     "cross_validate",
@@ -49,6 +51,7 @@ VERSION: str
 REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
 LOG_LINK_LOSSES: tuple[str, ...]
+TIME_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
 STATUSES: tuple[str, ...]
@@ -280,7 +283,9 @@ class Problem:
         standardize: bool,
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
+        followed: Mapping[str, object] | None = None,
     ) -> Problem: ...
+    def survival(self, fields: str, solution: Solution, strata: Sequence[str]) -> str: ...
     @staticmethod
     def of_moments(
         moments: Moments, *, rules: Rules, ridge: float, fit_intercept: bool, standardize: bool
@@ -387,6 +392,7 @@ def report(
     model: str,
     *,
     rows: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | None] | None = None,
+    events: Sequence[bool] = ...,
     trace: npt.NDArray[np.float64] | None = None,
     path: tuple[str, int, Sequence[tuple[object, ...]]] | None = None,
     cv: tuple[object, ...] | None = None,
@@ -405,6 +411,12 @@ def advice(status: str) -> str | None: ...
 def cost_note(status: str, bounds: tuple[float, float], objective: float) -> str | None: ...
 def gap(objective: float, lower_bound: float | None) -> str | None: ...
 def measures(metrics: str) -> list[tuple[str, str, str]]: ...
+def concordance(
+    scores: npt.NDArray[np.float64],
+    times: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+    followed: Mapping[str, object],
+) -> float: ...
 def expectations(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
 def small_print(nodes: int, peak: int, calls: int, seconds: float, method: str) -> str: ...
 def effect_notes(model: str) -> list[str]: ...

@@ -15,7 +15,8 @@ X : array, frame, table or sparse matrix of shape (n_samples, n_features)
     in memory; a sparse matrix stays sparse.
 y : array of shape (n_samples,)
     Numbers; for ``loss="logistic"`` and ``"squared-hinge"`` labels of any type, two different ones; for ``"poisson"``
-    counts (0 or more, whole or not), for ``"gamma"`` numbers greater than 0.
+    counts (0 or more, whole or not), for ``"gamma"`` numbers greater than 0; for ``"cox"`` times, or a structured
+    array with events and times.
 k : int or None, default=5
     At most this many features. More than there are means all of them, and so does None, which needs an ``l0_penalty``.
 loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge"}, default="quadratic"
@@ -85,6 +86,14 @@ sample_weight : array of shape (n_samples,), default=None
     Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
 offset : array of shape (n_samples,), default=None
     A number added to the prediction of each row.
+event : array of bool of shape (n_samples,), default=None
+    For ``loss="cox"``: whether the time of a row is that of an event; otherwise it is censored.
+ties : {"efron", "breslow"}, default="efron"
+    For ``loss="cox"``: how events at the same time are counted.
+strata : array of shape (n_samples,), default=None
+    For ``loss="cox"``: rows are compared only with rows of the same value.
+entry : array of shape (n_samples,), default=None
+    For ``loss="cox"``: the time from which on a row is observed (left truncation).
 top : int, default=None
     How many models are wanted, the best ones in order. A model is a set of at most ``k`` features.
 within : float, default=None
@@ -139,6 +148,14 @@ rule : {"best", "one-se", "proof"}, default=None
     ridge, then the smallest ``k``, whose mean score is within 1 % of the best: it is provable far more often.
 n_jobs : int, default=None
     Searches at the same time, as joblib counts them, each on one thread; and the threads of the last fit.
+event : array of bool of shape (n_samples,), default=None
+    For ``loss="cox"``: whether the time of a row is that of an event; otherwise it is censored.
+ties : {"efron", "breslow"}, default="efron"
+    For ``loss="cox"``: how events at the same time are counted.
+strata : array of shape (n_samples,), default=None
+    For ``loss="cox"``: rows are compared only with rows of the same value.
+entry : array of shape (n_samples,), default=None
+    For ``loss="cox"``: the time from which on a row is observed (left truncation).
 top : int, default=None
     How many models are wanted of the last fit, the best ones in order.
 within : float, default=None

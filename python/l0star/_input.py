@@ -15,6 +15,7 @@ from sklearn.utils import assert_all_finite, check_array, check_consistent_lengt
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from l0star import _core
+from l0star._times import Times
 
 Vector = npt.NDArray[np.float64]
 
@@ -39,6 +40,8 @@ class Data:
     held_out: Data | None = None
     #: In the place of X and y, where these are None and empty.
     moments: _core.Moments | None = None
+    #: Which of the times in y are those of events, for a loss of times.
+    times: Times | None = None
 
     def part(self, rows: npt.NDArray[Any]) -> Data:
         """Give some of the rows, by index or by mask."""

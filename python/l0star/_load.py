@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from l0star import _core
+from l0star._cox import SparseCox
 from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._result import Model, Result
 
 
-def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier:
+def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier | SparseCox:
     """Read a model file of the command, or of ``save``, as a fitted estimator.
 
     Its predictions are those of ``l0star predict``, bit for bit. They take a frame with the columns that the model
@@ -27,14 +28,18 @@ def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier:
 
     Returns
     -------
-    SparseRegressor or SparseClassifier
-        The second for a model with labels.
+    SparseRegressor, SparseClassifier or SparseCox
+        The second for a model with labels, the third for one of hazards.
     """
     model = _core.Model.load(os.fspath(file))
     fields = json.loads(model.json)
     shared = {name: fields[name] for name in ("k", "loss", "ridge", "fit_intercept", "standardize")}
-    estimator: SparseRegressor | SparseClassifier
-    if fields["labels"] is not None:
+    estimator: SparseRegressor | SparseClassifier | SparseCox
+    survival = fields.get("survival")
+    if survival is not None:
+        own = {name: fields[name] for name in ("k", "ridge", "standardize")}
+        estimator = SparseCox(**own, ties=survival["ties"])
+    elif fields["labels"] is not None:
         estimator = SparseClassifier(**shared)
     else:
         delta = fields.get("huber_delta")
@@ -125,6 +130,7 @@ def _result(fields: dict[str, Any]) -> Result:
         found_by=fields.get("found_by", "given"),
         found_after=fields.get("found_after", 0.0),
         trace=np.zeros((0, 4)),
+        survival=fields.get("survival"),
         warnings=fields.get("warnings", []),
         record={name: fields[name] for name in fields if name not in ("format", "version", "l0star")},
     )

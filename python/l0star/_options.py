@@ -38,6 +38,7 @@ class Options:
     relative_gap: float = 0.0
     fit_intercept: bool = True
     standardize: bool = True
+    ties: str = "efron"
     method: str = "best-first"
     relaxation: str = "pdal"
     include: Any = None
@@ -111,6 +112,7 @@ class Options:
     def check(self, owner: str, losses: tuple[str, ...] = LOSSES) -> None:
         """Refuse what is out of range, in scikit-learn's words."""
         check_word(owner, "loss", self.loss, losses)
+        check_word(owner, "ties", self.ties, ("efron", "breslow"))
         check_word(owner, "method", self.method, METHODS)
         check_word(owner, "relaxation", self.relaxation, RELAXATIONS)
         if self.relaxation != "pdal" and self.method != "paper":

@@ -27,6 +27,8 @@ class Rows:
     scores: Vector
     y: Vector
     weights: Vector | None
+    #: Which of y are times of events; empty for other responses.
+    events: list[bool] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def write(
         os.fspath(file),
         model(result, call),
         rows=None if rows is None else (rows.scores, rows.y, rows.weights),
+        events=[] if rows is None else rows.events,
         trace=result.trace if path is None else None,
         path=chart,
         cv=cv,
@@ -114,6 +117,7 @@ def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
         "labels": labels,
         "weights": "sample_weight" if origin.has_weights else None,
         "offset": "offset" if origin.has_offset else None,
+        **({} if result.survival is None else {"survival": result.survival}),
         "fit_intercept": result.fit_intercept,
         "standardize": origin.standardize,
         **_parts(result, origin),

@@ -130,6 +130,8 @@ class Result(Model):
         Whether there is an intercept.
     refit : bool
         Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
+    survival : dict or None
+        Of a Cox model: the baseline hazards, as they stand in model files.
     priced : Prices or None
         See :meth:`prices`.
     warnings : list of str
@@ -168,6 +170,7 @@ class Result(Model):
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
     refit: bool = False
+    survival: dict[str, Any] | None = None
     priced: Prices | None = None
     warnings: list[str] = field(default_factory=list)
     record: dict[str, Any] = field(default_factory=dict)
@@ -195,8 +198,9 @@ class Result(Model):
         ``metrics["training"]`` is about the rows that were fitted, ``metrics["holdout"]``, with ``holdout``, about
         those that were held out. For numbers there are ``r2``, ``rmse`` and ``mae``, for labels ``auc``, ``accuracy``
         and, with the logistic loss, ``log_loss`` and ``brier``, for counts and amounts the mean ``deviance`` beside
-        ``rmse`` and ``mae``; and ``deviance_explained`` where the loss is a likelihood. Sample weights count. A measure
-        that the rows do not have, such as the AUC of one label, is absent.
+        ``rmse`` and ``mae``, for times ``concordance`` and the partial ``deviance``; and ``deviance_explained`` where
+        the loss is a likelihood. Sample weights count. A measure that the rows do not have, such as the AUC of one
+        label, is absent.
         """
         return copy.deepcopy(self.record.get("metrics", {}))
 

@@ -16,16 +16,17 @@ from sklearn.exceptions import ConvergenceWarning
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules_of
-from l0star._core import LABEL_LOSSES
+from l0star._core import LABEL_LOSSES, TIME_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
 from l0star._moments import Moments, data_of
-from l0star._options import Options, check_k
+from l0star._options import LOSSES, Options, check_k
 from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
 from l0star._report import Origin, Rows, finite
 from l0star._result import Model, Result
+from l0star._times import followed
 from l0star._warnings import L0starWarning, warn
 
 
@@ -84,6 +85,10 @@ def solve(
     date_order: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
+    event: Any = None,
+    ties: str = "efron",
+    strata: Any = None,
+    entry: Any = None,
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
@@ -110,6 +115,12 @@ def solve(
     ----------
     k : int or None, default=None
         At most this many features. More than there are means all of them. It may be left out with an ``l0_penalty``.
+    loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox"}, default="quadratic"
+        The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
+        ``log(1 + exp(-m))`` for the margin ``m``; half the deviance for counts or positive amounts whose logarithm of
+        the mean is ``z``, ``exp(z) - y * z + y * log(y) - y`` and ``y * exp(-z) + z - log(y) - 1``;
+        ``max(0, 1 - m)**2 / 2``. "cox" is a loss of all rows together, the negative log partial likelihood divided by
+        the number of rows; it has no intercept.
 
     Returns
     -------
@@ -141,7 +152,13 @@ def solve(
     ['bmi', 'bp', 's5']
     """
     options = Options.of(locals())
-    options.check("solve")
+    options.check("solve", (*LOSSES, *TIME_LOSSES))
+    if loss in TIME_LOSSES:
+        check_k("solve", k, options)
+        return Job(read_times(X, y, options, sample_weight, offset, event, strata, entry), options).run(k)
+    for name, value in (("event", event), ("strata", strata), ("entry", entry)):
+        if value is not None:
+            raise ValueError(f"{name} is about times until an event, and loss={loss!r} knows of none: use loss='cox'.")
     data = data_of(X, y, options, sample_weight, offset) if isinstance(X, Moments) else None
     check_k("solve", k, options)
     if data is not None:
@@ -150,6 +167,22 @@ def solve(
     labels = loss in LABEL_LOSSES
     data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
     return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
+
+
+def read_times(
+    X: Any, y: Any, options: Options, sample_weight: Any, offset: Any, event: Any, strata: Any, entry: Any
+) -> Data:
+    """Check the data of a loss of times."""
+    if isinstance(X, Moments):
+        raise TypeError("A Cox model needs the rows, and these are their moments.")
+    if options.holdout is not None:
+        raise ValueError(
+            "holdout is not available for Cox models: split the rows, and use SparseCox.score on the others."
+        )
+    times, rest = followed(y, event, ties=options.ties, strata=strata, entry=entry)
+    prepared = prepare(X, options)
+    data = read(X, times, labels=False, sample_weight=sample_weight, offset=offset, prepared=prepared)
+    return replace(data, times=rest)
 
 
 class Clock:
@@ -177,6 +210,8 @@ class Job:
         self._y, self._weights = data.y, data.weights
         self._names, self._classes = data.names, data.classes
         self._held_out = data.held_out
+        self._times = data.times
+        self._fit_intercept = bool(options.fit_intercept) and data.times is None
         self._warnings: list[str] = []
         prepared = data.prepared
         asked = rules_of(options, data)
@@ -199,16 +234,19 @@ class Job:
                 loss=options.loss,
                 huber_delta=None if options.huber_delta == "auto" else float(options.huber_delta),
                 ridge=float(options.ridge),
-                fit_intercept=bool(options.fit_intercept),
+                fit_intercept=self._fit_intercept,
                 standardize=bool(options.standardize),
                 weights=data.weights,
                 offset=data.offset,
+                followed=None if data.times is None else data.times.followed,
             )
             counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
         parts = json.loads(data.moments.parts) if data.moments is not None else {}
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
         excluded = set(asked.excluded)
-        given = {"sample_weight": data.weights, "offset": data.offset}
+        given: dict[str, Any] = {"sample_weight": data.weights, "offset": data.offset, "event": data.times}
+        if data.times is not None:
+            given |= {"strata": data.times.strata, "entry": data.times.entry}
         self._origin = Origin(
             arguments=options.arguments()
             + "".join(f", {name}={name}" for name, value in given.items() if value is not None),
@@ -383,15 +421,28 @@ class Job:
             found_by=solution.found_by,
             found_after=solution.found_after,
             trace=solution.trace,
-            fit_intercept=bool(options.fit_intercept),
+            fit_intercept=self._fit_intercept,
+            survival=self._survival(solution),
             priced=None if priced is None else Prices(Price.of(price, names) for price in priced),
             refit=solution.refit,
             warnings=warnings,
             origin=self._origin,
-            rows=Rows(self._problem.scores(solution), self._y, self._weights) if self._has_rows else None,
+            rows=Rows(self._problem.scores(solution), self._y, self._weights, self._events) if self._has_rows else None,
         )
         logger.info("%s", result.headline)
         return result
+
+    @property
+    def _events(self) -> list[bool]:
+        return [] if self._times is None else self._times.event.tolist()
+
+    def _survival(self, solution: _core.Solution) -> dict[str, Any] | None:
+        """Give the baseline hazards of a solution, for a loss of times."""
+        if self._times is None:
+            return None
+        fields = self._problem.survival(json.dumps(self._times.fields), solution, self._times.names)
+        found: dict[str, Any] = json.loads(fields)
+        return found
 
     def _held(self, solution: _core.Solution) -> tuple[Any, ...] | None:
         """Give the rows that were held out, with what the model says of them."""

@@ -20,7 +20,15 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from l0star import SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, solve, sparse_path
+from l0star import (
+    SparseClassifier,
+    SparseClassifierCV,
+    SparseCox,
+    SparseRegressor,
+    SparseRegressorCV,
+    solve,
+    sparse_path,
+)
 
 CHECKED = [
     SparseRegressor(),
@@ -133,7 +141,8 @@ def test_classifiers_know_constraints(cancer):
 
 
 def test_every_parameter_is_described():
-    for thing in (SparseRegressor, SparseClassifier, SparseRegressorCV, SparseClassifierCV, solve, sparse_path):
+    estimators = (SparseRegressor, SparseClassifier, SparseCox, SparseRegressorCV, SparseClassifierCV)
+    for thing in (*estimators, solve, sparse_path):
         section = inspect.getdoc(thing).split("Parameters\n----------\n")[1].split("\n\n")[0]
         assert re.findall(r"^(\w+) : ", section, flags=re.MULTILINE) == list(inspect.signature(thing).parameters)
 

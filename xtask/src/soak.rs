@@ -16,12 +16,17 @@ use l0star::{
 #[path = "../../crates/l0star/tests/common/mod.rs"]
 pub mod common;
 
-use common::priced;
+use common::{priced, survival};
 
 mod wide;
 
 /// Losses come in turn: what else comes in turn does so for each of them.
-const TURNS: u64 = loss::NAMES.len() as u64;
+const TURNS: u64 = (loss::NAMES.len() + loss::JOINT_NAMES.len()) as u64;
+
+/// Every loss, in the order of its turn.
+pub fn losses() -> Vec<&'static str> {
+    [loss::NAMES, loss::JOINT_NAMES].concat()
+}
 
 /// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone, or of one
 /// loss alone.
@@ -40,7 +45,7 @@ pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result
         if only_wide {
             continue;
         }
-        let loss = only.unwrap_or(loss::NAMES[case as usize % loss::NAMES.len()]);
+        let loss = only.unwrap_or(losses()[(case % TURNS) as usize]);
         let drawn = common::random_case(seed.wrapping_add(case), loss);
         let mut look = |problem: &Problem, settings: &Settings, words: &str| {
             if let Err(message) = check(problem, settings) {
@@ -71,6 +76,11 @@ pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result
                     look(problem, settings, &other.words);
                 }
             }
+        }
+        let times = drawn.problem.loss().has_hazards();
+        if times && let Err(message) = check_times(seed.wrapping_add(case)) {
+            wrong += 1;
+            println!("WRONG times, seed {}: {message}", seed.wrapping_add(case));
         }
         if let Err(message) = check_priced(&priced) {
             wrong += 1;
@@ -207,6 +217,28 @@ fn check_killed(problem: &Problem) -> Result<(), String> {
         let run = Run::new(problem, &settings).resume(checkpoint);
         let found = run.solve().map_err(say)?;
         compare(problem, &found, 0.0).map_err(|message| format!("resumed: {message}"))?;
+    }
+    Ok(())
+}
+
+/// A problem of times against the definition of its likelihood, without any code of the engine.
+fn check_times(seed: u64) -> Result<(), String> {
+    let data = survival::Data::draw(seed);
+    let problem = data.builder().build().map_err(|error| error.to_string())?;
+    let optimum = data.optimum();
+    let room = 1e-12 * optimum + 1e-14;
+    for method in [Method::BestFirst, Method::Exhaustive] {
+        let found = solve(&problem, &Settings::new(method)).map_err(|error| error.to_string())?;
+        let bound = found.lower_bound.unwrap_or(f64::NAN);
+        let is_right = bound <= optimum + room
+            && (found.objective - optimum).abs() <= 1e-9 * optimum + room
+            && found.status == Status::Optimal;
+        if !is_right {
+            return Err(format!(
+                "{method}: {}, bound {bound:e}, objective {:e}, optimum {optimum:e}",
+                found.status, found.objective
+            ));
+        }
     }
     Ok(())
 }

@@ -105,7 +105,7 @@ struct Soak {
     #[arg(long)]
     wide: bool,
     /// Only problems of this loss
-    #[arg(long, conflicts_with = "wide", value_parser = PossibleValuesParser::new(l0star::loss::NAMES))]
+    #[arg(long, conflicts_with = "wide", value_parser = PossibleValuesParser::new(soak::losses()))]
     loss: Option<String>,
 }
 

@@ -93,6 +93,8 @@ impl Failure {
                 | l0star::Error::Group { .. }
                 | l0star::Error::Structured { .. }
                 | l0star::Error::Steep { .. }
+                | l0star::Error::Coupled { .. }
+                | l0star::Error::Intercept { .. }
                 | l0star::Error::OtherSearch { .. }
                 | l0star::Error::TooManySupports { .. } => USAGE,
                 _ => BAD_DATA,

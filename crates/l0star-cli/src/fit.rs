@@ -27,6 +27,7 @@ Examples:
   zcat rcv1.svm.gz | l0star fit - --target b --loss logistic -k 10
   l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
   l0star fit policies.csv --target claims --loss poisson --offset log_years -k 6
+  l0star fit patients.csv --target days --event died --loss cox --strata centre -k 6
   l0star fit data/diabetes.csv --target target -k 5 --within 1%
   l0star fit data/diabetes.csv --target target -k 5 --prices --include age --nonnegative bmi,bp
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use l0star_data::generate::{self, default_k, default_n};
-use l0star_data::{Instance, RealData, counted, real_instance, save};
+use l0star_data::{Instance, RealData, Table, counted, real_instance, save};
 use l0star_report::text::printable;
 
 use crate::failure::{Failure, SOLVED};
@@ -16,6 +16,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   l0star generate huber -d 200 --seed 7 --out huber.csv
   l0star generate poisson -d 100 -k 10 -n 1000 --out counts.csv
+  l0star generate cox -d 50 -k 5 -n 500 --out times.csv
   l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.parquet
   l0star generate diabetes --out diabetes65.csv";
 
@@ -36,7 +37,7 @@ pub struct GenerateArgs {
     #[arg(short, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub n: Option<usize>,
 
-    /// ar, poisson, gamma: correlation of neighbouring features [default: 0.5]
+    /// ar, poisson, gamma, cox: correlation of neighbouring features [default: 0.5]
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
     pub rho: Option<f64>,
 
@@ -75,6 +76,8 @@ pub enum Family {
     Poisson,
     /// Positive amounts on features whose neighbours correlate
     Gamma,
+    /// Times until an event (b) and whether there was one (event), on features whose neighbours correlate
+    Cox,
     /// Diabetes data, expanded to 65 features
     Diabetes,
     /// Boston house prices, expanded to 103 features
@@ -88,6 +91,13 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     let (table, support) = match args.family {
         Family::Diabetes => (real_instance(RealData::Diabetes)?, None),
         Family::Boston => (real_instance(RealData::Boston)?, None),
+        Family::Cox => {
+            let (d, k, n) = sizes(args);
+            let rho = args.rho.unwrap_or(0.5);
+            let (instance, events) = generate::cox(d, k, n, rho, args.seed)?;
+            let support = instance.support().to_vec();
+            (with_events(&instance, &events)?, Some(support))
+        }
         Family::Huber | Family::Logistic | Family::Ar | Family::Poisson | Family::Gamma => {
             let instance = synthetic(args)?;
             let support = instance.support().to_vec();
@@ -96,11 +106,15 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     };
     save(&args.out, &table)?;
     if !args.quiet {
+        let (others, target) = match args.family {
+            Family::Cox => (2, "the times 'b' with 'event'"),
+            _ => (1, "the target 'b'"),
+        };
         let mut line = format!(
-            "wrote {}: {}, {} and the target 'b'",
+            "wrote {}: {}, {} and {target}",
             printable(&args.out.display().to_string()),
             counted(table.rows(), "row"),
-            counted(table.columns() - 1, "feature")
+            counted(table.columns() - others, "feature")
         );
         if let Some(support) = support {
             let names: Vec<&str> = support.iter().map(|j| table.names()[*j].as_str()).collect();
@@ -111,10 +125,25 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
-fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
+/// d, k and n, given or the paper's.
+fn sizes(args: &GenerateArgs) -> (usize, usize, usize) {
     let d = args.d.unwrap_or(100);
     let k = args.k.unwrap_or_else(|| default_k(d));
-    let n = args.n.unwrap_or_else(|| default_n(d, k));
+    (d, k, args.n.unwrap_or_else(|| default_n(d, k)))
+}
+
+/// The table of an instance with the events in a column before the times.
+fn with_events(instance: &Instance, events: &[bool]) -> Result<Table, Failure> {
+    let mut names = instance.table().names().to_vec();
+    names.insert(names.len() - 1, "event".into());
+    let mut values = instance.design().to_vec();
+    values.extend(events.iter().map(|event| f64::from(*event)));
+    values.extend_from_slice(instance.response());
+    Ok(Table::new(names, events.len(), values)?)
+}
+
+fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
+    let (d, k, n) = sizes(args);
     let rho = args.rho.unwrap_or(0.5);
     Ok(match args.family {
         Family::Poisson => generate::poisson(d, k, n, rho, args.seed)?,
@@ -129,7 +158,7 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
 fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
     let is_real = matches!(args.family, Family::Diabetes | Family::Boston);
     let is_ar = args.family == Family::Ar;
-    let has_rho = is_ar || matches!(args.family, Family::Poisson | Family::Gamma);
+    let has_rho = is_ar || matches!(args.family, Family::Poisson | Family::Gamma | Family::Cox);
     let options = [
         ("-d", args.d.is_some(), !is_real),
         ("-k", args.k.is_some(), !is_real),

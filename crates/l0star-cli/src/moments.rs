@@ -302,6 +302,7 @@ fn task(args: &MomentsArgs) -> TaskArgs {
         exclude: args.exclude.clone(),
         weights: args.weights.clone(),
         offset: None,
+        survival: Default::default(),
         impute: args.impute,
         drop_missing: args.drop_missing,
         rare: args.rare,

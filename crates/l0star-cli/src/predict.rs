@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use l0star_data::frame::Values;
 use l0star_data::{Format, Frame, RawTable, save_frame};
 use l0star_record::Model;
+use l0star_record::model::Unseen;
+use l0star_record::survival::Survival;
 
 use crate::failure::{Failure, SOLVED};
 use crate::input::InputArgs;
@@ -18,9 +20,11 @@ Examples:
   l0star predict model.json data/diabetes.csv
   l0star predict model.json new.parquet --out predictions.parquet
   l0star predict model.json data/diabetes.csv --residuals --out residuals.csv
+  l0star predict cox.json patients.csv --horizon 365
 
 Columns: prediction (with the Poisson and gamma losses the expected response); for labels also score (the linear predictor) and, with the logistic loss,
-probability (of the positive label); with --residuals also target and residual.";
+probability (of the positive label); with --residuals also target and residual. With the Cox loss: score (the linear predictor),
+hazard_ratio (beside a row with the mean score of the data that were fitted) and, with --horizon, survival.";
 
 #[derive(Debug, clap::Args)]
 pub struct PredictArgs {
@@ -40,6 +44,10 @@ pub struct PredictArgs {
     /// Also write the target and the residual
     #[arg(long)]
     pub residuals: bool,
+
+    /// With the Cox loss: also write the probability that there is no event up to this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub horizon: Option<f64>,
 
     /// Put an apostrophe before labels that a spreadsheet would run as a formula (=, +, -, @); not for Parquet or Arrow
     #[arg(long)]
@@ -61,13 +69,17 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let model = Model::load(&args.model)?;
+    check_options(args, &model)?;
     let mut table = args
         .input
         .load_for(&args.data, model.reading.decimal_comma)?;
     output::warn(table.notes());
     // The model reads its features by itself.
     model.reading.only(&[&model.target]).apply(&mut table)?;
-    let mut frame = predictions(&model, &table, args.residuals)?;
+    let mut frame = match &model.survival {
+        Some(survival) => hazards(&model, survival, &table, args.horizon)?,
+        None => predictions(&model, &table, args.residuals)?,
+    };
     if args.safe_csv {
         frame = frame.without_formulas();
     }
@@ -82,6 +94,73 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(SOLVED))
 }
 
+/// Refuses what a model has not.
+fn check_options(args: &PredictArgs, model: &Model) -> Result<(), Failure> {
+    if model.survival.is_some() && args.residuals {
+        return Err(Failure::Usage(format!(
+            "--residuals are those of a predicted number, and the loss '{}' predicts hazards; drop it, or use --horizon TIME for survival probabilities",
+            model.fitted.loss
+        )));
+    }
+    match args.horizon {
+        Some(_) if model.survival.is_none() => Err(Failure::Usage(format!(
+            "--horizon is a time of a survival curve, and a model with the loss '{}' has none; drop it, or fit with --loss cox",
+            model.fitted.loss
+        ))),
+        Some(horizon) if !(horizon >= 0.0 && horizon.is_finite()) => Err(Failure::Usage(format!(
+            "--horizon {horizon} is no time; give a number >= 0"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Scores, hazard ratios and, for a time, the probability of no event up to it.
+fn hazards(
+    model: &Model,
+    survival: &Survival,
+    table: &RawTable,
+    horizon: Option<f64>,
+) -> Result<Frame<'static>, Failure> {
+    let (scores, unseen) = model.predict_seen(table)?;
+    warn_of(&unseen);
+    let numbers = |values: Vec<f64>| Values::Numbers(Cow::Owned(values));
+    let mut frame = Frame::new(scores.len());
+    let ratios = scores.iter().map(|score| survival.ratio(*score)).collect();
+    if let Some(time) = horizon {
+        let strata = survival
+            .strata
+            .as_deref()
+            .map(|name| table.categories(name));
+        let strata = strata.transpose()?;
+        let mut chances = Vec::with_capacity(scores.len());
+        for (row, score) in scores.iter().enumerate() {
+            let stratum = strata.as_ref();
+            let stratum = stratum.map(|(codes, names)| names[codes[row] as usize].as_str());
+            let Some(chance) = survival.probability(stratum, *score, time) else {
+                let column = survival.strata.as_deref().unwrap_or_default();
+                let place = table.place(table.position(column)?, row);
+                return Err(Failure::BadData(format!(
+                    "{place}: the model has no survival curve for the stratum '{}'; leave the row out, or fit with rows of it",
+                    stratum.unwrap_or_default()
+                )));
+            };
+            chances.push(chance);
+        }
+        frame.push("survival", numbers(chances));
+    }
+    frame.push("hazard_ratio", numbers(ratios));
+    frame.push("score", numbers(scores));
+    Ok(frame)
+}
+
+fn warn_of(unseen: &Unseen) {
+    let warnings = unseen.iter().map(|(column, rows)| {
+        let have = if *rows == 1 { "row has" } else { "rows have" };
+        format!("{rows} {have} a text in '{column}' that the model has never seen: counted as none of its levels")
+    });
+    output::warn(&warnings.collect::<Vec<_>>());
+}
+
 /// Whether the name is that of delimited text; other formats keep texts apart from formulas by themselves.
 fn is_delimited(path: &Path) -> bool {
     Format::of_name(path) == Some(Format::Csv)
@@ -93,11 +172,7 @@ fn predictions(
     residuals: bool,
 ) -> Result<Frame<'static>, Failure> {
     let (scores, unseen) = model.predict_seen(table)?;
-    let warnings = unseen.iter().map(|(column, rows)| {
-        let have = if *rows == 1 { "row has" } else { "rows have" };
-        format!("{rows} {have} a text in '{column}' that the model has never seen: counted as none of its levels")
-    });
-    output::warn(&warnings.collect::<Vec<_>>());
+    warn_of(&unseen);
     let mut frame = Frame::new(scores.len());
     let numbers = |values: Vec<f64>| Values::Numbers(Cow::Owned(values));
     let probabilities: Option<Vec<f64>> = scores

@@ -75,7 +75,14 @@ fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
     };
     let names = fitted.coefficients.0.iter().map(|(name, _)| name.clone());
     let names: Vec<String> = names.collect();
+    let survival = task.survival.as_ref().map(|own| {
+        let coefficient = |name: &String| fitted.coefficients.get(name).unwrap_or(0.0);
+        let coefficients: Vec<f64> = task.names.iter().map(coefficient).collect();
+        let fields = own.fields.clone();
+        fields.with_baseline(problem, &coefficients, &own.strata_names)
+    });
     Model {
+        survival,
         format: FORMAT.to_owned(),
         version: VERSION,
         l0star: env!("CARGO_PKG_VERSION").to_owned(),

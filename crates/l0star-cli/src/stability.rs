@@ -205,12 +205,13 @@ fn resample(
         None => DrawnFile::new(key),
     };
     let (started, before) = (Instant::now(), file.seconds);
+    let (kinds, has_kinds) = task.kinds();
     let plan = Plan {
         resampling: args.resampling,
         seed: args.task.seed,
-        response: &task.response,
+        response: &kinds,
         weights: task.weights.as_deref(),
-        has_labels: task.labels.is_some(),
+        has_labels: has_kinds,
     };
     let known = std::mem::take(&mut file.drawn);
     let bar = progress::bar(args.resamples.get(), "resamples", args.quiet);

@@ -6,7 +6,9 @@ mod features;
 mod holdout;
 mod of_moments;
 mod stream;
+mod survival;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,12 +22,14 @@ use l0star_record::inference;
 use l0star_record::metrics::Rows;
 use l0star_record::names::Known;
 use l0star_record::outcome::Outcome;
+use l0star_record::survival::kinds as survival_kinds;
 use l0star_record::{MomentFile, Rules};
 use l0star_report::{Face, warnings};
 
 pub use args::{Factors, HuberDelta, Impute, TaskArgs};
 pub use holdout::HeldOut;
 pub use stream::{Recipe, Survey};
+pub use survival::Followed;
 
 use crate::failure::Failure;
 use crate::reading::Settled;
@@ -54,6 +58,8 @@ pub struct Task {
     pub target: String,
     /// The labels that −1 and +1 stand for, for a loss on labels.
     pub labels: Option<[String; 2]>,
+    /// Events, strata and entry times, for a loss of times.
+    pub survival: Option<Followed>,
     /// The columns whose products are features; empty without any.
     factors: Vec<String>,
     /// The levels of the columns of text among the features.
@@ -80,6 +86,7 @@ impl Task {
         let loss = loss::by_name(&args.loss, args.huber_delta.value().unwrap_or(1.0))?;
         args.check_target()?;
         args.check_roles()?;
+        args.survival.check(&*loss)?;
         let raw = args.input.load(&args.data, quiet)?;
         let file = raw.file().to_path_buf();
         Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
@@ -116,16 +123,25 @@ impl Task {
                 let (signs, labels) = raw.labels(&args.target)?;
                 (signs, Some(labels))
             }
-            ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive => {
+            ResponseKind::Real
+            | ResponseKind::Count
+            | ResponseKind::Positive
+            | ResponseKind::Time => {
                 checks::check_numbers(&raw, &args.target, loss.name())?;
                 let response = raw.number(&args.target)?;
                 checks::check_amounts(&raw, &args.target, &response, &*loss)?;
-                if offset.is_none() {
+                // Rows with the same time can be told apart by their events.
+                if offset.is_none() && !loss.has_hazards() {
                     checks::check_varies(&raw, &args.target, &response, weights.as_deref())?;
                 }
                 (response, None)
             }
         };
+        let survival = loss
+            .has_hazards()
+            .then(|| Followed::read(&args.survival, &raw, &response))
+            .transpose()?;
+        let loss = survival.as_ref().map_or(loss, Followed::loss);
         let file = raw.file().to_path_buf();
         let (names, design) = features::features(args, raw, &base, &factors, &indicators)?;
         let known = Known {
@@ -136,8 +152,8 @@ impl Task {
         let rules = args.rules.resolve(&known)?;
         let mut task = Self {
             file,
+            intercept: !args.no_intercept && !loss.is_relative(),
             loss,
-            intercept: !args.no_intercept,
             standardize: !args.no_standardize,
             refit: args.refit,
             names,
@@ -149,6 +165,7 @@ impl Task {
             offset,
             target: args.target.clone(),
             labels,
+            survival,
             factors,
             indicators,
             rules,
@@ -158,7 +175,7 @@ impl Task {
             reading,
             notes,
         };
-        if args.huber_delta == HuberDelta::Auto {
+        if args.huber_delta == HuberDelta::Auto && task.loss.huber_delta().is_some() {
             let builder = task.builder(task.weights.as_deref());
             let loss = l0star::loss_for(&builder, &args.loss, None);
             task.loss = loss.map_err(|error| task.explain(error))?;
@@ -246,7 +263,20 @@ impl Task {
             response: &self.response,
             weights: self.weights.as_deref(),
             offset: self.offset.as_deref(),
+            events: self.events(),
+            entry: self.survival.as_ref().map_or(&[], |own| &own.entry),
         })
+    }
+
+    /// Which times are those of events; nothing for other responses.
+    fn events(&self) -> &[bool] {
+        self.survival.as_ref().map_or(&[], |own| &own.events)
+    }
+
+    /// What rows are dealt and drawn by where each part should have its share of both kinds: labels, or events and censored
+    /// times.
+    pub fn kinds(&self) -> (Cow<'_, [f64]>, bool) {
+        survival_kinds(&self.response, self.events(), self.labels.is_some())
     }
 
     /// The hash of the numbers: target, weights, offset, features.
@@ -264,6 +294,9 @@ impl Task {
         fingerprint.vector(&self.response);
         for vector in [&self.weights, &self.offset] {
             fingerprint.vector(vector.as_deref().unwrap_or_default());
+        }
+        if let Some(survival) = &self.survival {
+            fingerprint.vector(&survival.numbers());
         }
         for j in 0..self.names.len() {
             fingerprint.column(self.design.entries(j));
@@ -385,6 +418,8 @@ impl Task {
                 | l0star::Error::SmallColumn { .. }
                 | l0star::Error::SmallResponse { .. }
                 | l0star::Error::NoCounts { .. }
+                | l0star::Error::NoEvents
+                | l0star::Error::LateEntry { .. }
                 | l0star::Error::FarResponse { .. }
                 | l0star::Error::Dependent { .. }),
                 _,

@@ -1,6 +1,7 @@
-//! A target of two labels as −1 and +1.
+//! Labels and categories: a target of two labels as −1 and +1, the values of a column as numbers.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::column::{BadCell, RawColumn};
@@ -37,6 +38,31 @@ impl RawTable {
         let names = two_labels(self.file(), column, distinct.len(), &mut shown)?;
         let signs = values.iter().map(|value| sign(*value == distinct[1]));
         Ok((signs.collect(), names))
+    }
+
+    /// The number of each row's value among the values of a column, in the order of their first rows, and these as text.
+    pub fn categories(&self, column: &str) -> Result<(Vec<u32>, Vec<String>), DataError> {
+        let j = self.position(column)?;
+        if let Some((row, text)) = self.columns()[j].first_missing() {
+            return Err(self.refuse(j, BadCell { row, text }, String::new));
+        }
+        let texts: Vec<String> = if let RawColumn::Text { levels, codes } = &self.columns()[j] {
+            let of = |code: &u32| levels[*code as usize].clone();
+            codes.iter().map(of).collect()
+        } else {
+            // Zero of either sign is one value.
+            let values = self.number(column)?.into_iter();
+            values.map(|value| (value + 0.0).to_string()).collect()
+        };
+        let (mut numbers, mut names) = (HashMap::new(), Vec::new());
+        let code = |text: String| {
+            *numbers.entry(text).or_insert_with_key(|text| {
+                names.push(text.clone());
+                names.len() as u32 - 1
+            })
+        };
+        let codes = texts.into_iter().map(code).collect();
+        Ok((codes, names))
     }
 
     /// Which rows have the second of two labels, as [`RawTable::labels`] named them; any other label is an error.

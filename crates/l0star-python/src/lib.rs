@@ -30,6 +30,7 @@ mod report;
 mod rules;
 mod run;
 mod solution;
+mod survival;
 mod tally;
 mod text;
 mod words;
@@ -58,6 +59,8 @@ mod _core {
     use crate::rules::Rules;
     #[pymodule_export]
     use crate::solution::{Price, Solution};
+    #[pymodule_export]
+    use crate::survival::concordance;
     #[pymodule_export]
     use crate::tally::Tally;
     #[pymodule_export]
@@ -89,6 +92,7 @@ mod _core {
             "LABEL_LOSSES",
             losses(|loss| !loss.response().is_numeric())?,
         )?;
+        module.add("TIME_LOSSES", PyTuple::new(module.py(), loss::JOINT_NAMES)?)?;
         module.add("LOG_LINK_LOSSES", losses(|loss| loss.has_log_link())?)?;
         let words = |words: &[&str]| PyTuple::new(module.py(), words);
         module.add("METHODS", words(Method::WORDS)?)?;

@@ -13,6 +13,7 @@ use l0star_record::metrics::{HeldOut, Metrics, Rows};
 use l0star_record::outcome::Outcome;
 use l0star_record::stability::summary::Resampled;
 use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
+use l0star_record::survival::Survival;
 use l0star_report::{Face, Outlook, warnings};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -24,6 +25,7 @@ use crate::moments::Moments;
 use crate::rules::Rules;
 use crate::run::{self, Listeners, PricePiece, Saving, run};
 use crate::solution::{Price, Solution, complete};
+use crate::survival::Followed;
 use crate::tally::Tally;
 
 /// Share and seed, and scores, targets, weights and offset of rows that were held out.
@@ -149,6 +151,8 @@ impl Problem {
             response: &response,
             weights: weights.as_deref(),
             offset: offset.as_deref(),
+            events: &[],
+            entry: &[],
         };
         HeldOut {
             share,
@@ -161,7 +165,7 @@ impl Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None))]
+    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None, followed=None))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
@@ -175,12 +179,17 @@ impl Problem {
         standardize: bool,
         weights: Option<PyReadonlyArray1<f64>>,
         offset: Option<PyReadonlyArray1<f64>>,
+        followed: Option<Followed>,
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let design = design::copy(X)?;
         // Names and δ are checked before the data are looked at.
         let name = loss;
-        let given = loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?;
+        let given = match &followed {
+            Some(followed) => followed.loss()?,
+            None => loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?,
+        };
+        let is_huber = given.huber_delta().is_some();
         // Every k is asked for later; here none must be too small for what is included.
         let builder = l0star::Problem::builder(design, vector(y))
             .k(rules.names.len())
@@ -198,7 +207,7 @@ impl Problem {
             builder = builder.offset(offset.clone());
         }
         let build = || {
-            if huber_delta.is_none() {
+            if huber_delta.is_none() && is_huber {
                 let loss = l0star::loss_for(&builder, name, None)?;
                 builder = builder.loss(loss);
             }
@@ -249,6 +258,15 @@ impl Problem {
     #[getter]
     fn huber_delta(&self) -> Option<f64> {
         self.problem.loss().huber_delta()
+    }
+
+    /// The baseline hazards of a solution, in the words of a model file, for names of strata by their numbers.
+    fn survival(&self, fields: &str, solution: &Solution, strata: Vec<String>) -> PyResult<String> {
+        let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+        let fields: Survival = serde_json::from_str(fields).map_err(wrong)?;
+        let found = &solution.found.coefficients;
+        let survival = fields.with_baseline(&self.problem, found, &strata);
+        serde_json::to_string(&survival).map_err(wrong)
     }
 
     /// Solves it, and says what exception stopped the search, if one did.

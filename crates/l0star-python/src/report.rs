@@ -45,15 +45,17 @@ fn refuse(error: DataError) -> PyErr {
     }
 }
 
-/// Writes the page of a model, which is given as the JSON of a model file. `rows` are scores, targets and weights; `trace`
+/// Writes the page of a model, which is given as the JSON of a model file. `rows` are scores, targets and weights, `events` which targets are
+/// times of events; `trace`
 /// has rows of (seconds, objective, lower bound, nodes); `path` is a criterion, the size it chooses and all sizes; `cv` has the
 /// scores of cross-validation.
 #[pyfunction]
-#[pyo3(signature = (file, model, *, rows=None, trace=None, path=None, cv=None))]
+#[pyo3(signature = (file, model, *, rows=None, events=Vec::new(), trace=None, path=None, cv=None))]
 pub fn report(
     file: PathBuf,
     model: &str,
     rows: Option<RowArrays<'_>>,
+    events: Vec<bool>,
     trace: Option<PyReadonlyArray2<'_, f64>>,
     path: Option<(String, usize, Vec<PathRow>)>,
     cv: Option<CvRows>,
@@ -72,6 +74,8 @@ pub fn report(
         response,
         weights: weights.as_deref(),
         offset: None,
+        events: &events,
+        entry: &[],
     });
     let trace = trace.map(|trace| {
         let rows = trace.as_array();

@@ -104,6 +104,9 @@ pub struct Fitted {
     /// What a unit of each column multiplies the expected response by, of a loss with a log link.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub rate_ratios: ByName,
+    /// What a unit of each column multiplies the hazard by, of a loss with hazards.
+    #[serde(default, skip_serializing_if = "ByName::is_empty")]
+    pub hazard_ratios: ByName,
     /// Whether the coefficients are those of a second fit without the ridge. Objective and bound are about the first.
     #[serde(default, skip_serializing_if = "is_false")]
     pub refit: bool,

@@ -110,7 +110,7 @@ fn why(reason: Undetermined) -> &'static str {
             "the chosen features tell the labels apart without an error, so that coefficients would grow without end"
         }
         Undetermined::Endless => {
-            "some coefficients would grow without end, as that of an indicator whose rows all have a count of 0"
+            "some coefficients would grow without end, as that of an indicator whose rows all have a count of 0, or no event"
         }
         Undetermined::FewRows => "there are no more rows than coefficients",
         Undetermined::NoLikelihood => "the loss is not a likelihood",

@@ -5,6 +5,7 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | [`survival`] | models of hazards: rows that are compared, the baseline, survival probabilities |
 //! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
 //! | [`holdout`] | which rows are held out |
 //! | [`metrics`] | how well a model predicts some rows |
@@ -31,6 +32,7 @@ pub mod names;
 pub mod outcome;
 pub mod rules;
 pub mod stability;
+pub mod survival;
 
 pub use model::Model;
 pub use moments::MomentFile;

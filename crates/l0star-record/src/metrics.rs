@@ -5,6 +5,7 @@ use l0star::{Problem, Solution};
 use serde::{Deserialize, Serialize};
 
 use crate::cv::Score;
+use crate::survival;
 
 /// What a model says of some rows, and what is true.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,10 @@ pub struct Rows<'a> {
     pub weights: Option<&'a [f64]>,
     /// What is added to every prediction, that of a model without features too.
     pub offset: Option<&'a [f64]>,
+    /// Which times are those of events; empty for responses that are no times.
+    pub events: &'a [bool],
+    /// From when on rows are observed; empty where that is from the beginning.
+    pub entry: &'a [f64],
 }
 
 /// How well a model predicts some rows, by weight. A measure that the loss or the rows do not have is absent.
@@ -45,9 +50,12 @@ pub struct Metrics {
     /// Mean squared difference between the probability and the label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brier: Option<f64>,
-    /// Mean deviance, twice the mean loss, of a loss with a log link.
+    /// Mean deviance, twice the mean loss, of a loss with a log link; of times the partial deviance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviance: Option<f64>,
+    /// Share of comparable pairs of times that are predicted in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concordance: Option<f64>,
     /// One less the loss over that of the best constant on these rows (beside the offset), of a loss that is a likelihood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviance_explained: Option<f64>,
@@ -81,23 +89,34 @@ impl Metrics {
         if problem.is_from_moments() {
             return Self::of_moments(problem, solution);
         }
-        let design = problem.design();
-        let mut scores = match problem.offset() {
-            Some(offset) => offset.to_vec(),
-            None => vec![0.0; problem.rows()],
-        };
-        scores
-            .iter_mut()
-            .for_each(|score| *score += solution.intercept);
-        let x = solution.coefficients.iter().copied().enumerate();
-        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
+        let scores = survival::scores(problem, &solution.coefficients, solution.intercept);
+        if problem.loss().has_hazards() {
+            let x = solution.coefficients.iter().copied().enumerate();
+            let x: Vec<(usize, f64)> = x.filter(|(_, value)| *value != 0.0).collect();
+            let (own, null) = (problem.mean_loss(&x), problem.mean_loss(&[]));
+            return Self::of_times(problem.rows(), own, null, problem.concordance(&scores));
+        }
         let rows = Rows {
             scores: &scores,
             response: problem.response(),
             weights: Some(problem.shares()),
             offset: problem.offset(),
+            events: &[],
+            entry: &[],
         };
         Self::of(problem.loss(), &rows)
+    }
+
+    /// From the loss of times, that without features, and the concordance.
+    fn of_times(rows: usize, own: f64, null: f64, concordance: Option<f64>) -> Self {
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        Self {
+            rows,
+            deviance: finite(2.0 * own),
+            concordance,
+            deviance_explained: (null > 0.0).then(|| 1.0 - own / null).and_then(finite),
+            ..Self::default()
+        }
     }
 
     /// What moments say of the rows that they are of: nothing about absolute errors.
@@ -164,6 +183,16 @@ impl Metrics {
                 metrics.rmse = score(Score::Mse).map(f64::sqrt);
                 metrics.mae = score(Score::Mae);
                 metrics.deviance = score(Score::Deviance);
+            }
+            ResponseKind::Time => {
+                let Some((joint, z)) = survival::bound(loss, z, b, w) else {
+                    return metrics;
+                };
+                let zeros = vec![0.0; b.len()];
+                let offset = survival::bound(loss, rows.offset.unwrap_or(&zeros), b, w);
+                let null = offset.map_or(f64::NAN, |(joint, offset)| joint.total(&offset));
+                let (own, concordance) = (joint.total(&z), joint.concordance(&z));
+                return Self::of_times(metrics.rows, own, null, concordance);
             }
         }
         if loss.is_likelihood() {
@@ -297,6 +326,8 @@ fn bracket(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<(f64
         }
         // There is a formula.
         ResponseKind::Count | ResponseKind::Positive => None,
+        // There is none.
+        ResponseKind::Time => None,
     }
 }
 
@@ -317,6 +348,8 @@ mod tests {
             response: b,
             weights,
             offset: None,
+            events: &[],
+            entry: &[],
         }
     }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fields::{Asked, ByName, Constraints, DataStamp, Fitted, Product};
 use crate::metrics;
+use crate::survival::Survival;
 
 /// What the field `format` says.
 pub const FORMAT: &str = "l0star-model";
@@ -49,6 +50,9 @@ pub struct Model {
     pub weights: Option<String>,
     /// The column that is added to every prediction.
     pub offset: Option<String>,
+    /// Events, strata and the baseline hazard, of a loss with hazards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<Survival>,
     /// Whether an intercept was fitted.
     pub fit_intercept: bool,
     /// Whether the columns were divided by their standard deviations for the fit. The coefficients
@@ -319,6 +323,11 @@ impl Model {
         loss.is_ok_and(|loss| loss.has_log_link())
     }
 
+    /// Whether scores are logarithms of hazards.
+    pub fn has_hazards(&self) -> bool {
+        loss::by_name(&self.fitted.loss, 1.0).is_ok_and(|loss| loss.has_hazards())
+    }
+
     /// The expected responses for scores: these themselves, or with a log link their exponentials.
     pub fn expectations(&self, scores: &[f64]) -> Vec<f64> {
         if self.has_log_link() {
@@ -390,6 +399,7 @@ mod tests {
                 coefficients: ByName(coefficients),
                 odds_ratios: ByName::default(),
                 rate_ratios: ByName::default(),
+                hazard_ratios: ByName::default(),
                 refit: false,
                 inference: None,
                 twins: Default::default(),
@@ -416,6 +426,7 @@ mod tests {
             labels: Some(["0".into(), "1".into()]),
             weights: None,
             offset: None,
+            survival: None,
             fit_intercept: true,
             standardize: true,
             scales: ByName(vec![("a".into(), 1.0 / 3.0)]),

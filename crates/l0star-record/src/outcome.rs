@@ -88,6 +88,7 @@ impl Outcome<'_> {
             per_sd: ByName(per_sd.collect()),
             odds_ratios: self.ratios(self.problem.loss().has_log_odds(), &coefficients),
             rate_ratios: self.ratios(self.problem.loss().has_log_link(), &coefficients),
+            hazard_ratios: self.ratios(self.problem.loss().has_hazards(), &coefficients),
             refit: self.is_refit,
             inference: None,
             twins: twins.collect(),
@@ -152,7 +153,7 @@ impl Outcome<'_> {
         ByName(columns.map(|j| (self.name(j), coefficients[j])).collect())
     }
 
-    /// What a unit of each column multiplies the odds or the expectation by, where the loss has these and that is finite.
+    /// What a unit of each column multiplies the odds, the expectation or the hazard by, where the loss has these and that is finite.
     fn ratios(&self, has: bool, coefficients: &ByName) -> ByName {
         if !has {
             return ByName::default();

@@ -53,6 +53,7 @@ fn change(model: &Model, effect: f64) -> String {
                 significant(effect.exp(), 3)
             )
         }
+        None if model.has_hazards() => format!("hazard × {}", significant(effect.exp(), 3)),
         None => format!("'{}' {}", model.target, signed(effect)),
     }
 }
@@ -73,6 +74,7 @@ pub fn table(model: &Model, face: Face) -> Table {
     let ratios = [
         ("odds ratio", &fitted.odds_ratios),
         ("rate ratio", &fitted.rate_ratios),
+        ("hazard ratio", &fitted.hazard_ratios),
     ];
     let ratios = ratios.into_iter().find(|(_, own)| !own.is_empty());
     let inference = fitted.inference.as_ref();

@@ -150,6 +150,8 @@ fn question(model: &Model) -> String {
         "Of all linear models of {}'{}' with at most {} of {}, the one with the lowest objective.",
         if model.has_log_link() {
             "the logarithm of the expected "
+        } else if model.has_hazards() {
+            "the logarithm of the hazard at "
         } else {
             ""
         },
@@ -162,6 +164,28 @@ fn question(model: &Model) -> String {
             text,
             " The target has the labels '{negative}' (counted as -1) and '{positive}' (as +1)."
         );
+    }
+    if let Some(own) = &model.survival {
+        let _ = write!(
+            text,
+            " {} of the times {} those of events, which '{}' tells{}; the others are censored.",
+            own.events,
+            if own.events == 1 { "is" } else { "are" },
+            own.event,
+            match &own.event_value {
+                Some(value) => format!(" by '{value}'"),
+                None => String::new(),
+            }
+        );
+        if let Some(strata) = &own.strata {
+            let _ = write!(
+                text,
+                " Rows are compared with rows of the same '{strata}' only."
+            );
+        }
+        if let Some(entry) = &own.entry {
+            let _ = write!(text, " A row is at risk from '{entry}' on.");
+        }
     }
     text
 }
@@ -178,8 +202,23 @@ fn formula(model: &Model) -> String {
         Some(column) => format!("the mean, weighted by '{column}',"),
         None => "the mean".to_owned(),
     };
+    let of_rows = match &model.survival {
+        None => format!("{mean} over the rows of {loss}"),
+        // A loss of all rows at once.
+        Some(own) => {
+            let rows = match &model.weights {
+                Some(column) => format!("the sum of the weights '{column}'"),
+                None => "the number of rows".to_owned(),
+            };
+            let ties = match own.ties.as_str() {
+                "breslow" => "Breslow",
+                _ => "Efron",
+            };
+            format!("the negative log partial likelihood (ties by {ties}), divided by {rows}")
+        }
+    };
     let mut text = format!(
-        "The objective is {mean} over the rows of {loss}, plus {}/2 times the sum of the squared coefficients",
+        "The objective is {of_rows}, plus {}/2 times the sum of the squared coefficients",
         fitted.ridge
     );
     if model.standardize {

@@ -26,6 +26,7 @@ pub fn measures(metrics: &Metrics) -> Vec<(&'static str, String)> {
         ("accuracy", metrics.accuracy.map(share)),
         ("log-loss", metrics.log_loss.map(number)),
         ("Brier", metrics.brier.map(number)),
+        ("concordance", metrics.concordance.map(share)),
         ("deviance", metrics.deviance.map(number)),
         ("deviance explained", deviance.map(share)),
     ];

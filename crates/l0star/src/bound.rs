@@ -17,8 +17,12 @@
 //! feature is `(q_g - c_g)₊`, and the prices of what is in are added. The float α *is* the dual point, so D only has to be
 //! evaluated downwards. `docs/numerics.md` derives the margins.
 
+mod leaf;
+
+pub(crate) use leaf::{joint_leaf_bound, leaf_bound};
+
 use crate::linalg::kernels;
-use crate::linalg::rounding::{Doubled, U, gamma};
+use crate::linalg::rounding::{U, gamma};
 use crate::linalg::select::top_sum;
 use crate::problem::{Problem, Structure};
 use crate::settings::Solution;
@@ -139,18 +143,18 @@ impl Subproblem<'_> {
     }
 }
 
-/// A dual point: slopes, and all that is needed to bound any node with it.
+/// A dual point: slopes, or predictions where the loss couples rows, and all that is needed to bound any node with it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DualPoint {
     /// Slopes, in the domain and with `Uᵀβ ≈ 0`.
     pub alpha: Vec<f64>,
-    /// `p ∘ α`.
+    /// `p ∘ α`, or `∇L` at the predictions.
     pub beta: Vec<f64>,
     /// `a_jᵀβ` for the columns asked for last.
     pub v: Vec<f64>,
     /// A lower bound of `βᵀo - L*(β)` less the cost of unpenalised residues.
     base: f64,
-    /// `γ_{n+3} |β|₂`, to be multiplied by a column's size.
+    /// `γ_{n+3} |β|₂`, and how far β is from the dual point itself, to be multiplied by a column's size.
     error: f64,
 }
 
@@ -162,9 +166,38 @@ impl DualPoint {
             v: vec![0.0; problem.design.columns()],
             ..Self::default()
         };
+        if problem.joint().is_some() {
+            point.move_to(problem, &vec![0.0; problem.rows()]);
+            return point;
+        }
         problem.loss.clip(&mut point.alpha, &problem.b);
         point.update(problem);
         point
+    }
+
+    /// Goes to the slopes at predictions z.
+    pub(crate) fn move_to(&mut self, problem: &Problem, z: &[f64]) {
+        let Some(joint) = problem.joint() else {
+            problem.loss.slopes(z, &problem.b, &mut self.alpha);
+            self.update(problem);
+            return;
+        };
+        // There are no unpenalised columns then: none of them has a finite box.
+        let dual = joint.dual(z, &problem.offset, &mut self.beta);
+        let size = kernels::norm(&self.beta);
+        let n = problem.rows();
+        self.base = dual.value - dual.slack - 4.0 * U * (dual.value.abs() + dual.slack);
+        self.error = gamma(n + 3) * size * (1.0 + gamma(n + 4)) + 1.01 * dual.distance;
+    }
+
+    /// Goes to slopes α that were kept with their predictions z.
+    pub(crate) fn return_to(&mut self, problem: &Problem, alpha: &[f64], z: &[f64]) {
+        if problem.joint().is_some() {
+            self.move_to(problem, z);
+        } else {
+            self.alpha.copy_from_slice(alpha);
+            self.update(problem);
+        }
     }
 
     /// After `alpha` was changed: repairs it, and computes β and what does not depend on the node.
@@ -433,49 +466,6 @@ fn cap(problem: &Problem, value: f64) -> Certified {
     let ceiling = problem.null_value * (1.0 + 1e-7);
     // Not `f64::min`, which would turn a NaN (an overflow) into a certificate.
     Certified::new(if value > ceiling { ceiling } else { value })
-}
-
-/// The bound of a leaf (all of the columns `included` may be non-zero, nothing else) in doubled precision.
-///
-/// It is needed where a leaf has to be closed by its own optimum: sums are kept in two doubles, so that only the
-/// rounding of single terms remains, not that of n of them.
-pub(crate) fn leaf_bound(problem: &Problem, alpha: &[f64], included: &[usize]) -> Certified {
-    let (p, b) = (&problem.p, &problem.b);
-    let mut total = Doubled::default();
-    let mut size = 0.0;
-    for (i, alpha) in alpha.iter().enumerate() {
-        let (first, second) = problem.loss.conjugate_terms(*alpha, b[i]);
-        total.add_product(p[i], -first);
-        total.add_product(p[i], -second);
-        size += p[i] * (first.abs() + second.abs());
-        if let Some(o) = problem.offset.get(i) {
-            total.add_product(p[i], alpha * o);
-            size += p[i] * (alpha * o).abs();
-        }
-    }
-    let mut slack = total.error() + 18.0 * U * size * (1.0 + gamma(2 * alpha.len() + 4));
-    let mut beta = vec![0.0; alpha.len()];
-    problem.weigh(alpha, &mut beta);
-    let length = kernels::norm(&beta) * (1.0 + gamma(alpha.len() + 4));
-    let mut atoms = 0.0;
-    for j in included {
-        let v = problem.design.doubled_dot(*j, &beta);
-        // 2U |a|ᵀ|β| is the rounding of β_i = p_i α_i itself.
-        let error = v.error() + 2.0 * U * problem.norms[*j] * length;
-        let v_above = v.value().abs() + error;
-        atoms += match &problem.structure {
-            None => v_above * (v_above / (2.0 * problem.ridge[*j])),
-            Some(s) => atom_above(-v.value(), error, problem.ridge[*j], s.bounds[*j]),
-        };
-    }
-    let more = if problem.structure.is_some() { 16 } else { 0 };
-    atoms *= 1.0 + gamma(included.len() + 10 + more);
-    slack += problem.unpenalised.residue_cost(problem, alpha);
-    let value = total.value() - atoms - slack;
-    cap(
-        problem,
-        value - 4.0 * U * (total.value().abs() + atoms) - TINY,
-    )
 }
 
 #[cfg(test)]

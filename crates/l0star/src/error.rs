@@ -181,6 +181,43 @@ pub enum Error {
         /// The loss.
         loss: &'static str,
     },
+    /// A row enters at its time or later.
+    #[error(
+        "row {row}: entry {entry} is not before the time {time}; a row must be at risk for some time: check both columns, or \
+         leave the row out"
+    )]
+    LateEntry {
+        /// Row, from 1.
+        row: usize,
+        /// When it enters.
+        entry: f64,
+        /// Its time.
+        time: f64,
+    },
+    /// No time is that of an event.
+    #[error(
+        "no row of positive weight has an event: there is nothing to compare; check which value of the event column marks \
+         an event"
+    )]
+    NoEvents,
+    /// A loss without an intercept.
+    #[error(
+        "the {loss} loss compares rows with each other, and an intercept would change nothing: fit without one"
+    )]
+    Intercept {
+        /// The loss.
+        loss: &'static str,
+    },
+    /// A method that needs a loss that adds up over rows.
+    #[error(
+        "method '{method}' needs a loss that adds up over rows, and the {loss} loss couples them: use 'best-first'"
+    )]
+    Coupled {
+        /// The method.
+        method: &'static str,
+        /// The loss.
+        loss: &'static str,
+    },
     /// A method that needs a loss of bounded curvature.
     #[error(
         "method '{method}' needs a loss whose curvature is bounded, and that of the {loss} loss is not: use 'best-first'"

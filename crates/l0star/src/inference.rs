@@ -7,11 +7,12 @@
 //! ```
 //!
 //! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals) and the gamma one (σ² from the
-//! relative residuals, and h its expectation 1), `M = G` for the logistic and the Poisson loss, and for Huber's the mean of
+//! relative residuals, and h its expectation 1), `M = G` for the logistic, the Poisson and the Cox loss (whose G is the Hessian that
+//! couples rows), and for Huber's the mean of
 //! `ψ² a aᵀ` (a sandwich). Weights are relative: only their ratios matter. Without a ridge these are
 //! the standard errors of every textbook.
 
-use crate::linalg::cholesky::Cholesky;
+use crate::linalg::cholesky::{Cholesky, mirror_up};
 use crate::linalg::kernels;
 use crate::loss::ResponseKind;
 use crate::problem::Problem;
@@ -102,7 +103,7 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), 
     }
     Err(match problem.loss.response() {
         ResponseKind::Label => Undetermined::Separated,
-        ResponseKind::Count => Undetermined::Endless,
+        ResponseKind::Count | ResponseKind::Time => Undetermined::Endless,
         ResponseKind::Real | ResponseKind::Positive => Undetermined::Dependent,
     })
 }
@@ -125,13 +126,13 @@ pub fn standard_errors(
         return Err(Undetermined::FewRows);
     }
     let z = local.predictions();
-    let curvatures = match loss.response() {
-        // Their expectations.
-        ResponseKind::Positive => problem.p.clone(),
-        _ => local.curvatures(&z),
+    let mut curved = match loss.response() {
+        // The expectations of the curvatures.
+        ResponseKind::Positive => local.gram(&problem.p),
+        _ => local.curved(&z),
     };
-    let mut curved = local.gram(&curvatures);
-    let spread = if loss.is_quadratic() || loss.has_log_odds() || loss.has_log_link() {
+    let is_information = loss.is_quadratic() || loss.has_log_odds() || loss.has_log_link();
+    let spread = if is_information || problem.joint().is_some() {
         curved.clone()
     } else {
         let squares = z.iter().zip(&problem.b).zip(&problem.p);
@@ -182,10 +183,9 @@ pub fn standard_errors(
         columns,
         errors,
         intercept,
-        freedom: if loss.has_log_odds() || loss.response() == ResponseKind::Count {
-            None
-        } else {
-            Some(n - count)
+        freedom: match loss.response() {
+            ResponseKind::Label | ResponseKind::Count | ResponseKind::Time => None,
+            ResponseKind::Real | ResponseKind::Positive => Some(n - count),
         },
     })
 }
@@ -275,14 +275,18 @@ impl<'p> Local<'p> {
     }
 
     fn loss(&self, z: &[f64]) -> f64 {
-        self.problem.loss.total(&self.problem.p, z, &self.problem.b)
+        self.problem.loss_of(z)
     }
 
-    /// `p h`, h the curvatures of the loss.
-    fn curvatures(&self, z: &[f64]) -> Vec<f64> {
-        let Problem { b, p, loss, .. } = self.problem;
-        let rows = z.iter().zip(b).zip(p);
-        rows.map(|((z, b), p)| p * loss.curvature(*z, *b)).collect()
+    /// `Aᵀ ∇²L(z) A` over the free columns, a full square.
+    fn curved(&self, z: &[f64]) -> Vec<f64> {
+        let mut curvatures = vec![0.0; z.len()];
+        self.problem.curvatures_of(z, &mut curvatures);
+        let mut gram = self.gram(&curvatures);
+        let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
+        self.problem.couple_gram(&columns, z, &mut gram);
+        mirror_up(&mut gram, columns.len());
+        gram
     }
 
     /// `Aᵀ diag(w) A` over the free columns, a full square.
@@ -302,13 +306,12 @@ impl<'p> Local<'p> {
 
     /// `H⁻¹ g` over the free columns, without the ridge.
     fn newton_step(&self, z: &[f64]) -> Option<Vec<f64>> {
-        let Problem { b, p, loss, .. } = self.problem;
-        let rows = z.iter().zip(b).zip(p);
-        let beta: Vec<f64> = rows.map(|((z, b), p)| p * loss.slope(*z, *b)).collect();
+        let (mut alpha, mut beta) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+        self.problem.slopes_of(z, &mut alpha, &mut beta);
         let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
         let mut gradient = vec![0.0; columns.len()];
         self.problem.design.dots(&columns, &beta, &mut gradient);
-        let hessian = self.gram(&self.curvatures(z));
+        let hessian = self.curved(z);
         factor(hessian, columns.len())?.solve(&mut gradient);
         Some(gradient)
     }

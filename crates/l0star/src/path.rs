@@ -327,12 +327,12 @@ impl Criteria {
         }
         let loss = problem.mean_loss(&x);
         let deviance = match problem.loss().response() {
-            ResponseKind::Label | ResponseKind::Count => 2.0 * n * loss,
+            ResponseKind::Label | ResponseKind::Count | ResponseKind::Time => 2.0 * n * loss,
             ResponseKind::Positive => n * gamma_deviance(loss),
             // A perfect fit has no finite one.
             ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),
         };
-        let bic = deviance + n.ln() * parameters;
+        let bic = deviance + problem.informative().ln() * parameters;
         let is_in = |leader: &&usize| {
             let mut columns = problem.members(**leader).into_iter();
             columns.any(|j| solution.coefficients[j] != 0.0)

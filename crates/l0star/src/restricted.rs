@@ -7,7 +7,7 @@
 mod boxed;
 mod empty;
 
-use crate::bound::{Certified, leaf_bound};
+use crate::bound::{Certified, joint_leaf_bound, leaf_bound};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
@@ -242,18 +242,25 @@ impl<'p> Restricted<'p> {
     pub fn certify(&mut self) -> Certified {
         let problem = self.problem;
         let penalised = self.columns.len() - problem.unpenalised.columns().len();
-        problem.unpenalised.repair(problem, &mut self.alpha);
-        let mut bound = leaf_bound(problem, &self.alpha, &self.columns[..penalised]);
+        let mut bound = self.bound(penalised);
         for _ in 0..2 {
             if penalised == 0 || self.objective - bound.value() <= PRECISE * self.objective {
                 break;
             }
             self.refine_slopes();
-            problem.unpenalised.repair(problem, &mut self.alpha);
-            let refined = leaf_bound(problem, &self.alpha, &self.columns[..penalised]);
-            bound = bound.tighter(refined);
+            bound = bound.tighter(self.bound(penalised));
         }
         bound.plus(self.cost, self.priced)
+    }
+
+    /// The bound at the slopes at hand, or at the predictions where the loss couples rows.
+    fn bound(&mut self, penalised: usize) -> Certified {
+        let (problem, included) = (self.problem, &self.columns[..penalised]);
+        if let Some(joint) = problem.joint() {
+            return joint_leaf_bound(problem, joint, &self.z, included);
+        }
+        problem.unpenalised.repair(problem, &mut self.alpha);
+        leaf_bound(problem, &self.alpha, included)
     }
 
     /// The objective of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
@@ -266,9 +273,14 @@ impl<'p> Restricted<'p> {
     pub(crate) fn precise_objective_at(&self, cost: f64) -> f64 {
         let (problem, loss) = (self.problem, &*self.problem.loss);
         let mut total = Doubled::default();
-        for (i, (high, low)) in self.predictions().enumerate() {
-            let (b, p) = (problem.b[i], problem.p[i]);
-            total.add_product(p, loss.value_near(high, low, b));
+        if let Some(joint) = problem.joint() {
+            let (high, low): (Vec<f64>, Vec<f64>) = self.predictions().unzip();
+            total.add(joint.total_near(&high, &low));
+        } else {
+            for (i, (high, low)) in self.predictions().enumerate() {
+                let (b, p) = (problem.b[i], problem.p[i]);
+                total.add_product(p, loss.value_near(high, low, b));
+            }
         }
         for (j, x) in self.columns.iter().zip(&self.x) {
             total.add_product(0.5 * problem.ridge[*j] * x, *x);
@@ -291,15 +303,23 @@ impl<'p> Restricted<'p> {
             .map(|(high, low)| two_sum(high, low))
     }
 
-    /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision.
+    /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision. Where the loss couples rows z itself takes the
+    /// step.
     fn refine_slopes(&mut self) {
         let (problem, loss) = (self.problem, &*self.problem.loss);
-        for (i, (high, low)) in self.predictions().enumerate() {
-            self.z[i] = high;
-            self.curvature[i] = loss.curvature(high, problem.b[i]);
-            self.alpha[i] = loss.slope(high, problem.b[i]) + self.curvature[i] * low;
+        if let Some(joint) = problem.joint() {
+            for (i, (high, _)) in self.predictions().enumerate() {
+                self.z[i] = high;
+            }
+            joint.gradient(&self.z, &mut self.beta);
+        } else {
+            for (i, (high, low)) in self.predictions().enumerate() {
+                self.z[i] = high;
+                self.curvature[i] = loss.curvature(high, problem.b[i]);
+                self.alpha[i] = loss.slope(high, problem.b[i]) + self.curvature[i] * low;
+            }
+            problem.weigh(&self.alpha, &mut self.beta);
         }
-        problem.weigh(&self.alpha, &mut self.beta);
         for (c, j) in self.columns.iter().enumerate() {
             let mut g = problem.design.doubled_dot(*j, &self.beta);
             g.add_product(problem.ridge[*j], self.x[c]);
@@ -314,6 +334,10 @@ impl<'p> Restricted<'p> {
         let back = self.columns.iter().zip(&self.direction);
         let back = back.map(|(j, d)| (*j, -d));
         problem.design.add_columns(back, &mut self.dz);
+        if problem.joint().is_some() {
+            self.z.iter_mut().zip(&self.dz).for_each(|(z, d)| *z += d);
+            return;
+        }
         for i in 0..problem.rows() {
             self.alpha[i] += self.curvature[i] * self.dz[i];
         }
@@ -335,8 +359,7 @@ impl<'p> Restricted<'p> {
         }
         let x = self.columns.iter().copied().zip(self.x.iter().copied());
         problem.design.add_columns(x, &mut self.z);
-        problem.loss.slopes(&self.z, &problem.b, &mut self.alpha);
-        problem.weigh(&self.alpha, &mut self.beta);
+        problem.slopes_of(&self.z, &mut self.alpha, &mut self.beta);
         problem
             .design
             .dots(&self.columns, &self.beta, &mut self.gradient);
@@ -345,7 +368,7 @@ impl<'p> Restricted<'p> {
             *g += problem.ridge[*j] * x;
             penalty += 0.5 * problem.ridge[*j] * x * x;
         }
-        problem.loss.total(&problem.p, &self.z, &problem.b) + penalty
+        problem.loss_of(&self.z) + penalty
     }
 
     /// `P(x) - D(β) = Σ g_j²/2λ_j` over the penalised columns, for β the slopes at x.
@@ -368,16 +391,14 @@ impl<'p> Restricted<'p> {
         free.iter().fold(0.0, |m: f64, g| m.max(g.abs()))
     }
 
-    /// `H = A_Wᵀ diag(p l'') A_W + diag(λ)`, factorised. Where rounding makes it indefinite (collinear columns with a
+    /// `H = A_Wᵀ ∇²L A_W + diag(λ)`, factorised. Where rounding makes it indefinite (collinear columns with a
     /// tiny ridge) the diagonal grows until it is not: the steps become shorter, the fixed point stays the minimum.
     fn factor_hessian(&mut self, quadratic: bool) {
         let problem = self.problem;
         let size = self.columns.len();
         let cached = quadratic && self.gram.load(problem, &self.columns, &self.limits);
         if !quadratic {
-            problem
-                .loss
-                .weighted_curvatures(&problem.p, &self.z, &problem.b, &mut self.curvature);
+            problem.curvatures_of(&self.z, &mut self.curvature);
         }
         let weights = if quadratic {
             &problem.p
@@ -392,6 +413,7 @@ impl<'p> Restricted<'p> {
                 problem
                     .design
                     .weighted_gram(columns, weights, buffer, rows, &|| false);
+                problem.couple_gram(columns, &self.z, rows);
             }
             for (r, i) in self.columns.iter().enumerate() {
                 if cached {
@@ -428,10 +450,7 @@ impl<'p> Restricted<'p> {
             linear -= problem.ridge[*j] * x * d;
             curve += problem.ridge[*j] * d * d;
         }
-        let slope = |a: f64| {
-            let loss = &problem.loss;
-            loss.slope_along(&problem.p, &self.z, &self.dz, a, &problem.b) + linear + a * curve
-        };
+        let slope = |a: f64| problem.slope_along(&self.z, &self.dz, a) + linear + a * curve;
         let value_at_one = {
             let z: Vec<f64> = self.z.iter().zip(&self.dz).map(|(z, d)| z + d).collect();
             let penalty: f64 = self
@@ -440,7 +459,7 @@ impl<'p> Restricted<'p> {
                 .zip(self.x.iter().zip(&self.direction))
                 .map(|(j, (x, d))| 0.5 * problem.ridge[*j] * (x - d) * (x - d))
                 .sum();
-            problem.loss.total(&problem.p, &z, &problem.b) + penalty
+            problem.loss_of(&z) + penalty
         };
         // The model predicts a decrease of `decrease`; half of it is a good step. Down an exponential, though, such steps are far
         // too short, one unit of the predictions each.

@@ -216,6 +216,13 @@ impl<'p> Run<'p> {
                 what: structure.name(),
             });
         }
+        let is_dual = matches!(settings.method, Method::Paper | Method::Diht);
+        if is_dual && problem.joint().is_some() {
+            return Err(Error::Coupled {
+                method: settings.method.as_str(),
+                loss: problem.loss.name(),
+            });
+        }
         if settings.method == Method::Paper && problem.is_steep() {
             return Err(Error::Steep {
                 method: settings.method.as_str(),

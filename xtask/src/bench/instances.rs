@@ -1,6 +1,7 @@
 //! The instances of the benchmarks: seeded, the same on every machine.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use l0star::problem::Builder;
 use l0star::{Design, Problem, loss};
@@ -32,6 +33,8 @@ pub enum Source {
     Poisson { d: usize, n: usize },
     /// Amounts on the same.
     Gamma { d: usize, n: usize },
+    /// Times until an event on the same, k = 5.
+    Cox { d: usize, n: usize, ridge: f64 },
 }
 
 impl Source {
@@ -86,6 +89,11 @@ impl Source {
             Self::Gamma { d, n } => {
                 let instance = generate::gamma(d, 10, n, 0.5, seed).map_err(text)?;
                 Ok(framed(instance.table(), "gamma", 1e-3, 10)?.intercept(true))
+            }
+            Self::Cox { d, n, ridge } => {
+                let (instance, events) = generate::cox(d, 5, n, 0.5, seed).map_err(text)?;
+                let builder = framed(instance.table(), "cox", ridge, 5)?;
+                Ok(builder.loss(Arc::new(loss::Cox::new(events))))
             }
         }
     }
@@ -231,6 +239,15 @@ pub const HARDER: &[(&str, Source, RangeInclusive<u64>)] = &[
     (
         "gamma d=100 n=1000 k=10",
         Source::Gamma { d: 100, n: 1000 },
+        1..=3,
+    ),
+    (
+        "Cox d=50 n=500 k=5",
+        Source::Cox {
+            d: 50,
+            n: 500,
+            ridge: 1e-2,
+        },
         1..=3,
     ),
     ("wide AR d=20000", Source::WideAr { d: 20_000 }, 1..=1),

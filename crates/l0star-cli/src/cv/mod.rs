@@ -77,7 +77,7 @@ pub struct CvArgs {
     #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = two_or_more)]
     pub folds: usize,
 
-    /// What a fold is scored by [default: r2; for labels accuracy]
+    /// What a fold is scored by [default: r2; for labels accuracy; for counts, amounts and times deviance]
     #[arg(long, value_name = "SCORE",
           value_parser = PossibleValuesParser::new(scores()).try_map(|word| word.parse::<Score>()))]
     pub score: Option<Score>,
@@ -144,7 +144,7 @@ fn rules() -> [PossibleValue; 3] {
 }
 
 /// What `--score` takes, with what it is.
-fn scores() -> [PossibleValue; 6] {
+fn scores() -> [PossibleValue; 7] {
     Score::ALL.map(|score| PossibleValue::new(score.word()).help(score.description()))
 }
 
@@ -344,7 +344,18 @@ fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvC
 /// The folds of the rows, or why there are none.
 fn deal(task: &Task, count: usize, seed: u64) -> Result<Folds, Failure> {
     let weights = task.weights.as_deref();
-    let folds = Folds::deal(&task.response, weights, task.labels.is_some(), count, seed);
+    let (kinds, has_kinds) = task.kinds();
+    if let Some(survival) = &task.survival {
+        let events = survival.fields.events;
+        if events < count {
+            return Err(Failure::BadData(format!(
+                "{}: {} cannot be dealt to {count} folds, each of which needs one; use fewer with --folds",
+                task.file.display(),
+                counted(events, "event")
+            )));
+        }
+    }
+    let folds = Folds::deal(&kinds, weights, has_kinds, count, seed);
     folds.map_err(|error| {
         let file = task.file.display();
         Failure::BadData(match error {
@@ -440,6 +451,8 @@ fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     if score.is_of_labels() != of_labels || !has_score {
         let (what, which) = if of_labels {
             ("labels", "accuracy or log-loss")
+        } else if task.loss.has_hazards() {
+            ("hazards", "deviance or concordance")
         } else if task.loss.has_log_link() {
             ("counts or amounts", "deviance, r2, mse or mae")
         } else {

@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use l0star::loss;
 use l0star_data::Selection;
 
+use super::survival::SurvivalArgs;
 use crate::columns::ColumnArgs;
 use crate::failure::Failure;
 use crate::input::InputArgs;
@@ -31,7 +32,8 @@ pub struct TaskArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Column to predict; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0. Not needed for a file of
+    /// Column to predict; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0, with cox
+    /// times. Not needed for a file of
     /// moments
     #[arg(
         long,
@@ -43,7 +45,7 @@ pub struct TaskArgs {
 
     /// How to measure the distance to the target
     #[arg(long, value_name = "LOSS", default_value = "quadratic",
-          value_parser = PossibleValuesParser::new(loss::NAMES))]
+          value_parser = PossibleValuesParser::new([loss::NAMES, loss::JOINT_NAMES].concat()))]
     pub loss: String,
 
     /// Where the Huber loss turns from quadratic to linear, in units of the target; auto: 1.345 times a robust scale of
@@ -82,6 +84,9 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub offset: Option<String>,
 
+    #[command(flatten)]
+    pub survival: SurvivalArgs,
+
     /// Fill in missing values: numbers with the mean of their column, text with a level of its own. The model stores these
     /// for predictions
     #[arg(long, value_name = "HOW")]
@@ -100,7 +105,7 @@ pub struct TaskArgs {
     #[arg(long)]
     pub refit: bool,
 
-    /// Hold this share of the rows out (20% or 0.2; of each label): nothing is learnt from them, and the result says how
+    /// Hold this share of the rows out (20% or 0.2; of each label, of events and of censored times): nothing is learnt from them, and the result says how
     /// good the model is on them
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = units::part)]
     pub holdout: Option<f64>,
@@ -177,7 +182,8 @@ impl TaskArgs {
         let target = ("--target", self.target.as_str());
         let weights = self.weights.as_deref().map(|name| ("--weights", name));
         let offset = self.offset.as_deref().map(|name| ("--offset", name));
-        [Some(target), weights, offset].into_iter().flatten()
+        let own = [Some(target), weights, offset].into_iter().flatten();
+        own.chain(self.survival.roles())
     }
 
     /// Only a file of moments knows its target.

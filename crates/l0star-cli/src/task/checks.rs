@@ -36,7 +36,7 @@ pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<
     }
 }
 
-/// Refuses responses that a loss with a log link cannot have, each in its place.
+/// Refuses responses that a loss with a log link, or of times, cannot have, each in its place.
 pub(super) fn check_amounts(
     raw: &RawTable,
     column: &str,
@@ -46,6 +46,7 @@ pub(super) fn check_amounts(
     let (is_allowed, rule): (fn(f64) -> bool, _) = match loss.response() {
         ResponseKind::Count => (|b| b >= 0.0, "negative, and counts must be 0 or more"),
         ResponseKind::Positive => (|b| b > 0.0, "not greater than 0"),
+        ResponseKind::Time => (|b| b >= 0.0, "negative, and times must be 0 or more"),
         ResponseKind::Real | ResponseKind::Label => return Ok(()),
     };
     let Some(row) = target.iter().position(|b| !is_allowed(*b)) else {

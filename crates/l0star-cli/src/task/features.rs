@@ -114,7 +114,8 @@ pub(super) fn refuse_troubles(
     troubles.extend(words);
     let roles = args
         .roles()
-        .filter(|(role, _)| !(of.labels && *role == "--target"));
+        .filter(|(role, _)| !(of.labels && *role == "--target"))
+        .filter(|(role, _)| !matches!(*role, "--event" | "--strata"));
     let roles: Vec<&str> = roles.map(|(_, name)| name).collect();
     troubles.extend(raw.troubles_as_numbers(&roles)?);
     let is_settled = |own: &Trouble| {

@@ -5,9 +5,11 @@ use l0star_data::{RawTable, counted};
 use l0star_record::Model;
 use l0star_record::holdout::{HoldoutError, draw};
 use l0star_record::metrics::{self, Metrics, Rows};
+use l0star_record::survival::kinds;
 
 use super::args::TaskArgs;
 use super::checks;
+use super::survival::Followed;
 use crate::failure::Failure;
 
 /// Rows that were held out.
@@ -33,7 +35,7 @@ pub(super) fn split(
             let (signs, labels) = raw.labels(&args.target)?;
             (signs, Some(labels))
         }
-        ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive => {
+        ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive | ResponseKind::Time => {
             checks::check_numbers(&raw, &args.target, loss.name())?;
             (raw.number(&args.target)?, None)
         }
@@ -41,7 +43,13 @@ pub(super) fn split(
     let weights = args.weights.as_deref().map(|name| raw.number(name));
     let weights = weights.transpose()?;
     let seed = args.seed;
-    let held = draw(&response, weights.as_deref(), labels.is_some(), share, seed);
+    let followed = loss
+        .has_hazards()
+        .then(|| Followed::read(&args.survival, &raw, &response))
+        .transpose()?;
+    let events = followed.map(|own| own.events).unwrap_or_default();
+    let (kinds, has_kinds) = kinds(&response, &events, labels.is_some());
+    let held = draw(&kinds, weights.as_deref(), has_kinds, share, seed);
     let held = held.map_err(|error| {
         let file = raw.file().display();
         Failure::BadData(match error {
@@ -85,11 +93,17 @@ impl HeldOut {
             response: &response,
             weights: weights.as_deref(),
             offset: offset.as_deref(),
+            events: &[],
+            entry: &[],
         };
+        // A loss of times is one of the rows that it knows.
+        let own = model.survival.as_ref();
+        let own = own.map(|fields| Followed::of_fields(fields, &self.table, &response));
+        let own = own.transpose()?.map(|followed| followed.loss());
         Ok(metrics::HeldOut {
             share: self.share,
             seed: self.seed,
-            metrics: Metrics::of(loss, &rows),
+            metrics: Metrics::of(own.as_deref().unwrap_or(loss), &rows),
         })
     }
 }

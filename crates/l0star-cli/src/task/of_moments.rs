@@ -61,6 +61,7 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
         offset: None,
         target: about.target,
         labels: None,
+        survival: None,
         factors: about.factors,
         indicators: about.indicators,
         imputed: about.imputed.0,
@@ -93,6 +94,7 @@ fn check(args: &TaskArgs) -> Result<(), Failure> {
     let of_rows = [
         (args.loss != "quadratic", format!("--loss {}", args.loss)),
         (args.offset.is_some(), "--offset".to_owned()),
+        (args.survival.event.is_some(), "--event".to_owned()),
         (args.holdout.is_some(), "--holdout".to_owned()),
     ];
     match of_rows.iter().find(|(given, _)| *given) {

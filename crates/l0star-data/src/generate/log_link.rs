@@ -6,7 +6,7 @@ use crate::generate::rng::Stream;
 use crate::generate::{Instance, empty_design, times_indicator};
 
 /// The spread of the logarithm of the expectation, without correlation.
-const SPREAD: f64 = 0.8;
+pub(super) const SPREAD: f64 = 0.8;
 /// The logarithm of the expectation where all features are 0.
 const CENTRE: f64 = 1.0;
 
@@ -57,7 +57,7 @@ fn instance(
 }
 
 /// An exponential of mean 1.
-fn gap(stream: &mut Stream) -> f64 {
+pub(super) fn gap(stream: &mut Stream) -> f64 {
     -libm::log(1.0 - stream.uniform())
 }
 

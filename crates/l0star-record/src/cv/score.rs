@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use l0star::loss::Loss;
+use l0star::loss::{Loss, ResponseKind};
+
+use crate::survival;
 
 /// What a fold is scored by; weights count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub enum Score {
     LogLoss,
     /// Mean deviance: twice the mean loss
     Deviance,
+    /// Share of comparable pairs of times that are predicted in order
+    Concordance,
 }
 
 impl fmt::Display for Score {
@@ -39,13 +43,14 @@ impl FromStr for Score {
 
 impl Score {
     /// All of them.
-    pub const ALL: [Score; 6] = [
+    pub const ALL: [Score; 7] = [
         Score::R2,
         Score::Mse,
         Score::Mae,
         Score::Accuracy,
         Score::LogLoss,
         Score::Deviance,
+        Score::Concordance,
     ];
 
     /// The word for it.
@@ -57,6 +62,7 @@ impl Score {
             Score::Accuracy => "accuracy",
             Score::LogLoss => "log-loss",
             Score::Deviance => "deviance",
+            Score::Concordance => "concordance",
         }
     }
 
@@ -70,7 +76,10 @@ impl Score {
             Score::Mae => "Mean absolute error",
             Score::Accuracy => "Share of labels that are right",
             Score::LogLoss => "Mean negative logarithm of the probability of the right label",
-            Score::Deviance => "Mean deviance of counts or positive amounts",
+            Score::Deviance => {
+                "Mean deviance of counts or positive amounts; of times the partial deviance of the fold"
+            }
+            Score::Concordance => "Share of comparable pairs of times that are predicted in order",
         }
     }
 
@@ -84,14 +93,17 @@ impl Score {
         match self {
             Score::Accuracy => !loss.response().is_numeric(),
             Score::LogLoss => loss.has_log_odds(),
-            Score::Deviance => loss.has_log_link(),
-            Score::R2 | Score::Mse | Score::Mae => loss.response().is_numeric(),
+            Score::Deviance => loss.has_log_link() || loss.has_hazards(),
+            Score::Concordance => loss.has_hazards(),
+            Score::R2 | Score::Mse | Score::Mae => {
+                loss.response().is_numeric() && loss.response() != ResponseKind::Time
+            }
         }
     }
 
     /// What a fold is scored by unless something else is asked for.
     pub fn usual(loss: &dyn Loss) -> Self {
-        if loss.has_log_link() {
+        if loss.has_log_link() || loss.has_hazards() {
             Score::Deviance
         } else if loss.response().is_numeric() {
             Score::R2
@@ -102,12 +114,15 @@ impl Score {
 
     /// Whether more is better.
     pub fn is_gain(self) -> bool {
-        matches!(self, Score::R2 | Score::Accuracy)
+        matches!(self, Score::R2 | Score::Accuracy | Score::Concordance)
     }
 
     /// Of linear predictors `z` for responses `b` (±1 for labels), by weight. With a log link it is their exponentials that are
     /// compared with the responses.
     pub fn of(self, loss: &dyn Loss, z: &[f64], b: &[f64], weights: &[f64]) -> f64 {
+        if loss.has_hazards() {
+            return self.of_hazards(loss, z, b, weights);
+        }
         let total: f64 = weights.iter().sum();
         let expected: Vec<f64>;
         let z = match self {
@@ -139,6 +154,19 @@ impl Score {
             Score::Accuracy => mean(&|z, b| f64::from((z > 0.0) == (b > 0.0))),
             Score::LogLoss => mean(&|z, b| log_one_exp(-b * z)),
             Score::Deviance => mean(&|z, b| 2.0 * loss.value(z, b)),
+            Score::Concordance => f64::NAN,
+        }
+    }
+
+    /// Of rows that are compared with each other; NaN where none can be.
+    fn of_hazards(self, loss: &dyn Loss, z: &[f64], b: &[f64], weights: &[f64]) -> f64 {
+        let Some((joint, z)) = survival::bound(loss, z, b, weights) else {
+            return f64::NAN;
+        };
+        match self {
+            Score::Deviance => 2.0 * joint.total(&z),
+            Score::Concordance => joint.concordance(&z).unwrap_or(f64::NAN),
+            _ => f64::NAN,
         }
     }
 }
@@ -150,7 +178,7 @@ fn log_one_exp(v: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use l0star::loss::by_name;
+    use l0star::loss::{Cox, by_name};
 
     use super::*;
 
@@ -193,9 +221,25 @@ mod tests {
     }
 
     #[test]
+    fn scores_of_times() {
+        let cox = Cox::new(vec![true, false, true, true]);
+        let of =
+            |own: Score, w: &[f64]| own.of(&cox, &[1.0, 0.0, 0.0, 5.0], &[1.0, 2.0, 3.0, 9.0], w);
+        // The last row has no weight, the third one nobody to be compared with.
+        let weights = [1.0, 1.0, 1.0, 0.0];
+        assert_eq!(of(Score::Concordance, &weights), 1.0);
+        let deviance = 2.0 / 3.0 * (1.0 + 2.0 * (-1.0f64).exp()).ln();
+        assert!((of(Score::Deviance, &weights) - deviance).abs() < 1e-15);
+        assert!(of(Score::R2, &weights).is_nan());
+        assert!(of(Score::Deviance, &[0.0, 1.0, 0.0, 0.0]).is_nan());
+        assert!(of(Score::Concordance, &[0.0, 0.0, 1.0, 0.0]).is_nan());
+        assert!(!Score::Mae.suits(&cox) && Score::Concordance.is_gain());
+    }
+
+    #[test]
     fn every_loss_has_its_scores() {
         let suits = |score: Score, name: &str| score.suits(&*by_name(name, 1.0).unwrap());
-        for name in l0star::loss::NAMES {
+        for name in [l0star::loss::NAMES, l0star::loss::JOINT_NAMES].concat() {
             assert!(
                 Score::usual(&*by_name(name, 1.0).unwrap()).suits(&*by_name(name, 1.0).unwrap())
             );

@@ -138,6 +138,9 @@ fn predict(model: &Model) -> String {
         if model.has_log_link() {
             return "\n\ndef predict(row):\n    \"\"\"The expected response of a row.\"\"\"\n    return math.exp(score(row))\n".into();
         }
+        if model.has_hazards() {
+            return "\n\ndef predict(row):\n    \"\"\"The logarithm of the hazard of a row, up to a constant.\"\"\"\n    return score(row)\n".into();
+        }
         return "\n\ndef predict(row):\n    \"\"\"The prediction for a row.\"\"\"\n    return score(row)\n".into();
     };
     let [negative, positive] = match numeric_labels(model) {

@@ -210,6 +210,7 @@ fn bars(model: &Model) -> String {
         None if model.has_log_link() => {
             format!("the logarithm of the expected '{}' changes", model.target)
         }
+        None if model.has_hazards() => "the logarithm of the hazard changes".to_owned(),
         None => "the prediction changes".to_owned(),
     };
     format!("Per SD, and as a bar: how much {moved} with one standard deviation of the feature.")

@@ -12,6 +12,7 @@
 
 mod fit_quality;
 mod markup;
+mod survival;
 mod trace;
 
 use std::collections::HashMap;
@@ -58,6 +59,8 @@ struct Charts<'a> {
     residuals: Option<fit_quality::Residuals>,
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<fit_quality::Labels>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    survival: Option<survival::Curves>,
 }
 
 /// A price, and whether its cost is proved.
@@ -302,6 +305,15 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     }
     match (rows, &model.labels) {
         (None, _) => {}
+        (Some(rows), None) if model.has_hazards() => {
+            note(
+                "survival",
+                format!(
+                    "The share of rows without an event (Kaplan and Meier), by the thirds of their scores. {fitted_rows}"
+                ),
+            );
+            charts.survival = (!rows.events.is_empty()).then(|| survival::curves(rows));
+        }
         (Some(rows), None) => {
             note("residuals", fitted_rows);
             let expected = model.expectations(rows.scores);

@@ -503,7 +503,31 @@ function drawPrices(section, prices) {
   });
 }
 
-const panels = { trace: drawTrace, path: drawPath, cv: drawCv, stability: drawStability, prices: drawPrices, models: drawModels, residuals: drawResiduals, labels: drawLabels };
+// Kaplan–Meier curves, one for each group of scores.
+function drawSurvival(section, { groups }) {
+  const chart = section.querySelector(".chart");
+  const styles = ["good", "plus", "minus"];
+  const times = groups.flatMap((group) => [group.steps[0][0], group.steps[group.steps.length - 1][0]]);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const plot = frame(chart, {
+    x: [first, last > first ? last : first + 1], y: [0, 1], xName: "time", yName: "without an event", title: "Survival by risk",
+  });
+  const placed = [];
+  groups.forEach((group, i) => {
+    let line = "";
+    let share = 1;
+    group.steps.forEach(([time, next], j) => {
+      line += `${j ? "L" : "M"}${plot.toX(time)},${plot.toY(share)}L${plot.toX(time)},${plot.toY(next)}`;
+      share = next;
+      placed.push({ group, time, share, px: plot.toX(time), py: plot.toY(next) });
+    });
+    node(plot.root, "path", { class: `line ${styles[i]}-line`, d: line });
+  });
+  legendOf(plot, groups.map((group, i) => [`${styles[i]}-text`, group.name]).reverse());
+  hover(plot, placed, (point) => `${point.group.name}: ${number(point.share, 3)} from ${number(point.time, 4)} on\n${point.group.rows} rows, ${point.group.events} with an event`, () => {});
+}
+
+const panels = { trace: drawTrace, path: drawPath, cv: drawCv, stability: drawStability, prices: drawPrices, models: drawModels, residuals: drawResiduals, labels: drawLabels, survival: drawSurvival };
 
 function draw() {
   for (const [id, panel] of Object.entries(panels)) {

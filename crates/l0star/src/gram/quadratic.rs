@@ -84,13 +84,12 @@ impl<'p> Quadratic<'p> {
     }
 
     /// The model of P at a minimiser over its support: up to a constant and third order in `y - x`, P is `½ yᵀHy - cᵀy` with the
-    /// curvatures w of the rows and `c = Hx - ∇P(x)`. `beta`: the weighted slopes of the loss at x.
+    /// curvatures w of the rows (those of a diagonal above the Hessian, where rows are coupled) and `c = Hx - ∇P(x)`. `beta`: the weighted slopes of the loss at x.
     pub(crate) fn model_at(problem: &'p Problem, fit: &Fit, beta: &[f64]) -> Self {
         let mut z = vec![0.0; problem.rows()];
         problem.predict_into(&fit.x, &mut z);
         let mut weights = vec![0.0; problem.rows()];
-        let loss = &problem.loss;
-        loss.weighted_curvatures(&problem.p, &z, &problem.b, &mut weights);
+        problem.curvatures_of(&z, &mut weights);
         for (z, o) in z.iter_mut().zip(&problem.offset) {
             *z -= o;
         }

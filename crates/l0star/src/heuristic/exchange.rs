@@ -1,6 +1,6 @@
 //! Swaps for any smooth loss: the best ones in the quadratic model of P at the incumbent, refitted, until none helps.
 //!
-//! At the minimiser x of a support, with `W = diag(p l''(z))`, P is `½ yᵀHy - cᵀy` up to a constant and third order in
+//! At the minimiser x of a support, with `W = ∇²L(z)`, P is `½ yᵀHy - cᵀy` up to a constant and third order in
 //! `y - x`, `H = AᵀWA + diag(λ)`, `c = Hx - ∇P(x)`. A swap that is good there mostly is in P.
 
 use crate::gram::form::Form;
@@ -87,14 +87,14 @@ fn proposal(context: &mut Context, support: &[usize], single: bool) -> Option<Ve
     let mut z = vec![0.0; problem.rows()];
     problem.predict_into(&fit.x, &mut z);
     let mut curvature = vec![0.0; problem.rows()];
-    let loss = &problem.loss;
-    loss.weighted_curvatures(&problem.p, &z, &problem.b, &mut curvature);
+    problem.curvatures_of(&z, &mut curvature);
     let mut h = vec![0.0; d * d];
     let stop = || limits.stop();
     design.weighted_gram(&columns, &curvature, &mut Vec::new(), &mut h, &stop);
     if limits.stop() {
         return None;
     }
+    problem.couple_gram(&columns, &z, &mut h);
     for (i, j) in columns.iter().enumerate() {
         h[i * d + i] += problem.ridge[*j];
     }

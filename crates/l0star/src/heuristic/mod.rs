@@ -32,7 +32,8 @@ use crate::settings::Method;
 /// The paper's ε for IHT, HTP, DIHT and SGA.
 pub const EPSILON: f64 = 1e-5;
 
-/// The supports that an inexact method visits; `None` when `method` is exact.
+/// The supports that an inexact method visits; `None` when `method` is exact, or does not apply: dual steps need a loss that adds
+/// up over rows.
 pub fn supports<'p>(
     method: Method,
     problem: &'p Problem,
@@ -50,6 +51,7 @@ pub(crate) fn supports_within<'p>(
         Method::Omp => Box::new(Omp::new(problem)),
         Method::Iht => Box::new(Iht::within(problem, limits)),
         Method::Htp => Box::new(Htp::within(problem, limits)),
+        Method::Diht if problem.joint().is_some() => return None,
         Method::Diht => Box::new(Diht::within(problem, limits)),
         Method::BestFirst | Method::Paper | Method::Exhaustive => return None,
     })

@@ -65,8 +65,7 @@ fn neighbours(context: &mut Context, support: &[usize], most: usize) -> Vec<Vec<
     let mut z = vec![0.0; problem.rows()];
     problem.predict_into(&fit.x, &mut z);
     let mut point = DualPoint::new(problem);
-    problem.loss.slopes(&z, &problem.b, &mut point.alpha);
-    point.update(problem);
+    point.move_to(problem, &z);
     let all = Subproblem {
         included: &[],
         free: &problem.selectable,

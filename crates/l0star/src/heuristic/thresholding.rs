@@ -51,19 +51,19 @@ impl<'p> GradientStep<'p> {
     fn run(&mut self, x: &[(usize, f64)]) -> (f64, Vec<(usize, f64)>) {
         let problem = self.problem;
         problem.predict_into(x, &mut self.z);
-        let value = problem.loss.total(&problem.p, &self.z, &problem.b) + problem.penalty(x);
+        let value = problem.loss_of(&self.z) + problem.penalty(x);
         let mut alpha = vec![0.0; problem.rows()];
-        problem.loss.slopes(&self.z, &problem.b, &mut alpha);
-        problem.weigh(&alpha, &mut self.beta);
+        problem.slopes_of(&self.z, &mut alpha, &mut self.beta);
         let mut gradient = vec![0.0; problem.design.columns()];
         let design = &problem.design;
         design.dots_scattered(&self.columns, &self.beta, &mut gradient);
         let Some((square, ridge)) = self.steep else {
             return (value, self.stepped(x, &gradient));
         };
-        let rows = problem.p.iter().zip(&self.z).zip(&problem.b);
-        let bends = rows.map(|((p, z), b)| p * problem.loss.curvature(*z, *b));
-        self.step = 1.0 / (square * bends.fold(1e-300, f64::max) + ridge);
+        let mut bends = alpha;
+        problem.curvatures_of(&self.z, &mut bends);
+        let sharpest = bends.into_iter().fold(1e-300, f64::max);
+        self.step = 1.0 / (square * sharpest + ridge);
         for _ in 0..MAX_HALVINGS {
             let next = self.stepped(x, &gradient);
             if problem.value(&next) <= value {

@@ -15,6 +15,11 @@ pub(crate) struct Double {
 }
 
 impl Double {
+    pub(crate) const LN_2: Self = Self {
+        high: std::f64::consts::LN_2,
+        low: 2.319_046_813_846_299_6e-17,
+    };
+
     pub(crate) fn new(high: f64, low: f64) -> Self {
         let (high, low) = two_sum(high, low);
         Self { high, low }
@@ -42,8 +47,8 @@ impl Double {
     /// `ln x`, `x > 0`: the double next to it, and how much x is above the exponential of that.
     pub(crate) fn ln(x: f64) -> Self {
         let high = x.ln();
-        let twos = (high / LN_2.high).round();
-        let rest = Self::from(high) - Self::from(twos) * LN_2;
+        let twos = (high / Self::LN_2.high).round();
+        let rest = Self::from(high) - Self::from(twos) * Self::LN_2;
         // The series of a thirty-second of what is left, then five squares.
         let part = Self::new(rest.high / 32.0, rest.low / 32.0);
         let mut power = Self::from(1.0);
@@ -60,11 +65,6 @@ impl Double {
         Self::new(high, ratio.high)
     }
 }
-
-const LN_2: Double = Double {
-    high: std::f64::consts::LN_2,
-    low: 2.319_046_813_846_299_6e-17,
-};
 
 impl From<f64> for Double {
     fn from(high: f64) -> Self {

@@ -3,16 +3,23 @@
 //! `L(z) = Σ p_i l(z_i, b_i)` with weights `p_i`. A loss is a handful of scalar functions; the sums over rows are
 //! provided methods, compiled once per loss, so that the call through `dyn Loss` is paid once per vector.
 //! `docs/add-a-loss.md` walks through [`SquaredHinge`] as an example.
+//!
+//! A loss that couples rows, as [`Cox`] does, is a function of all of them: [`Loss::bind`] makes a [`Joint`] of it and the rows of
+//! a problem.
 
+mod cox;
 mod exponential;
 mod huber;
+mod joint;
 mod likelihood;
 mod logistic;
 mod quadratic;
 mod squared_hinge;
 
+pub use cox::{Cox, Ties};
 pub use exponential::{Gamma, Poisson};
 pub use huber::Huber;
+pub use joint::{DualValue, HazardStep, Hessian, Joint};
 pub(crate) use likelihood::gamma_deviance;
 pub use logistic::Logistic;
 pub use quadratic::Quadratic;
@@ -34,6 +41,8 @@ pub enum ResponseKind {
     Count,
     /// A finite number > 0; the prediction is the logarithm of its expectation.
     Positive,
+    /// A finite number ≥ 0, the time of an event or of the last observation; the prediction is the logarithm of a hazard.
+    Time,
 }
 
 impl ResponseKind {
@@ -41,6 +50,19 @@ impl ResponseKind {
     pub fn is_numeric(self) -> bool {
         self != Self::Label
     }
+}
+
+/// The rows that a loss is bound to.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// The responses of all rows that were given.
+    pub all: &'a [f64],
+    /// Which of them have a positive weight.
+    pub keep: &'a [bool],
+    /// The responses of these …
+    pub kept: &'a [f64],
+    /// … and their weights, as shares.
+    pub p: &'a [f64],
 }
 
 /// A convex loss `l(z, b)`, differentiable in `z`.
@@ -53,6 +75,23 @@ pub trait Loss: Debug + Send + Sync {
 
     /// What the responses are.
     fn response(&self) -> ResponseKind;
+
+    /// The loss of all rows, for a loss that couples them; `None` for a sum over rows. Where there is one, nothing is asked of
+    /// single rows.
+    fn bind(&self, _rows: &Rows) -> Result<Option<Arc<dyn Joint>>> {
+        Ok(None)
+    }
+
+    /// The loss for some of the rows, given by their numbers, where it holds more about rows than responses do; `None` where it
+    /// serves for any rows.
+    fn of_rows(&self, _rows: &[usize]) -> Option<Arc<dyn Loss>> {
+        None
+    }
+
+    /// Whether a constant added to all predictions changes nothing, so that there is no intercept.
+    fn is_relative(&self) -> bool {
+        false
+    }
 
     /// `l(z, b)`.
     fn value(&self, z: f64, b: f64) -> f64;
@@ -191,6 +230,11 @@ pub trait Loss: Debug + Send + Sync {
         false
     }
 
+    /// Whether a prediction is the logarithm of a hazard, so that there are survival curves.
+    fn has_hazards(&self) -> bool {
+        false
+    }
+
     /// The loss of one row in words, for explanations: "half the squared residual".
     fn formula(&self) -> String {
         format!("the loss '{}'", self.name())
@@ -305,7 +349,7 @@ pub trait Loss: Debug + Send + Sync {
     }
 }
 
-/// The words that [`by_name`] knows.
+/// The words that [`by_name`] knows for losses that add up over rows.
 pub const NAMES: &[&str] = &[
     "quadratic",
     "huber",
@@ -315,7 +359,12 @@ pub const NAMES: &[&str] = &[
     "squared-hinge",
 ];
 
+/// The words that [`by_name`] knows for losses that couple rows.
+pub const JOINT_NAMES: &[&str] = &[Cox::NAME];
+
 /// The loss with this name; `huber_delta` matters to `huber` alone.
+///
+/// That of [`JOINT_NAMES`] knows nothing of any rows: it tells what such a loss can do.
 pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
     Ok(match name {
         "quadratic" => Arc::new(Quadratic),
@@ -324,11 +373,12 @@ pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
         "poisson" => Arc::new(Poisson::default()),
         "gamma" => Arc::new(Gamma::default()),
         "squared-hinge" => Arc::new(SquaredHinge),
+        Cox::NAME => Arc::new(Cox::new(Vec::new())),
         _ => {
             return Err(Error::Unknown {
                 what: "loss",
                 value: name.to_owned(),
-                allowed: NAMES.join(", "),
+                allowed: [NAMES, JOINT_NAMES].concat().join(", "),
             });
         }
     })
@@ -340,8 +390,8 @@ mod tests {
 
     #[test]
     fn names_lead_to_the_losses_that_carry_them() {
-        for name in NAMES {
-            assert_eq!(by_name(name, 1.0).unwrap().name(), *name);
+        for name in [NAMES, JOINT_NAMES].concat() {
+            assert_eq!(by_name(name, 1.0).unwrap().name(), name);
         }
         assert_eq!(Huber::new(2.5).unwrap().delta(), 2.5);
     }

@@ -103,6 +103,7 @@ fn settle_curved(context: &mut Context) -> bool {
     let problem = context.problem;
     let m = problem.support_size();
     if problem.loss.is_quadratic()
+        || problem.joint().is_some()
         || !is_about_the_best(context)
         || !(1..=LARGEST).contains(&m)
         || !is_curved_worthwhile(context)

@@ -12,7 +12,7 @@ use super::shapes::check_length;
 use super::twins::{Columns, Twins};
 use super::{Design, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
-use crate::loss::{Loss, Quadratic, ResponseKind};
+use crate::loss::{Loss, Quadratic, ResponseKind, Rows};
 use roles::Roles;
 
 /// Collects the parts of a problem; [`Builder::build`] checks them all.
@@ -287,6 +287,17 @@ impl Builder {
         responses::check(&*self.loss, &self.response, &keep, self.intercept)?;
         let offset = self.offset.as_deref().map(kept).unwrap_or_default();
         let p = kept(&p);
+        if self.intercept && self.loss.is_relative() {
+            return Err(Error::Intercept {
+                loss: self.loss.name(),
+            });
+        }
+        let joint = self.loss.bind(&Rows {
+            all: &self.response,
+            keep: &keep,
+            kept: &b,
+            p: &p,
+        })?;
         let mut design = if keep.iter().all(|keep| *keep) {
             self.design
         } else {
@@ -314,6 +325,7 @@ impl Builder {
             &design,
             &p,
             self.intercept,
+            self.loss.is_relative(),
             standardize,
             bounds,
             summary.as_ref(),
@@ -339,8 +351,8 @@ impl Builder {
         let square = match self.loss.response() {
             ResponseKind::Real | ResponseKind::Label => range::mean_square(&p, &b, &offset)?,
             ResponseKind::Count => range::mean_square(&p, &b, &[])?,
-            // Slopes are shares of the responses, whatever their unit.
-            ResponseKind::Positive => 1.0,
+            // Slopes are shares of the responses, whatever their unit, or of the weights.
+            ResponseKind::Positive | ResponseKind::Time => 1.0,
         };
         range::check_columns(&design, &sizes, &ridge, square, &names, &keep)?;
         let first_intercept = if self.intercept {
@@ -353,7 +365,10 @@ impl Builder {
         } else {
             offset.iter().map(|o| o + first_intercept).collect()
         };
-        let null_value = self.loss.total(&p, &origin, &b);
+        let null_value = match &joint {
+            None => self.loss.total(&p, &origin, &b),
+            Some(joint) => joint.total(&origin),
+        };
         if !null_value.is_finite() {
             return Err(Error::Overflow {
                 what: "the objective of the null model",
@@ -365,7 +380,10 @@ impl Builder {
                 loss: self.loss.name(),
             });
         }
-        let usual_curvature = self.loss.usual_curvature(&p, &b);
+        let usual_curvature = match &joint {
+            None => self.loss.usual_curvature(&p, &b),
+            Some(joint) => joint.usual_curvature(),
+        };
         let compared = Columns {
             design: &design,
             p: &p,
@@ -374,9 +392,10 @@ impl Builder {
             costs: &structure.costs,
             norms: &norms,
             loss: &*self.loss,
+            joint: joint.as_deref(),
             usual_curvature,
             null_value,
-            centred: self.intercept,
+            centred: self.intercept || self.loss.is_relative(),
         };
         let twins = Twins::find(&compared, &selectable, &structure);
         let features = selectable.len() + included.len();
@@ -387,6 +406,7 @@ impl Builder {
             design,
             standard,
             loss: self.loss,
+            joint,
             b,
             p,
             offset,

@@ -11,6 +11,7 @@ mod csc;
 mod decision;
 mod design;
 mod moments;
+mod rows;
 mod shapes;
 mod standard;
 mod stats;
@@ -37,7 +38,7 @@ pub(crate) use unpenalised::Unpenalised;
 use crate::error::{Error, Result};
 use crate::limits::Limits;
 use crate::linalg::kernels;
-use crate::loss::Loss;
+use crate::loss::{Joint, Loss};
 use crate::tuning::prepare::SMALL_RIDGE;
 
 /// A problem that exists is solvable: finite data, shapes that agree, settings in range.
@@ -51,6 +52,8 @@ pub struct Problem {
     pub(crate) design: Design,
     standard: Option<Arc<Standard>>,
     pub(crate) loss: Arc<dyn Loss>,
+    /// The loss of all rows, where it couples them.
+    joint: Option<Arc<dyn Joint>>,
     /// Responses of the rows of positive weight.
     pub(crate) b: Vec<f64>,
     /// Row weights `w_i / Σw`. These floats *are* the weights of the problem.
@@ -449,7 +452,7 @@ impl Problem {
     fn loss_at(&self, x: &[(usize, f64)]) -> f64 {
         let mut z = vec![0.0; self.rows()];
         self.predict_into(x, &mut z);
-        self.loss.total(&self.p, &z, &self.b)
+        self.loss_of(&z)
     }
 
     /// `½ Σ λ_i x_i²`.

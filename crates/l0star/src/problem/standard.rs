@@ -1,7 +1,7 @@
 //! Standardised and centred columns: between the coefficients that the engine works with and those of the data.
 //!
 //! The engine's problem has the columns `(a_j - m_j) / s_j` and the coefficients `s_j x_j`, x those of the data; `m_j` is 0
-//! unless there is an intercept, which takes up `Σ m_j x_j`. Its predictions are those of the data, its ridge is one on `s_j
+//! unless there is an intercept, which takes up `Σ m_j x_j`, or the loss does not see a constant. Its predictions are those of the data, its ridge is one on `s_j
 //! x_j`. Everything inside the engine is about its own coefficients; models are translated where they come in and go out, by
 //! what is here.
 //!
@@ -37,16 +37,17 @@ pub(crate) struct Standard {
 
 impl Standard {
     /// The columns that the engine works with, and the way back; `None` where they are those of the data. The last column is
-    /// the intercept's, if there is one. `bounds` become those of the engine's coefficients.
+    /// the intercept's, if there is one. `is_relative`: the loss does not see a constant. `bounds` become those of the engine's coefficients.
     pub(super) fn new(
         data: &Design,
         p: &[f64],
         has_intercept: bool,
+        is_relative: bool,
         standardize: bool,
         bounds: &mut [(f64, f64)],
         summary: Option<&Summary>,
     ) -> Result<Option<(Self, Design)>> {
-        if !(has_intercept || standardize) {
+        if !(has_intercept || is_relative || standardize) {
             return Ok(None);
         }
         let moments = match summary {
@@ -73,7 +74,7 @@ impl Standard {
             moves.extend(means.map(|(j, mean)| (j, by(mean), 1.0)));
             response = by(&summary.means[own_columns]);
         }
-        let may_move = has_intercept && summary.is_none();
+        let may_move = (has_intercept || is_relative) && summary.is_none();
         for j in (0..own_columns).filter(|_| may_move) {
             if let Some(centre) = far_centre(data, j, &moments[j]) {
                 let (_, scale) = data.view(j);
@@ -221,7 +222,7 @@ impl Problem {
                 }
             }
         }
-        if let Some(standard) = &self.standard {
+        if let Some(standard) = self.standard.as_ref().filter(|_| self.has_intercept) {
             // Of the coefficients as they were rounded: the mean of a prediction suffers one rounding.
             standard.add_moves(|j| coefficients[j], &mut intercept, -1.0);
             standard.add_response(&mut intercept, 1.0);

@@ -18,6 +18,9 @@
 //! objective grows by at most `(2θ + 4θ² + τ + 2τ²) P`, `θ = ε √(M/λ)`, `τ = ε √(2 P(0)/λ)`. Counts of 0, whose loss is `e^z`,
 //! grow by at most `(δ + δ²)` of themselves.
 //!
+//! A loss that couples rows says by how much it can grow when no prediction moves by more than δ ([`Joint::growth`]), and
+//! `δ ≤ ε √(2 P(0)/λ)`.
+//!
 //! Hence the best model without *followers* (the other
 //! members) is within `k (2θ + θ²)` of the best model in which no class is used twice ([`Problem::leading`]).
 //!
@@ -30,7 +33,7 @@ use std::sync::Arc;
 use super::{ColumnStats, Design, Problem, Structure};
 use crate::error::Result;
 use crate::linalg::rounding::U;
-use crate::loss::Loss;
+use crate::loss::{Joint, Loss};
 
 /// The largest `2θ + θ²` of a twin.
 const CLOSE: f64 = 5e-12;
@@ -76,6 +79,8 @@ pub(super) struct Columns<'a> {
     pub costs: &'a [f64],
     pub norms: &'a [f64],
     pub loss: &'a dyn Loss,
+    /// The loss of all rows, where it couples them.
+    pub joint: Option<&'a dyn Joint>,
     /// [`Loss::usual_curvature`] of the rows.
     pub usual_curvature: f64,
     /// No model worth having is above it.
@@ -212,9 +217,15 @@ impl Columns<'_> {
         let rounding = 5.0 * U * (self.norms[leader] + self.norms[column]);
         let largest = self.p.iter().copied().fold(0.0, f64::max).sqrt();
         let error = square.sqrt() * (1.0 + 1e-6) + largest * rounding;
-        let loss = if self.loss.has_log_link() {
-            let widest = errors.iter().map(|e| (e - shift).abs()).fold(0.0, f64::max);
-            self.steep_loss(widest * (1.0 + 1e-6) + rounding, self.ridge[leader])
+        let widest = || {
+            let sizes = errors.iter().map(|e| (e - shift).abs());
+            sizes.fold(0.0, f64::max) * (1.0 + 1e-6) + rounding
+        };
+        let loss = if let Some(joint) = self.joint {
+            let most = (2.0 * 1.01 * self.null_value / self.ridge[leader]).sqrt();
+            joint.growth(widest() * most)
+        } else if self.loss.has_log_link() {
+            self.steep_loss(widest(), self.ridge[leader])
         } else {
             let theta = error * (self.loss.smoothness() / self.ridge[leader]).sqrt();
             theta * (2.0 + theta)
@@ -289,13 +300,14 @@ impl Problem {
                     costs: self.structure.as_ref().map_or(&[], |s| &s.costs),
                     norms: &self.norms,
                     loss: &*self.loss,
+                    joint: self.joint(),
                     usual_curvature: self.usual_curvature,
                     null_value: self.null_value,
-                    centred: self.has_intercept,
+                    centred: self.has_intercept || self.loss.is_relative(),
                 };
                 let moments =
                     ColumnStats::of_columns(&self.design, members.iter().copied(), Some(&self.p));
-                let sizes = moments.iter().map(|own| own.frame(self.has_intercept).1);
+                let sizes = moments.iter().map(|own| own.frame(columns.centred).1);
                 left.classify(members.iter().copied().zip(sizes).collect(), &columns);
                 continue;
             }

@@ -1,7 +1,8 @@
 //! P(0), the objective of the best model without selectable features.
 //!
 //! Tolerances are relative to it, so it has to be close to the minimum. Always-in columns can be so nearly collinear, or the
-//! weights of rows so different, that doubles do not find that: Newton's method goes on in double-double arithmetic then.
+//! weights of rows so different, that doubles do not find that: Newton's method goes on in double-double arithmetic then. Where
+//! the loss couples rows all columns have a ridge, and what doubles find is taken.
 
 use std::ops::Add;
 
@@ -44,7 +45,7 @@ impl Problem {
             let plain = restricted.fit(&[]).objective;
             let precise = restricted.precise_objective();
             let value = if precise.is_finite() { precise } else { plain };
-            if restricted.columns.is_empty() {
+            if restricted.columns.is_empty() || self.joint().is_some() {
                 return value;
             }
             let x: Vec<f64> = restricted.x.clone();

@@ -3,6 +3,7 @@
 
 pub mod priced;
 pub mod stopped;
+pub mod survival;
 
 use l0star::problem::Builder;
 use l0star::{Design, Error, Method, Problem, loss};
@@ -259,7 +260,7 @@ fn draft_with(
     };
     let delta = [0.1, 1.0, 10.0][random.below(3)];
     let ridge = 10f64.powf(-5.0 * random.uniform());
-    let intercept = random.chance(0.4);
+    let intercept = random.chance(0.4) && loss != "cox";
     if loss == "poisson" || loss == "gamma" {
         let random = &mut Random::new(seed ^ 0x3C6E_F372_FE94_F82B);
         amounts(&mut b, loss, intercept, random);
@@ -279,9 +280,16 @@ fn draft_with(
         }
     }
     let design = design(&columns);
+    let mut known = loss::by_name(loss, delta).unwrap();
+    if loss == "cox" {
+        let random = &mut Random::new(seed ^ 0xBB67_AE85_84CA_A73B);
+        let times = survival::Times::draw(&b, random);
+        known = times.loss();
+        b = times.times;
+    }
     let mut builder = Problem::builder(design, b)
         .standardize(false)
-        .loss(loss::by_name(loss, delta).unwrap())
+        .loss(known)
         .ridge(ridge)
         .k(k)
         .intercept(intercept);

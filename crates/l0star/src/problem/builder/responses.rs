@@ -9,7 +9,7 @@ const LARGEST_COUNT: f64 = 1e60;
 /// Amounts: their products with exponentials are finite.
 const LEAST_AMOUNT: f64 = 1e-200;
 
-/// Refuses labels other than −1 and 1, a single class, negative counts, amounts of 0, and counts that are all 0 where there is an
+/// Refuses labels other than −1 and 1, a single class, negative counts and times, amounts of 0, and counts that are all 0 where there is an
 /// intercept. `keep`: the rows of positive weight.
 pub(super) fn check(
     loss: &dyn Loss,
@@ -24,6 +24,9 @@ pub(super) fn check(
     let name = loss.name();
     match loss.response() {
         ResponseKind::Real => Ok(()),
+        ResponseKind::Time => {
+            check_amounts(name, response, |b| b >= 0.0, "0 or more", LARGEST_RESPONSE)
+        }
         ResponseKind::Label => {
             if let Some(row) = response.iter().position(|b| b.abs() != 1.0) {
                 return Err(Error::Label {

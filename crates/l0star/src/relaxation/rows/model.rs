@@ -227,9 +227,9 @@ impl RowModel<'_> {
             None => &work.z,
             Some(_) => &work.clamped,
         };
-        let rows = problem.p.iter().zip(z).zip(&problem.b);
-        let bends = rows.map(|((p, z), b)| p * problem.loss.curvature(*z, *b));
-        bends.fold(1e-300, f64::max)
+        let mut bends = vec![0.0; z.len()];
+        problem.curvatures_of(z, &mut bends);
+        bends.into_iter().fold(1e-300, f64::max)
     }
 }
 
@@ -240,16 +240,15 @@ impl Model for RowModel<'_> {
 
     fn evaluate(&mut self, x: &[f64], support: &[usize], sets: &Sets, u: &mut [f64]) -> (f64, f64) {
         let (problem, work) = (self.problem, &mut *self.work);
-        let (design, loss) = (&problem.design, &problem.loss);
+        let design = &problem.design;
         problem.predict_into(&[], &mut work.z);
         let scaled = support.iter().map(|j| (*j, x[*j] / work.scale[*j]));
         design.add_columns(scaled, &mut work.z);
         let lift = work.lift.clone();
         match &lift {
             None => {
-                work.smooth = loss.total(&problem.p, &work.z, &problem.b);
-                loss.slopes(&work.z, &problem.b, &mut work.alpha);
-                problem.weigh(&work.alpha, &mut work.beta);
+                work.smooth = problem.loss_of(&work.z);
+                problem.slopes_of(&work.z, &mut work.alpha, &mut work.beta);
             }
             Some(lift) => {
                 work.smooth = work.extended(problem, lift, false);
@@ -281,13 +280,12 @@ impl Model for RowModel<'_> {
             None => &work.z,
             Some(_) => &work.clamped,
         };
-        problem
-            .loss
-            .weighted_curvatures(&problem.p, z, &problem.b, &mut work.curvature);
+        problem.curvatures_of(z, &mut work.curvature);
         // Newton looks at the limits before it goes on from a step that they spoil.
         let stop = || self.limits.stop();
         let (design, curvature) = (&problem.design, &work.curvature);
         work.products.gram(design, set, curvature, rows, &stop);
+        problem.couple_gram(set, z, rows);
         for (r, i) in set.iter().enumerate() {
             let out = &mut rows[r * size..r * size + r + 1];
             for (out, j) in out.iter_mut().zip(set) {
@@ -297,7 +295,7 @@ impl Model for RowModel<'_> {
         }
     }
 
-    /// `u + Bx` with `Bx = A_Wᵀ diag(p l'')(z - o) - μx`; [`Model::hessian`] has left the curvatures.
+    /// `u + Bx` with `Bx = A_Wᵀ ∇²L (z - o) - μx`; [`Model::hessian`] has left the curvatures.
     fn right_side(&mut self, u: &[f64], set: &[usize], out: &mut Vec<f64>) {
         let (problem, work) = (self.problem, &mut *self.work);
         let pull = &mut work.moved;
@@ -305,9 +303,13 @@ impl Model for RowModel<'_> {
         if !problem.offset.is_empty() {
             kernels::axpy(-1.0, &problem.offset, pull);
         }
+        let away = problem.joint().map(|_| pull.clone());
         pull.iter_mut()
             .zip(&work.curvature)
             .for_each(|(z, h)| *z *= h);
+        if let Some(away) = away {
+            problem.couple_product(&work.z, &away, pull);
+        }
         out.resize(set.len(), 0.0);
         problem.design.dots(set, pull, out);
         for (out, j) in out.iter_mut().zip(set) {
@@ -341,7 +343,7 @@ impl Model for RowModel<'_> {
         work.moved.copy_from_slice(&work.z);
         kernels::axpy(a, &work.dz, &mut work.moved);
         match work.lift.clone() {
-            None => problem.loss.total(&problem.p, &work.moved, &problem.b),
+            None => problem.loss_of(&work.moved),
             Some(lift) => {
                 let [constant, linear, square] = work.line;
                 work.extended(problem, &lift, true) - (constant + a * linear + a * a * square)
@@ -406,8 +408,7 @@ impl Model for RowModel<'_> {
             free: &sets.free,
             budget: sets.budget,
         };
-        work.point.alpha.copy_from_slice(&work.kept);
-        work.point.update(problem);
+        work.point.return_to(problem, &work.kept, &work.kept_z);
         work.point.dots(problem, &node);
         work.point.bound(problem, &node, &mut work.scratch)
     }

@@ -46,6 +46,7 @@ pub(crate) struct Rows {
     curvature: Vec<f64>,
     weighted: Vec<f64>,
     kept: Vec<f64>,
+    kept_z: Vec<f64>,
     point: DualPoint,
     scratch: Vec<f64>,
 }
@@ -80,6 +81,7 @@ impl Rows {
             curvature: vec![0.0; n],
             weighted,
             kept: vec![0.0; n],
+            kept_z: vec![0.0; n],
             point: DualPoint::new(problem),
             scratch: Vec::new(),
         }
@@ -116,10 +118,8 @@ impl Rows {
 
     /// `L` at z, with slopes and β.
     fn value(&mut self, problem: &Problem) -> f64 {
-        let loss = &problem.loss;
-        loss.slopes(&self.z, &problem.b, &mut self.alpha);
-        problem.weigh(&self.alpha, &mut self.beta);
-        loss.total(&problem.p, &self.z, &problem.b)
+        problem.slopes_of(&self.z, &mut self.alpha, &mut self.beta);
+        problem.loss_of(&self.z)
     }
 
     /// Moves the unpenalised coefficients to where L is least; returns L. Newton's method, and where that does not help a
@@ -135,7 +135,7 @@ impl Rows {
         if columns.is_empty() {
             return value;
         }
-        let (size, loss, design) = (columns.len(), &problem.loss, &problem.design);
+        let (size, design) = (columns.len(), &problem.design);
         let mut factor = Cholesky::new();
         let mut gradient = vec![0.0; size];
         for _ in 0..MAX_STEPS {
@@ -145,7 +145,7 @@ impl Rows {
             if gradient.iter().zip(columns).all(is_small) {
                 break;
             }
-            loss.weighted_curvatures(&problem.p, &self.z, &problem.b, &mut self.curvature);
+            problem.curvatures_of(&self.z, &mut self.curvature);
             let rows = factor.start(size);
             for (r, i) in columns.iter().enumerate() {
                 design.weigh_column(*i, &self.curvature, &mut self.weighted);
@@ -357,10 +357,7 @@ impl Rows {
                 .zip(self.unpenalised.iter().copied()),
         );
         problem.predict_into(&x, &mut self.z);
-        problem
-            .loss
-            .slopes(&self.z, &problem.b, &mut self.point.alpha);
-        self.point.update(problem);
+        self.point.move_to(problem, &self.z);
         self.point.dots(problem, &task.node);
         let bound = self.point.bound(problem, &task.node, &mut self.scratch);
         let bound = task.node.with_cost(problem, bound).value();
@@ -515,12 +512,12 @@ impl Smooth for RowsAt<'_> {
 
     fn keep(&mut self, _x: &[f64], _u: &[f64], _node: &Blocks, _dual: f64) {
         self.rows.kept.copy_from_slice(&self.rows.alpha);
+        self.rows.kept_z.copy_from_slice(&self.rows.z);
     }
 
     fn certify(&mut self, _node: &Blocks) -> Certified {
         let (problem, rows) = (self.problem, &mut *self.rows);
-        rows.point.alpha.copy_from_slice(&rows.kept);
-        rows.point.update(problem);
+        rows.point.return_to(problem, &rows.kept, &rows.kept_z);
         rows.point.dots(problem, &self.node);
         let scratch = &mut rows.scratch;
         rows.point.bound(problem, &self.node, scratch)

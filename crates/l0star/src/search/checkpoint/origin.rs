@@ -136,6 +136,9 @@ fn fingerprint(problem: &Problem) -> [u8; HASH] {
     // The parameters of a loss show in its domain.
     let (low, high) = problem.loss.domain(1.0);
     numbers(&[low, high, problem.loss.smoothness()]);
+    if let Some(joint) = problem.joint() {
+        numbers(&joint.fingerprint());
+    }
     let roles = [
         &problem.selectable,
         &problem.penalised,

@@ -1,0 +1,45 @@
+//! Times until an event.
+
+use std::sync::Arc;
+
+use l0star::loss::{Cox, Loss};
+use l0star_record::cv::Score;
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+
+use crate::error::refuse;
+
+/// What is known of the rows of a loss of times.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Followed {
+    event: Vec<bool>,
+    ties: String,
+    strata: Option<Vec<u32>>,
+    entry: Option<Vec<f64>>,
+}
+
+impl Followed {
+    pub(crate) fn loss(&self) -> PyResult<Arc<dyn Loss>> {
+        let cox = Cox::new(self.event.clone()).ties(self.ties.parse().map_err(refuse)?);
+        let strata = self.strata.clone().unwrap_or_default();
+        let entry = self.entry.clone().unwrap_or_default();
+        Ok(Arc::new(cox.strata(strata).entry(entry)))
+    }
+}
+
+/// The share of comparable pairs of times that scores have in order; NaN where there are none.
+#[pyfunction]
+#[pyo3(signature = (scores, times, weights, followed))]
+pub fn concordance(
+    scores: PyReadonlyArray1<f64>,
+    times: PyReadonlyArray1<f64>,
+    weights: Option<PyReadonlyArray1<f64>>,
+    followed: Followed,
+) -> PyResult<f64> {
+    let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
+    let (scores, times) = (vector(scores), vector(times));
+    let weights = weights.map_or_else(|| vec![1.0; times.len()], vector);
+    let loss = followed.loss()?;
+    Ok(Score::Concordance.of(&*loss, &scores, &times, &weights))
+}

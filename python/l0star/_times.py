@@ -1,0 +1,109 @@
+"""Times until an event: what users give as ``y``, and what the engine takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Times:
+    """What is known of rows beside their times."""
+
+    event: npt.NDArray[np.bool_]
+    ties: str = "efron"
+    #: The stratum of each row, by its number, and the names of these.
+    strata: npt.NDArray[np.uint32] | None = None
+    names: list[str] = field(default_factory=list)
+    entry: Vector | None = None
+
+    @property
+    def followed(self) -> dict[str, Any]:
+        """What the bindings want to know."""
+        return {
+            "event": self.event.tolist(),
+            "ties": self.ties,
+            "strata": None if self.strata is None else self.strata.tolist(),
+            "entry": None if self.entry is None else self.entry.tolist(),
+        }
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What a model file says of them, without a baseline."""
+        return {
+            "event": "event",
+            "ties": self.ties,
+            "strata": None if self.strata is None else "strata",
+            "entry": None if self.entry is None else "entry",
+            "events": int(self.event.sum()),
+            "centre": 0.0,
+            "baseline": [],
+        }
+
+
+def parse(y: Any, event: Any = None) -> tuple[Vector, npt.NDArray[np.bool_]]:
+    """Give times and events: from a structured array as scikit-survival has it, a pair, or times and ``event``."""
+    if event is not None:
+        return _vector(y, "y"), _events(event)
+    if isinstance(y, tuple) and len(y) == 2:
+        return _vector(y[0], "the times of y"), _events(y[1])
+    array = np.asarray(y)
+    if array.dtype.names is not None:
+        kinds = {name: array.dtype[name].kind for name in array.dtype.names}
+        events = [name for name, kind in kinds.items() if kind == "b"]
+        times = [name for name, kind in kinds.items() if kind in "fiu"]
+        if len(events) != 1 or len(times) != 1:
+            raise ValueError(
+                "A structured y has one field of bool, the events, and one of numbers, the times; "
+                f"this one has {', '.join(array.dtype.names)}."
+            )
+        return _vector(array[times[0]], "the times of y"), _events(array[events[0]])
+    raise ValueError(
+        "Cox models need to know which times are those of events: give y as a structured array with events and times "
+        "(as scikit-survival does), as a pair (time, event), or give event=."
+    )
+
+
+def followed(y: Any, event: Any, *, ties: str, strata: Any, entry: Any) -> tuple[Vector, Times]:
+    """Check everything that belongs to times; give the times and the rest."""
+    times, marks = parse(y, event)
+    _same("event", len(marks), len(times))
+    numbers, names = None, []
+    if strata is not None:
+        values = np.asarray(strata)
+        _same("strata", len(values), len(times))
+        found, codes = np.unique(values.astype(str), return_inverse=True)
+        numbers, names = codes.astype(np.uint32).ravel(), [str(name) for name in found]
+    begun = None
+    if entry is not None:
+        begun = _vector(entry, "entry")
+        _same("entry", len(begun), len(times))
+    return times, Times(marks, ties, numbers, names, begun)
+
+
+def _vector(values: Any, name: str) -> Vector:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; it has {array.ndim}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity.")
+    return array
+
+
+def _events(values: Any) -> npt.NDArray[np.bool_]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"event must have one dimension; it has {array.ndim}.")
+    if array.dtype.kind != "b" and not np.isin(array, (0, 1)).all():
+        raise ValueError("event must hold True and False, or 1 and 0: compare it with the value that marks an event.")
+    return array.astype(bool)
+
+
+def _same(name: str, found: int, expected: int) -> None:
+    if found != expected:
+        raise ValueError(f"{name} has {found} entries, and there are {expected} times.")
