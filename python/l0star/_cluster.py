@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import contextlib
 import hashlib
 import itertools
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _PATIENCE = 0.05
 #: How long it waits for the bytes of an answer that is there; then it looks elsewhere first.
 _TRANSFER = 10.0
+#: One and the same from Python 3.11 on.
+_TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
 #: Problems that a process keeps, each with its Gram matrix.
 _KEPT = 2
 
@@ -85,13 +89,16 @@ class Budgets(NamedTuple):
     ramp: int = 4
 
 
+_USUAL = Budgets()
+
+
 @dataclass(frozen=True)
 class Place:
     """Where searches run: a client or an executor, and how many of its workers they use."""
 
     client: Any
     workers: int | None = None
-    budgets: Budgets = Budgets()
+    budgets: Budgets = _USUAL
 
     def __post_init__(self) -> None:
         if not callable(getattr(self.client, "submit", None)):
@@ -295,7 +302,7 @@ class Workers:
         task_id, future = self._pending.pop(number)
         try:
             answer = future.result(timeout=_TRANSFER)
-        except (CancelledError, TimeoutError, OSError) as error:
+        except (CancelledError, *_TIMEOUTS) as error:
             self._look(error)
             return [(task_id, None)]
         except Exception as error:
@@ -348,8 +355,8 @@ class _Pool(Workers):
     def _is_lost(self, error: Exception) -> bool:
         if isinstance(error, BrokenExecutor):
             raise ClusterError(
-                "A worker process died, and the executor cannot be used any more. Resume from the checkpoint with a new "
-                "executor; a dask.distributed.Client replaces workers by itself."
+                "A worker process died, and the executor cannot be used any more. Resume from the checkpoint with a "
+                "new executor; a dask.distributed.Client replaces workers by itself."
             ) from error
         return False
 
@@ -412,9 +419,10 @@ class _Dask(Workers):
     def _is_lost(self, error: Exception) -> bool:
         # Imported by the client already; l0star does not need it otherwise.
         from distributed import KilledWorker
-        from distributed.comm import CommClosedError
 
-        return isinstance(error, (KilledWorker, CommClosedError))
+        self._look(error)
+        # A connection that breaks is an OSError, and tasks open no files.
+        return isinstance(error, (KilledWorker, OSError))
 
     def _look(self, error: BaseException | None = None) -> None:
         status = getattr(self._place.client, "status", "running")

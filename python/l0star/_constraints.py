@@ -19,9 +19,7 @@ def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[in
     return _core.Rules(**arguments(options, names, texts))
 
 
-def arguments(
-    options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()
-) -> dict[str, Any]:
+def arguments(options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()) -> dict[str, Any]:
     """Give what :class:`_core.Rules` is made of."""
     words = Words(names, dict(texts))
     signs = _signs(options.nonnegative, words)

@@ -16,6 +16,7 @@ __all__ = [
     "STATUSES",
     "VERSION",
     "CheckpointError",
+    "Explorer",
     "Frame",
     "Lock",
     "Model",

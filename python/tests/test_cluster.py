@@ -326,4 +326,3 @@ def _cluster_rules(columns: int) -> dict[str, object]:
     from l0star._options import Options
 
     return arguments(Options(), [f"x{j}" for j in range(columns)])
-

@@ -4,9 +4,12 @@ mod args;
 mod checks;
 mod features;
 mod holdout;
+mod large;
 mod of_moments;
 mod stream;
+mod summed;
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +28,7 @@ use l0star_report::{Face, warnings};
 
 pub use args::{Factors, HuberDelta, Impute, TaskArgs};
 pub use holdout::HeldOut;
-pub use stream::{Recipe, Survey};
+pub use summed::sum;
 
 use crate::failure::Failure;
 use crate::reading::Settled;
@@ -83,6 +86,18 @@ impl Task {
         let raw = args.input.load(&args.data, quiet)?;
         let file = raw.file().to_path_buf();
         Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
+    }
+
+    /// [`Task::read`], or the moments of the rows where these are too many for memory and their moments are enough.
+    pub fn read_or_sum(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
+        let Some(note) = large::reason(args) else {
+            return Self::read(args, quiet);
+        };
+        args.check_target()?;
+        let notes = RefCell::new(vec![note]);
+        let tell = |lines: &[String]| notes.borrow_mut().extend_from_slice(lines);
+        let made = sum(args, std::slice::from_ref(&args.data), quiet, &tell)?;
+        of_moments::task(args, made, notes.into_inner())
     }
 
     fn of(args: &TaskArgs, loss: Arc<dyn Loss>, mut raw: RawTable) -> Result<Self, Failure> {
