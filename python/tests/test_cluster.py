@@ -136,6 +136,11 @@ def test_a_pool_that_ends_in_mid_search_costs_nothing(tmp_path) -> None:
         assert result.status == "interrupted"
         assert result.lower_bound <= truth.objective <= result.objective
         check(solve(X, y, 5, **OPTIONS, resume=file), truth)
+    model = SparseRegressor(k=5, **OPTIONS)
+    with pytest.raises(ClusterError), l0star.on(Here(last=0), workers=1):
+        model.fit(X, y)
+    assert model.status_ == "interrupted"
+    assert model.predict(X).shape == y.shape
     with pytest.raises(ClusterError) as stopped:
         sparse_path(X, y, k_max=5, **OPTIONS, client=Place(Here(last=3), 3, SHORT))
     assert stopped.value.results[0].status == "optimal"

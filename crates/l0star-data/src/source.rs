@@ -146,7 +146,7 @@ impl<'a> Source<'a> {
     }
 
     /// The number of bytes before they are decompressed.
-    fn stored(&self) -> u64 {
+    pub(crate) fn stored(&self) -> u64 {
         match &self.place {
             Origin::File { length, .. } => *length,
             Origin::Borrowed(bytes) => bytes.len() as u64,

@@ -61,6 +61,7 @@ pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Res
         design: Design::dense(1, names.len(), vec![0.0; names.len()])?,
         response: Vec::new(),
         moments: Some(moments),
+        folds: Vec::new(),
         names,
         weights: None,
         weight_column: about.weights,

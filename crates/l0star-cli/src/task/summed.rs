@@ -7,9 +7,10 @@ use std::thread;
 use l0star::problem::Moments;
 use l0star_data::{DataError, RawTable, Wanted};
 use l0star_record::MomentFile;
+use l0star_record::cv::Dealer;
 
 use super::TaskArgs;
-use super::stream::{Recipe, Survey};
+use super::stream::{Batch, Recipe, Survey};
 use crate::failure::Failure;
 
 /// Pieces of a file that wait to be summed.
@@ -29,6 +30,18 @@ pub fn sum(
     quiet: bool,
     tell: &dyn Fn(&[String]),
 ) -> Result<MomentFile, Failure> {
+    let (made, _) = sum_folds(args, files, quiet, tell, 1)?;
+    Ok(made)
+}
+
+/// [`sum`], and the moments of so many folds of the rows.
+pub(super) fn sum_folds(
+    args: &TaskArgs,
+    files: &[PathBuf],
+    quiet: bool,
+    tell: &dyn Fn(&[String]),
+    count: usize,
+) -> Result<(MomentFile, Vec<Moments>), Failure> {
     let stream = Stream { args, files, quiet };
     let mut first = None;
     let mut keep = |piece: RawTable| {
@@ -54,18 +67,23 @@ pub fn sum(
         stream.each_piece(&recipe, |piece| recipe.survey(&mut survey, piece))?;
         recipe.settle(&survey)?;
     }
-    let mut moments = Moments::new(recipe.names().to_vec())?;
+    let mut folds = vec![Moments::new(recipe.names().to_vec())?; count];
+    let mut dealer = Dealer::new(count, args.seed);
     let mut dropped = 0;
     stream.each_piece(&recipe, |piece| {
         let file = piece.file().to_path_buf();
         let (batch, gone) = recipe.apply(piece)?;
         dropped += gone;
         if let Some(batch) = batch {
-            let added = moments.add(&batch.design, &batch.response, batch.weights.as_deref());
+            let added = add(&mut folds, &mut dealer, &batch);
             added.map_err(|error| Failure::BadData(format!("{}: {error}", file.display())))?;
         }
         Ok(())
     })?;
+    let mut moments = folds[0].clone();
+    for fold in &folds[1..] {
+        moments.merge(fold)?;
+    }
     if moments.rows() == 0 {
         return Err(Failure::BadData(format!(
             "{}: no row is left: all have missing values, or no weight; drop the columns that miss the most",
@@ -73,10 +91,31 @@ pub fn sum(
         )));
     }
     let files = files.iter().map(|file| file.display().to_string());
-    Ok(MomentFile {
-        about: recipe.about(files.collect(), dropped),
-        moments,
-    })
+    let about = recipe.about(files.collect(), dropped);
+    Ok((MomentFile { moments, about }, folds))
+}
+
+/// Adds rows to the folds that they are dealt to.
+fn add(folds: &mut [Moments], dealer: &mut Dealer, batch: &Batch) -> l0star::Result<()> {
+    let Batch {
+        design,
+        response,
+        weights,
+    } = batch;
+    if let [all] = folds {
+        return all.add(design, response, weights.as_deref());
+    }
+    let mut shares = vec![vec![0.0; response.len()]; folds.len()];
+    for row in 0..response.len() {
+        let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
+        if weight > 0.0 {
+            shares[dealer.next_fold()][row] = weight;
+        }
+    }
+    for (fold, share) in folds.iter_mut().zip(shares) {
+        fold.add(design, response, Some(&share))?;
+    }
+    Ok(())
 }
 
 impl Stream<'_> {

@@ -254,7 +254,7 @@ fn what_does_not_fit_into_memory_is_summed_in_a_stream() {
     for options in [
         "--drop-missing",
         "--impute mean --interactions b,c,flag --no-standardize",
-        "--drop-missing --weights w --exclude city=Rome --features 'a,b,c,city'",
+        "--drop-missing --weights w --exclude city=Rome --features a,b,c,city",
     ] {
         let rows = sandbox.json(&format!("fit {common} {options} -k 3 --json"));
         let small = format!("fit {common} {options} -k 3 --available-memory 40kB --json");
@@ -292,4 +292,49 @@ fn what_needs_rows_is_not_summed() {
         let found = sandbox.json(&format!("{common} {options}"));
         assert!(found.get("moments").is_none(), "{options}");
     }
+}
+
+/// Cross-validation of such data: moments of every fold, scored by the moments of the fold that is left out.
+#[test]
+fn what_does_not_fit_into_memory_is_cross_validated_in_a_stream() {
+    let sandbox = sandbox();
+    let common = "cv all.csv --target y --drop id --impute mean --folds 4 -k 3 --json";
+    for options in [
+        "",
+        "--weights w --score mse",
+        "--interactions b,flag --ridge 0.01,0.1",
+    ] {
+        let rows = sandbox.json(&format!("{common} {options}"));
+        let small = format!("{common} {options} --available-memory 40kB");
+        let streamed = sandbox.json(&small);
+        assert_eq!(
+            streamed["fold_rows"],
+            serde_json::json!([225, 225, 225, 225])
+        );
+        assert_eq!(streamed["k"], rows["k"], "{options}");
+        assert_eq!(
+            streamed["model"]["support"], rows["model"]["support"],
+            "{options}"
+        );
+        let scores = |found: &Value| -> Vec<f64> {
+            let candidates = found["candidates"].as_array().unwrap().clone();
+            candidates.iter().map(|own| number(own, "mean")).collect()
+        };
+        let (one, other) = (scores(&streamed), scores(&rows));
+        assert_eq!(one.len(), other.len());
+        for (a, b) in one.iter().zip(&other) {
+            // The folds are others.
+            assert!(
+                (a - b).abs() < 0.05 * b.abs().max(1.0),
+                "{options}: {a} {b}"
+            );
+        }
+        let again = sandbox.json(&small);
+        assert_eq!(again["candidates"], streamed["candidates"], "{options}");
+    }
+    let mae = sandbox.json(&format!("{common} --score mae --available-memory 40kB"));
+    assert!(mae["model"].get("moments").is_none());
+    sandbox.write("few.csv", rows(0, 4));
+    let few = "cv few.csv --target y --features a,b --folds 5 -k 1 --available-memory 1";
+    sandbox.refuses(few, 3, &["4 rows cannot fill 5 folds"]);
 }
