@@ -264,7 +264,7 @@ def cluster():
 
 @pytest.fixture
 def client(cluster):
-    with Client(cluster) as client:
+    with Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -297,7 +297,7 @@ def test_a_worker_of_dask_that_is_killed_costs_its_tasks_alone(client) -> None:
 def test_a_client_of_dask_that_closes_in_mid_search(cluster, tmp_path) -> None:
     X, y = data()
     file = tmp_path / "search.ckpt"
-    with Client(cluster) as client:
+    with Client(cluster, set_as_default=False) as client:
 
         def close(progress: l0star.Progress) -> None:
             if progress.nodes > 10 and client.status == "running":

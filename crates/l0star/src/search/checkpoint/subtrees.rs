@@ -156,6 +156,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relaxation::SavedStarts;
 
     fn frame(columns: &[u32]) -> FrameShape {
         FrameShape {
@@ -178,24 +179,26 @@ mod tests {
 
     /// Six nodes, two lists, three starting points, two frames.
     fn state() -> State {
-        let mut state = State::default();
-        state.lists = vec![vec![0, 1, 2], vec![1, 2]];
-        state.starts.frames = vec![frame(&[0, 1, 2]), frame(&[1, 2])];
-        state.starts.points = [Some(0), Some(1), None]
-            .map(|frame| SavedPoint {
-                x: vec![(1, Short::new(0.5))],
-                frame,
-            })
-            .to_vec();
-        state.open = vec![
-            node(3.0, 1, 0, Some(0)),
-            node(1.0, 1, 1, Some(1)),
-            node(2.0, 1, 0, Some(0)),
-            node(1.0, 4, 0, Some(0)),
-            node(1.5, 2, 1, Some(2)),
-            node(0.5, 2, 1, None),
-        ];
-        state
+        let points = [Some(0), Some(1), None].map(|frame| SavedPoint {
+            x: vec![(1, Short::new(0.5))],
+            frame,
+        });
+        State {
+            lists: vec![vec![0, 1, 2], vec![1, 2]],
+            starts: SavedStarts {
+                points: points.to_vec(),
+                frames: vec![frame(&[0, 1, 2]), frame(&[1, 2])],
+            },
+            open: vec![
+                node(3.0, 1, 0, Some(0)),
+                node(1.0, 1, 1, Some(1)),
+                node(2.0, 1, 0, Some(0)),
+                node(1.0, 4, 0, Some(0)),
+                node(1.5, 2, 1, Some(2)),
+                node(0.5, 2, 1, None),
+            ],
+            ..State::default()
+        }
     }
 
     fn bounds(subtrees: &[Subtree]) -> Vec<f64> {
