@@ -12,6 +12,7 @@ lower bound that no such model can beat.
 :class:`SparseClassifier`                      the same for two classes
 :class:`SparseCox`                             the same for times until an event
 :class:`Moments`                               sums over rows, in place of the rows, however many there are
+:func:`on`                                     searches on the workers of a Dask client or an executor
 :func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
 :class:`SparseClassifierCV`
@@ -21,6 +22,7 @@ Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limit
 "l0star")``: results as INFO, progress as DEBUG.
 """
 
+from l0star._cluster import ClusterError, on
 from l0star._core import VERSION as __version__
 from l0star._cox import SparseCox
 from l0star._cv import SparseClassifierCV, SparseRegressorCV
@@ -37,6 +39,7 @@ from l0star._stability import Stability, stability
 from l0star._warnings import L0starWarning
 
 __all__ = [
+    "ClusterError",
     "L0starWarning",
     "Model",
     "Moments",
@@ -57,6 +60,7 @@ __all__ = [
     "__version__",
     "export",
     "load",
+    "on",
     "penalty_path",
     "solve",
     "sparse_path",

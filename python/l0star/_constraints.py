@@ -16,46 +16,55 @@ from l0star._options import Options
 
 def rules(options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()) -> _core.Rules:
     """Look up what the options name: constraints on the features of one data set, of which some are columns of text."""
+    return _core.Rules(**arguments(options, names, texts))
+
+
+def arguments(options: Options, names: list[str], texts: Sequence[tuple[str, list[int]]] = ()) -> dict[str, Any]:
+    """Give what :class:`_core.Rules` is made of."""
     words = Words(names, dict(texts))
     signs = _signs(options.nonnegative, words)
     has_all_signs = len(signs) == len(names)
-    return _core.Rules(
-        names,
-        texts=list(texts),
-        include=columns(options.include, words, "include"),
-        include_free=columns(options.include_free, words, "include_free"),
-        exclude=columns(options.exclude, words, "exclude"),
-        all_nonnegative=has_all_signs,
-        nonnegative=[] if has_all_signs else signs,
-        bounds=_bounds(options.bounds, words),
-        groups=_groups(options.groups, words),
-        ridge_factors=[
+    most = options.assume_max_coefficient
+    return {
+        "names": names,
+        "texts": list(texts),
+        "include": columns(options.include, words, "include"),
+        "include_free": columns(options.include_free, words, "include_free"),
+        "exclude": columns(options.exclude, words, "exclude"),
+        "all_nonnegative": has_all_signs,
+        "nonnegative": [] if has_all_signs else signs,
+        "bounds": _bounds(options.bounds, words),
+        "groups": _groups(options.groups, words),
+        "ridge_factors": [
             (j, _number(factor, f"ridge_factor[{key!r}]"))
             for key, j, factor in _entries(options.ridge_factor, words, "ridge_factor")
         ],
-        requires=[
+        "requires": [
             (j, columns(parents, words, "requires")) for _, j, parents in _entries(options.requires, words, "requires")
         ],
-        l0_penalty=float(options.l0_penalty),
-        l0_factors=[
+        "l0_penalty": float(options.l0_penalty),
+        "l0_factors": [
             (j, _number(factor, f"l0_factor[{key!r}]"))
             for key, j, factor in _entries(options.l0_factor, words, "l0_factor")
         ],
-        assume_max_coefficient=None
-        if options.assume_max_coefficient is None
-        else float(options.assume_max_coefficient),
-    )
+        "assume_max_coefficient": None if most is None else float(most),
+    }
 
 
-def rules_of(options: Options, data: Data) -> _core.Rules:
+def arguments_of(options: Options, data: Data) -> dict[str, Any]:
     """Look up what the options name in a data set, which may have been made from a frame with text."""
     prepared = data.prepared
     if data.moments is not None:
-        return rules(options, data.names, data.moments.texts)
+        return arguments(options, data.names, data.moments.texts)
     if prepared is None:
-        return rules(options, data.names)
+        return arguments(options, data.names)
     left = replace(options, exclude=prepared.left(options.exclude))
-    return rules(left, data.names, prepared.texts)
+    return arguments(left, data.names, prepared.texts)
+
+
+def rules_of(options: Options, data: Data) -> _core.Rules:
+    """Give the constraints on the features of a data set."""
+    return _core.Rules(**arguments_of(options, data))
 
 
 def _groups(groups: Any, names: Words) -> list[list[int]]:

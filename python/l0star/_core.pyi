@@ -17,6 +17,7 @@ __all__ = [
     "TIME_LOSSES",
     "VERSION",
     "CheckpointError",
+    "Explorer",
     "Frame",
     "Lock",
     "Model",
@@ -300,6 +301,7 @@ class Problem:
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
         resume: bytes | None = None,
+        cluster: object | None = None,
     ) -> tuple[Solution, BaseException | None]: ...
     @property
     def huber_delta(self) -> float | None: ...
@@ -326,6 +328,7 @@ class Problem:
         save: Callable[[bytes], object] | None = None,
         save_every: float = 60.0,
         resume: bytes | None = None,
+        cluster: object | None = None,
     ) -> tuple[list[Solution], BaseException | None]: ...
     def penalty_path(
         self, k: int, settings: Mapping[str, object]
@@ -356,6 +359,13 @@ class Problem:
         save_every: float = 60.0,
         resume: bytes | None = None,
     ) -> tuple[list[Price], BaseException | None]: ...
+
+@final
+class Explorer:
+    """Explores subtrees of searches of one problem."""
+
+    def __new__(cls, problem: Problem, *, threads: int, memory_limit: int | None = None) -> Explorer: ...
+    def explore(self, task: bytes) -> bytes: ...
 
 @final
 class Tally:

@@ -128,6 +128,9 @@ memory_limit : int, default=None
 n_jobs : int, default=None
     Threads of the search, as joblib counts them: None means 1, -1 all; at most four per core are started. With one it
     is repeatable bit for bit.
+client : dask.distributed.Client, executor of concurrent.futures, or the like, default=None
+    Whose workers explore the search tree: anything with a method ``submit``; see :func:`on`. Easy searches end before
+    there is anything to share. The result is certified as one of this process is.
 callback : callable, default=None
     Called with a :class:`Progress` for every better model and every rise of the bound, and every 50 ms at least; a
     true answer stops the search.

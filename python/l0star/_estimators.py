@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star import _core
+from l0star._cluster import ClusterError
 from l0star._core import LABEL_LOSSES, LOG_LINK_LOSSES, REAL_LOSSES
 from l0star._docs import documented
 from l0star._frames import Prepared, frame, prepare
@@ -131,10 +132,10 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes, target)
 
     def _solve(self, job: Job, k: int | None, clock: Clock | None = None) -> None:
-        """Solve and keep the result; the best model so far is kept after Ctrl-C too."""
+        """Solve and keep the result; the best model so far is kept after Ctrl-C, or without workers, too."""
         try:
             self._adopt(job.run(k, clock))
-        except SolveInterrupted as stopped:
+        except (SolveInterrupted, ClusterError) as stopped:
             self._adopt(stopped.result)
             raise
 

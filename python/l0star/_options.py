@@ -21,7 +21,7 @@ LOSSES = (*REAL_LOSSES, *LABEL_LOSSES)
 EXACT = ("best-first", "paper", "exhaustive")
 
 #: What says nothing of what is solved: who is told, and the files of one run.
-_ASIDE = ("callback", "verbose", "checkpoint", "checkpoint_every", "resume")
+_ASIDE = ("client", "callback", "verbose", "checkpoint", "checkpoint_every", "resume")
 
 #: The largest count that the engine can hold.
 _MOST = 2**63 - 1
@@ -72,6 +72,7 @@ class Options:
     node_limit: int | None = None
     memory_limit: int | None = None
     n_jobs: int | None = None
+    client: Any = None
     callback: Callable[[Progress], object] | None = None
     verbose: int = 0
 
@@ -147,6 +148,8 @@ class Options:
             raise ValueError(f"prices need an exact method: {', '.join(EXACT)}; got method={self.method!r}.")
         if self.method != "best-first" and (self.checkpoint is not None or self.resume is not None):
             raise ValueError(f"checkpoints belong to method='best-first'; got method={self.method!r}.")
+        if self.client is not None and self.method != "best-first":
+            raise ValueError(f"a client belongs to method='best-first'; got method={self.method!r}.")
         for name in ("node_limit", "memory_limit"):
             if getattr(self, name) is not None:
                 check_count(owner, name, getattr(self, name))

@@ -191,6 +191,7 @@ def sparse_path(
     node_limit: int | None = None,
     memory_limit: int | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> SparsePath:

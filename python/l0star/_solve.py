@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
-from l0star._constraints import rules_of
+from l0star._cluster import ClusterError, Recipe, Workers, place_of, workers
+from l0star._constraints import arguments_of
 from l0star._core import LABEL_LOSSES, TIME_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
@@ -103,6 +105,7 @@ def solve(
     node_limit: int | None = None,
     memory_limit: int | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     callback: Callable[[Progress], object] | None = None,
     verbose: int = 0,
 ) -> Result:
@@ -131,6 +134,8 @@ def solve(
     ------
     SolveInterrupted
         On Ctrl-C; a KeyboardInterrupt that carries the best model so far.
+    ClusterError
+        When the workers of ``client`` cannot be used any more; it carries the best model so far.
 
     Warns
     -----
@@ -206,7 +211,6 @@ class Job:
 
     def __init__(self, data: Data, options: Options) -> None:
         self._options = options
-        # Not the matrix, which is the engine's from here on.
         self._y, self._weights = data.y, data.weights
         self._names, self._classes = data.names, data.classes
         self._held_out = data.held_out
@@ -214,33 +218,36 @@ class Job:
         self._fit_intercept = bool(options.fit_intercept) and data.times is None
         self._warnings: list[str] = []
         prepared = data.prepared
-        asked = rules_of(options, data)
+        rules = arguments_of(options, data)
+        asked = _core.Rules(**rules)
         self._most = asked.n_features
         self._has_rows = data.moments is None
+        self._place = place_of(options.client) if options.method == "best-first" else None
+        arguments: dict[str, Any] = {
+            "ridge": float(options.ridge),
+            "fit_intercept": self._fit_intercept,
+            "standardize": bool(options.standardize),
+        }
         if data.moments is not None:
-            self._problem = _core.Problem.of_moments(
-                data.moments,
-                rules=asked,
-                ridge=float(options.ridge),
-                fit_intercept=bool(options.fit_intercept),
-                standardize=bool(options.standardize),
-            )
+            recipe = Recipe(rules, arguments, moments=None if self._place is None else data.moments.encode())
+            self._problem = _core.Problem.of_moments(data.moments, rules=asked, **arguments)
             counted = data.moments.rows
         else:
-            self._problem = _core.Problem(
-                matrix(data.X),
-                data.y,
-                rules=asked,
-                loss=options.loss,
-                huber_delta=None if options.huber_delta == "auto" else float(options.huber_delta),
-                ridge=float(options.ridge),
-                fit_intercept=self._fit_intercept,
-                standardize=bool(options.standardize),
-                weights=data.weights,
-                offset=data.offset,
-                followed=None if data.times is None else data.times.followed,
-            )
+            X = matrix(data.X)
+            arguments |= {
+                "loss": options.loss,
+                "huber_delta": None if options.huber_delta == "auto" else float(options.huber_delta),
+                "weights": data.weights,
+                "offset": data.offset,
+                "followed": None if data.times is None else data.times.followed,
+            }
+            self._problem = _core.Problem(X, data.y, rules=asked, **arguments)
+            # Workers need not look for δ again.
+            known = {**arguments, "huber_delta": self._problem.huber_delta or arguments["huber_delta"]}
+            recipe = Recipe(rules, known, rows=(X, data.y))
             counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
+        # What workers make the problem from; without workers it is the engine's alone from here on.
+        self._recipe = None if self._place is None else recipe
         parts = json.loads(data.moments.parts) if data.moments is not None else {}
         settings = {name: value for name, value in options.settings().items() if name not in ("method", "relaxation")}
         excluded = set(asked.excluded)
@@ -270,6 +277,10 @@ class Job:
         """The data in the engine."""
         return self._problem
 
+    def _workers(self) -> AbstractContextManager[Workers | None]:
+        """Give what submits the tasks of a search."""
+        return workers(self._place, self._recipe, self._options.memory_limit)
+
     def run(self, k: int | None, clock: Clock | None = None) -> Result:
         """Solve it, and tell whoever listens; within what is left of a clock, or within the time limit.
 
@@ -280,7 +291,7 @@ class Job:
         clock = clock or Clock(options.time_limit)
         kept = Checkpoints(options)
         self.look(k)
-        with kept.held(), Telling(options.callback, options.verbose) as telling:
+        with kept.held(), Telling(options.callback, options.verbose) as telling, self._workers() as cluster:
             solution, stopped_by = self._problem.solve(
                 int(k),
                 clock.settings(options),
@@ -289,6 +300,7 @@ class Job:
                 save=kept.save,
                 save_every=kept.every,
                 resume=kept.resume,
+                cluster=cluster,
             )
             telling.finish(solution)
         priced = None
@@ -332,7 +344,7 @@ class Job:
         """
         options, clock = self._options, Clock(self._options.time_limit)
         kept = Checkpoints(options)
-        with kept.held(), Telling(options.callback, 0) as telling:
+        with kept.held(), Telling(options.callback, 0) as telling, self._workers() as cluster:
             solutions, stopped_by = self._problem.path(
                 [int(k) for k in ks],
                 clock.settings(options),
@@ -341,6 +353,7 @@ class Job:
                 save=kept.save,
                 save_every=kept.every,
                 resume=kept.resume,
+                cluster=cluster,
             )
         results: list[Result] = []
         for at, solution in enumerate(solutions):
@@ -472,5 +485,7 @@ def _raise(stopped_by: BaseException | None, results: list[Result]) -> None:
     if isinstance(stopped_by, KeyboardInterrupt):
         ends = [at for at, result in enumerate(results) if result.status == "interrupted"]
         raise SolveInterrupted(results[: ends[0] + 1] if ends else results) from stopped_by
+    if isinstance(stopped_by, ClusterError):
+        stopped_by.results = results
     if stopped_by is not None:
         raise stopped_by

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use l0star_data::{
-    DataError, Decimal, Each, Encoding, Format, RawTable, ReadOptions, Wanted, load_watched, stream,
+    DataError, Decimal, Each, Encoding, Format, RawTable, ReadOptions, Wanted, load_watched,
+    stream, streamed_size,
 };
 
 use crate::progress::ReadingBar;
@@ -71,6 +72,11 @@ impl InputArgs {
         } else {
             self.decimal.unwrap_or_default()
         }
+    }
+
+    /// About how many bytes the cells of the file take in memory, if it can be read piece by piece.
+    pub fn streamed_size(&self, path: &Path) -> Option<u64> {
+        streamed_size(path, &self.options(self.decimal()))
     }
 
     /// Reads the file piece by piece.

@@ -1,12 +1,9 @@
 //! `l0star moments`: what the quadratic loss needs of rows, summed in one stream, however many there are.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc;
-use std::thread;
 
-use l0star::problem::Moments;
-use l0star_data::{DataError, RawTable, Wanted, counted, plural};
+use l0star_data::{counted, plural};
 use l0star_record::MomentFile;
 use serde::Serialize;
 
@@ -17,7 +14,7 @@ use crate::numbers::count;
 use crate::output;
 use crate::reading::ReadingArgs;
 use crate::rules::RuleArgs;
-use crate::task::{Factors, HuberDelta, Impute, Recipe, Survey, TaskArgs};
+use crate::task::{self, Factors, HuberDelta, Impute, TaskArgs};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -25,9 +22,6 @@ Examples:
   l0star moments year-*.parquet --target price --out prices.l0m
   l0star moments --merge north.l0m south.l0m --out all.l0m
   l0star fit prices.l0m -k 10";
-
-/// Pieces of a file that wait to be summed.
-const WAITING: usize = 2;
 
 /// The arguments as typed.
 #[derive(Debug, clap::Args)]
@@ -113,7 +107,12 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
     let made = if args.merge {
         merged(&args.data)?
     } else {
-        summed(args)?
+        let tell = |lines: &[String]| {
+            if !args.quiet && !args.json {
+                output::warn(lines);
+            }
+        };
+        task::sum(&task(args), &args.data, args.quiet, &tell)?
     };
     made.save(&args.out)?;
     let MomentFile { moments, about } = &made;
@@ -170,121 +169,6 @@ fn merged(files: &[PathBuf]) -> Result<MomentFile, Failure> {
     all.ok_or_else(|| Failure::Usage("give at least one file of moments".into()))
 }
 
-/// The moments of the rows of all files.
-fn summed(args: &MomentsArgs) -> Result<MomentFile, Failure> {
-    let task = task(args);
-    let mut first = None;
-    let mut keep = |piece: RawTable| {
-        first = Some(piece);
-        Ok(false)
-    };
-    let input = &args.input;
-    input.stream(&args.data[0], &Wanted::default(), true, &mut keep)?;
-    let Some(first) = first else {
-        return Err(Failure::BadData(format!(
-            "{}: there are no rows",
-            args.data[0].display()
-        )));
-    };
-    let mut recipe = Recipe::new(&task, first).map_err(|failure| failure.in_file(&args.data[0]))?;
-    schemas(args, &recipe)?;
-    if !args.quiet && !args.json {
-        output::warn(&recipe.notes);
-        if let Some(reason) = recipe.needs_survey() {
-            output::warn(&[format!("all rows are read twice: {reason}")]);
-        }
-    }
-    if recipe.needs_survey().is_some() {
-        let mut survey = Survey::default();
-        each_piece(args, &recipe, |piece| recipe.survey(&mut survey, piece))?;
-        recipe.settle(&survey)?;
-    }
-    let mut moments = Moments::new(recipe.names().to_vec())?;
-    let mut dropped = 0;
-    each_piece(args, &recipe, |piece| {
-        let file = piece.file().to_path_buf();
-        let (batch, gone) = recipe.apply(piece)?;
-        dropped += gone;
-        if let Some(batch) = batch {
-            let added = moments.add(&batch.design, &batch.response, batch.weights.as_deref());
-            added.map_err(|error| Failure::BadData(format!("{}: {error}", file.display())))?;
-        }
-        Ok(())
-    })?;
-    if moments.rows() == 0 {
-        return Err(Failure::BadData(format!(
-            "{}: no row is left: all have missing values, or no weight; drop the columns that miss the most",
-            args.data[0].display()
-        )));
-    }
-    let files = args.data.iter().map(|file| file.display().to_string());
-    Ok(MomentFile {
-        about: recipe.about(files.collect(), dropped),
-        moments,
-    })
-}
-
-/// Refuses files with other columns than the first, before the long part.
-fn schemas(args: &MomentsArgs, recipe: &Recipe) -> Result<(), Failure> {
-    let first = args.data[0].display().to_string();
-    for file in &args.data[1..] {
-        let mut check = |piece: RawTable| recipe.check_schema(&first, &piece).map(|()| false);
-        args.input
-            .stream(file, &Wanted::default(), true, &mut check)?;
-    }
-    Ok(())
-}
-
-/// Reads all files, and takes their pieces on a thread of its own while the next are read.
-fn each_piece(
-    args: &MomentsArgs,
-    recipe: &Recipe,
-    mut take: impl FnMut(RawTable) -> Result<(), Failure> + Send,
-) -> Result<(), Failure> {
-    let (used, texts) = (&recipe.used, &recipe.texts);
-    let wanted = Wanted {
-        columns: Some(used),
-        texts,
-    };
-    let (sender, receiver) = mpsc::sync_channel::<RawTable>(WAITING);
-    thread::scope(|scope| {
-        let taker = scope.spawn(move || {
-            // Dropped with the first failure, so that the reader stops.
-            let receiver = receiver;
-            while let Ok(piece) = receiver.recv() {
-                let file = piece.file().to_path_buf();
-                take(piece).map_err(|failure| failure.in_file(&file))?;
-            }
-            Ok(())
-        });
-        let read = |file: &Path| -> Result<bool, DataError> {
-            let mut goes_on = true;
-            let mut send = |piece: RawTable| {
-                goes_on = sender.send(piece).is_ok();
-                Ok(goes_on)
-            };
-            args.input.stream(file, &wanted, args.quiet, &mut send)?;
-            Ok(goes_on)
-        };
-        let mut outcome = Ok(());
-        for file in &args.data {
-            match read(file) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    outcome = Err(error.into());
-                    break;
-                }
-            }
-        }
-        drop(sender);
-        let taken = taker
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        taken.and(outcome)
-    })
-}
-
 /// The options as `fit` takes them.
 fn task(args: &MomentsArgs) -> TaskArgs {
     TaskArgs {
@@ -309,6 +193,7 @@ fn task(args: &MomentsArgs) -> TaskArgs {
         refit: false,
         holdout: None,
         seed: 1,
+        available_memory: None,
         rules: RuleArgs::default(),
     }
 }

@@ -174,7 +174,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
-    let task = Task::read(&args.task, args.quiet)?;
+    let task = Task::read_or_sum(&args.task, args.quiet)?;
     if (args.out.is_some() || args.report.is_some()) && !task.loss.is_likelihood() {
         return Err(Failure::Usage(format!(
             "the loss '{}' is not a likelihood, so no criterion can choose a size to write; use fit -k K, or cv",

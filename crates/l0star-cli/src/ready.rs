@@ -88,7 +88,7 @@ impl Job {
         let settings = settings(args)?;
         args.task.rules.check_prices()?;
         output::check_files(&args.out, &args.report, &args.task.data)?;
-        let task = Task::read(&args.task, args.quiet)?;
+        let task = Task::read_or_sum(&args.task, args.quiet)?;
         let k = args.k.unwrap_or_else(|| task.features());
         let problem = task.problem(k, args.ridge, task.weights.as_deref())?;
         Ok(Self {

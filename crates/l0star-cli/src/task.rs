@@ -4,11 +4,14 @@ mod args;
 mod checks;
 mod features;
 mod holdout;
+mod large;
 mod of_moments;
 mod stream;
+mod summed;
 mod survival;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +31,7 @@ use l0star_report::{Face, warnings};
 
 pub use args::{Factors, HuberDelta, Impute, TaskArgs};
 pub use holdout::HeldOut;
-pub use stream::{Recipe, Survey};
+pub use summed::sum;
 pub use survival::Followed;
 
 use crate::failure::Failure;
@@ -50,6 +53,8 @@ pub struct Task {
     pub response: Vec<f64>,
     /// In the place of design and response, which are then empty.
     pub moments: Option<Moments>,
+    /// The moments of parts of the rows, where these were summed for cross-validation.
+    pub folds: Vec<Moments>,
     pub weights: Option<Vec<f64>>,
     /// The column of weights, for the record.
     pub weight_column: Option<String>,
@@ -90,6 +95,27 @@ impl Task {
         let raw = args.input.load(&args.data, quiet)?;
         let file = raw.file().to_path_buf();
         Self::of(args, loss, raw).map_err(|failure| failure.in_file(&file))
+    }
+
+    /// [`Task::read`], or the moments of the rows where these are too many for memory and their moments are enough.
+    pub fn read_or_sum(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
+        Self::read_or_sum_folds(args, quiet, 1)
+    }
+
+    /// [`Task::read_or_sum`], with the moments of so many folds of the rows where these are summed.
+    pub fn read_or_sum_folds(args: &TaskArgs, quiet: bool, folds: usize) -> Result<Self, Failure> {
+        let Some(note) = large::reason(args) else {
+            return Self::read(args, quiet);
+        };
+        args.check_target()?;
+        let notes = RefCell::new(vec![note]);
+        let tell = |lines: &[String]| notes.borrow_mut().extend_from_slice(lines);
+        let files = std::slice::from_ref(&args.data);
+        let (made, folds) = summed::sum_folds(args, files, quiet, &tell, folds)?;
+        let task = of_moments::task(args, made, notes.into_inner())?;
+        // One fold is all of the rows.
+        let folds = if folds.len() > 1 { folds } else { Vec::new() };
+        Ok(Self { folds, ..task })
     }
 
     fn of(args: &TaskArgs, loss: Arc<dyn Loss>, mut raw: RawTable) -> Result<Self, Failure> {
@@ -160,6 +186,7 @@ impl Task {
             design,
             response,
             moments: None,
+            folds: Vec::new(),
             weights,
             weight_column: args.weights.clone(),
             offset,
@@ -194,9 +221,27 @@ impl Task {
         built.map_err(|error| self.explain(error))
     }
 
+    /// The problem on the rows outside a fold that was summed.
+    pub fn problem_without(&self, fold: usize, k: usize, ridge: f64) -> Result<Problem, Failure> {
+        let others = self.folds.iter().enumerate().filter(|(at, _)| *at != fold);
+        let mut moments: Option<Moments> = None;
+        for (_, other) in others {
+            match &mut moments {
+                None => moments = Some(other.clone()),
+                Some(all) => all.merge(other)?,
+            }
+        }
+        let built = self.builder_of(moments.as_ref(), None).ridge(ridge).k(k);
+        built.build().map_err(|error| self.explain(error))
+    }
+
     /// All of the problem but k and the ridge.
     fn builder(&self, weights: Option<&[f64]>) -> Builder {
-        let builder = match &self.moments {
+        self.builder_of(self.moments.as_ref(), weights)
+    }
+
+    fn builder_of(&self, moments: Option<&Moments>, weights: Option<&[f64]>) -> Builder {
+        let builder = match moments {
             Some(moments) => Problem::from_moments(moments.clone()),
             None => Problem::builder(self.design.clone(), self.response.clone()),
         };
@@ -242,6 +287,16 @@ impl Task {
         match inference::refit(problem, solution) {
             Ok(refit) => (refit, true, None),
             Err(reason) => (solution.clone(), false, Some(inference::kept_ridge(reason))),
+        }
+    }
+
+    /// Columns, and about how many numbers a search keeps of them.
+    pub fn extent(&self) -> (usize, usize) {
+        let columns = self.design.columns();
+        match &self.moments {
+            None => (columns, self.design.entry_count()),
+            // The surrogate has about as many rows as columns.
+            Some(_) => (columns, 2 * (columns + 1) * (columns + 1)),
         }
     }
 

@@ -41,6 +41,19 @@ pub fn size(text: &str) -> Result<u64, String> {
         })
 }
 
+/// A size as a reader would say it: `1.5 GB`.
+pub fn words(bytes: u64) -> String {
+    let (unit, size) = match bytes {
+        0..10_000 => ("B", 1.0),
+        10_000..1_000_000 => ("kB", 1e3),
+        1_000_000..1_000_000_000 => ("MB", 1e6),
+        1_000_000_000.. => ("GB", 1e9),
+    };
+    let number = bytes as f64 / size;
+    let digits = usize::from(number < 100.0 && size > 1.0);
+    format!("{number:.digits$} {unit}")
+}
+
 /// `1%`, `0.5 %`, or a plain share such as 0.01; zero or more.
 pub fn share(text: &str) -> Result<f64, String> {
     scaled(text, &[("%", 0.01)])

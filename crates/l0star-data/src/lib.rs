@@ -103,7 +103,7 @@ pub use dates::DateOrder;
 pub use encoding::Encoding;
 pub use error::DataError;
 pub use expand::{factors, interactions, interactions_of, paper_expansion, unit_norm};
-pub use file::{load, load_watched, load_with, parse, save, save_frame, stream};
+pub use file::{load, load_watched, load_with, parse, save, save_frame, stream, streamed_size};
 pub use fingerprint::Fingerprint;
 pub use format::{Decimal, Format, ReadOptions};
 pub use frame::Frame;

@@ -134,6 +134,11 @@ impl<'a> Source<'a> {
         &self.name
     }
 
+    /// Whether its bytes are compressed.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.compression.is_some()
+    }
+
     /// The number of bytes that [`Source::stream`] will give, when it is known.
     pub(crate) fn length(&self) -> Option<u64> {
         let is_plain = matches!(self.encoding, None | Some(Encoding::Utf8));
@@ -141,7 +146,7 @@ impl<'a> Source<'a> {
     }
 
     /// The number of bytes before they are decompressed.
-    fn stored(&self) -> u64 {
+    pub(crate) fn stored(&self) -> u64 {
         match &self.place {
             Origin::File { length, .. } => *length,
             Origin::Borrowed(bytes) => bytes.len() as u64,

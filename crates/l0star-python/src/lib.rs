@@ -16,16 +16,20 @@
 //! | `moments` | the class `Moments`: sums over rows |
 //! | `report` | its page |
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
+//! | `remote` | the cluster of a search, which is an object of Python |
 //! | `problem` | the class `Problem`: checked data, to be solved for any k |
+//! | `explorer` | the class `Explorer`: the workers' end of a search on a cluster |
 //! | `_core` | the module as Python imports it |
 
 mod design;
 mod error;
+mod explorer;
 mod frame;
 mod lock;
 mod model;
 mod moments;
 mod problem;
+mod remote;
 mod report;
 mod rules;
 mod run;
@@ -43,6 +47,8 @@ use pyo3::pymodule;
 mod _core {
     #[pymodule_export]
     use crate::error::CheckpointError;
+    #[pymodule_export]
+    use crate::explorer::Explorer;
     #[pymodule_export]
     use crate::frame::{Frame, Prepared};
     #[pymodule_export]

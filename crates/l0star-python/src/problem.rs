@@ -22,8 +22,9 @@ use pyo3::prelude::*;
 use crate::design;
 use crate::error::{guarded, refuse};
 use crate::moments::Moments;
+use crate::remote::Remote;
 use crate::rules::Rules;
-use crate::run::{self, Listeners, PricePiece, Saving, run};
+use crate::run::{self, Events, Listeners, PricePiece, Saving, run};
 use crate::solution::{Price, Solution, complete};
 use crate::survival::Followed;
 use crate::tally::Tally;
@@ -274,7 +275,9 @@ impl Problem {
     /// `callback(kind, seconds, objective, lower_bound, nodes, open_nodes, support, k)` is called on the calling thread
     /// while the search waits; a true answer stops it. `save(bytes)` takes checkpoints there, every so many seconds and
     /// at the end; `resume` has the bytes of one.
-    #[pyo3(signature = (k, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None))]
+    ///
+    /// `cluster` explores subtrees in other processes: an object with the methods of `l0star._cluster.Workers`.
+    #[pyo3(signature = (k, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None, cluster=None))]
     #[expect(clippy::too_many_arguments)]
     fn solve(
         &self,
@@ -286,12 +289,14 @@ impl Problem {
         save: Option<Py<PyAny>>,
         save_every: f64,
         resume: Option<&[u8]>,
+        cluster: Option<Py<PyAny>>,
     ) -> PyResult<(Solution, Option<PyErr>)> {
         let kept = kept(save_every, resume, Checkpoint::decode)?;
         let (settings, flag) = settings.ready()?;
-        let search = |events| {
+        let search = |events: Events| {
             let problem = self.problem.with_k(k)?;
-            run::solve(&problem, &settings, &events, kept)
+            let cluster = cluster.map(|cluster| Remote::new(events.caller(), cluster));
+            run::solve(&problem, &settings, &events, kept, cluster)
         };
         let listeners = Listeners {
             k,
@@ -384,8 +389,8 @@ impl Problem {
 
     /// Solves it for several k, which share their work; a time limit is for all of them.
     ///
-    /// `callback`, `save` and `save_every` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
-    #[pyo3(signature = (sizes, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None))]
+    /// `callback`, `save`, `save_every` and `cluster` as in `solve`; `resume` has the bytes of a checkpoint of such a path.
+    #[pyo3(signature = (sizes, settings, *, refit=false, callback=None, save=None, save_every=60.0, resume=None, cluster=None))]
     #[expect(clippy::too_many_arguments)]
     fn path(
         &self,
@@ -397,6 +402,7 @@ impl Problem {
         save: Option<Py<PyAny>>,
         save_every: f64,
         resume: Option<&[u8]>,
+        cluster: Option<Py<PyAny>>,
     ) -> PyResult<(Vec<Solution>, Option<PyErr>)> {
         let kept = kept(save_every, resume, PathCheckpoint::decode)?;
         let (settings, flag) = settings.ready()?;
@@ -406,7 +412,10 @@ impl Problem {
             save,
             ..Listeners::default()
         };
-        let search = |events| run::path(&self.problem, &settings, &events, sizes, kept);
+        let search = |events: Events| {
+            let cluster = cluster.map(|cluster| Remote::new(events.caller(), cluster));
+            run::path(&self.problem, &settings, &events, sizes, kept, cluster)
+        };
         let (mut solutions, stopped_by) = run(py, &flag, listeners, search)?;
         for solution in &mut solutions {
             if refit {

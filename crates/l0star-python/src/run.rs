@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use l0star::path::{Criteria, PathObserver, PathSize};
-use l0star::search::{Event, News};
+use l0star::search::{Cluster, Event, News};
 use l0star::{
     Batch, Checkpoint, PathCheckpoint, PathRun, PathState, Price, PriceRun, Problem, Run, Settings,
 };
@@ -176,12 +176,18 @@ enum Told {
     Begin(usize, Sender<Begun>),
     /// A search of a path has ended; its score goes there.
     Score(usize, Box<Solution>, Sender<f64>),
+    /// Something else is to be done.
+    Call(Call),
 }
+
+/// What is done on the calling thread.
+pub type Call = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 impl Told {
     /// Tells it on the calling thread, with the GIL; whether the answer stops the search.
     fn pass_on(self, py: Python<'_>, listeners: &Listeners) -> PyResult<bool> {
         match (self, listeners) {
+            (Self::Call(call), _) => call(py)?,
             (
                 Self::State(state),
                 Listeners {
@@ -232,13 +238,34 @@ pub struct Events {
     checkpoints: bool,
 }
 
+/// Has something done on the calling thread, from any thread.
+#[derive(Clone)]
+pub struct Caller(Sender<Message>);
+
+impl Caller {
+    /// Waits until it is done. An exception ends the search; after one nothing more is done.
+    pub fn call(&self, call: Call) {
+        send(&self.0, Told::Call(call));
+    }
+}
+
+/// Sends, and waits until it has been looked at.
+fn send(sender: &Sender<Message>, told: Told) {
+    let (held, until_dropped) = channel();
+    if sender.send((told, held)).is_ok() {
+        let _ = until_dropped.recv();
+    }
+}
+
 impl Events {
     /// Sends, and waits until it has been looked at.
     fn tell(&self, told: Told) {
-        let (held, until_dropped) = channel();
-        if self.sender.send((told, held)).is_ok() {
-            let _ = until_dropped.recv();
-        }
+        send(&self.sender, told);
+    }
+
+    /// Has something done on the calling thread.
+    pub fn caller(&self) -> Caller {
+        Caller(self.sender.clone())
     }
 
     fn save(&self, bytes: Vec<u8>) {
@@ -293,6 +320,7 @@ pub fn solve(
     settings: &Settings,
     events: &Events,
     kept: Saving<Checkpoint>,
+    cluster: Option<impl Cluster>,
 ) -> l0star::Result<Solution> {
     let mut follower = Follower::new(problem.k(), Instant::now());
     let mut run = Run::new(problem, settings).observe(Box::new(|event: &Event| {
@@ -307,6 +335,9 @@ pub fn solve(
     }
     if let Some(checkpoint) = kept.resume {
         run = run.resume(checkpoint);
+    }
+    if let Some(cluster) = cluster {
+        run = run.on_cluster(cluster);
     }
     let solution = run.solve()?;
     let criteria = Criteria::new(problem, &solution);
@@ -408,6 +439,7 @@ pub fn path(
     events: &Events,
     sizes: Vec<usize>,
     kept: Saving<PathCheckpoint>,
+    cluster: Option<impl Cluster>,
 ) -> l0star::Result<Vec<Solution>> {
     let origin = Instant::now();
     let mut followers: Vec<Follower> = Vec::new();
@@ -432,6 +464,9 @@ pub fn path(
     }
     if let Some(checkpoint) = kept.resume {
         run = run.resume(checkpoint);
+    }
+    if let Some(cluster) = cluster {
+        run = run.on_cluster(cluster);
     }
     let points = run.solve()?;
     let mut followers = followers.into_iter().peekable();

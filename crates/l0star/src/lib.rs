@@ -30,6 +30,7 @@
 //! | `robust` | where Huber's loss turns linear, from the data |
 //! | `prepare` | from a problem to the first node of its search: screening, the Gram matrix, row proofs |
 //! | `solve` | one call for all of it: which tree and which relaxation for which problem |
+//! | `explore` | subtrees of a search in another process |
 //! | [`path`] | every size in one run |
 //! | [`batch`] | many paths that take turns, and whose checkpoints are kept together |
 //! | `prices` | what it costs to decide otherwise about a feature |
@@ -42,6 +43,7 @@ pub mod bound;
 mod boxes;
 mod breakpoints;
 pub mod error;
+mod explore;
 mod gram;
 pub mod heuristic;
 mod inference;
@@ -65,6 +67,7 @@ mod tuning;
 pub use batch::{Batch, BatchCheckpoint, BatchPlan};
 pub use breakpoints::{Piece, penalty_path};
 pub use error::{Error, Result};
+pub use explore::Explorer;
 pub use inference::{Errors, Undetermined, refit, standard_errors};
 pub use path::{PathCheckpoint, PathRun, PathState};
 pub use prices::{Price, PriceRun, PriceSink, prices};

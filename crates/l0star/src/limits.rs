@@ -16,6 +16,8 @@ pub struct Limits {
     nodes: u64,
     bytes: u64,
     interrupt: Option<Arc<AtomicBool>>,
+    /// No node is begun after this once there were so many, and one that is begun comes to its end.
+    pause: Option<(Instant, u64)>,
 }
 
 impl Limits {
@@ -32,7 +34,15 @@ impl Limits {
             nodes: settings.node_limit.unwrap_or(u64::MAX),
             bytes: settings.memory_limit.unwrap_or(u64::MAX),
             interrupt: settings.interrupt.clone(),
+            pause: None,
         }
+    }
+
+    /// Ends the search between two nodes when this much time has passed from now, and there were so many nodes. Unlike at the time
+    /// limit, the node at hand is finished, so that every run gets further, however short its time.
+    pub(crate) fn pause_after(&mut self, time: Duration, nodes: u64) {
+        let end = Instant::now().checked_add(time);
+        self.pause = end.map(|end| (end, nodes));
     }
 
     /// Goes on counting where an earlier run of the same search stopped. The limits themselves are those of this run.
@@ -68,13 +78,20 @@ impl Limits {
 
     /// The limits that are checked between nodes.
     pub fn reached_between(&self, nodes: u64, bytes: u64) -> Option<Status> {
+        let is_over = |(end, least): (Instant, u64)| nodes >= least && Instant::now() >= end;
+        let is_time = || self.pause.is_some_and(is_over);
         self.reached().or(if nodes >= self.nodes {
             Some(Status::NodeLimit)
         } else if bytes > self.bytes {
             Some(Status::MemoryLimit)
         } else {
-            None
+            is_time().then_some(Status::TimeLimit)
         })
+    }
+
+    /// How many nodes may still be looked at when there were so many; `None`: any number.
+    pub(crate) fn nodes_left(&self, nodes: u64) -> Option<u64> {
+        (self.nodes < u64::MAX).then(|| self.nodes.saturating_sub(nodes))
     }
 
     /// Whether so many bytes are more than the memory limit allows.

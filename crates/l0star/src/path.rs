@@ -25,7 +25,7 @@ use crate::loss::{ResponseKind, gamma_deviance};
 use crate::problem::Problem;
 use crate::search::checkpoint::Archive;
 use crate::search::incumbents::PROMISE;
-use crate::search::{ArchiveSink, Event, Writer};
+use crate::search::{ArchiveSink, Cluster, Event, SharedCluster, Writer};
 use crate::settings::{Model, Settings, Solution, Status, scale_of};
 use crate::solve::Run;
 use crate::tuning::prepare::LONG_SIZE;
@@ -56,6 +56,7 @@ pub struct PathRun<'p> {
     done: Option<PathSizeTaker<'p>>,
     sink: Option<(Duration, PathSink<'p>)>,
     resume: Option<PathCheckpoint>,
+    cluster: Option<SharedCluster>,
 }
 
 /// A listener to the events of a path: the size in hand, and what happened.
@@ -112,6 +113,7 @@ impl<'p> PathRun<'p> {
             done: None,
             sink: None,
             resume: None,
+            cluster: None,
         }
     }
 
@@ -143,13 +145,21 @@ impl<'p> PathRun<'p> {
         self
     }
 
+    /// Lets other processes explore subtrees of every size ([`Run::on_cluster`]); sizes are solved one after the other.
+    pub fn on_cluster(mut self, cluster: impl Cluster) -> Self {
+        self.cluster = Some(SharedCluster::new(cluster));
+        self
+    }
+
     /// Solves every size. Where a size was stopped, those after it are still looked at, with what is left of the limits.
     pub fn solve(mut self) -> Result<Vec<PathSize>> {
         self.settings.check()?;
         let start = Instant::now();
         let mut path = self.begin()?;
         path.restore(&self.settings)?;
-        let mut side_by_side = self.settings.thread_count() > 1 && self.observer.is_none();
+        path.share_out(self.cluster.take());
+        let mut side_by_side =
+            self.settings.thread_count() > 1 && self.observer.is_none() && !path.has_cluster();
         for at in 0..path.sizes.len() {
             // The first that needs a search prepares what all share.
             if side_by_side && path.is_prepared {

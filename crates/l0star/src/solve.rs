@@ -23,8 +23,8 @@ use crate::search::binary::{BinaryNode, BinaryTree};
 use crate::search::checkpoint::{Archive, Part, Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    ArchiveSink, Checkpoint, Context, Expansion, Observer, Phase, Progress, Restrict, Save, Search,
-    Sink, Slot, Source, Tree, Writer, exhaustive, models,
+    ArchiveSink, Checkpoint, Cluster, Context, Expansion, Observer, Phase, Progress, Restrict,
+    Save, Search, SharedCluster, Sink, Slot, Source, Tree, Writer, exhaustive, models,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
 use crate::tuning::frames::MAX_COLUMNS;
@@ -85,6 +85,7 @@ pub struct Run<'p> {
     stamp: Option<Stamp>,
     /// One of several searches whose checkpoints are kept together: where it stands, and where its states go.
     taken_up: Option<TakenUp<'p>>,
+    cluster: Option<SharedCluster>,
 }
 
 struct TakenUp<'p> {
@@ -104,6 +105,7 @@ impl<'p> Run<'p> {
             start: Vec::new(),
             stamp: None,
             taken_up: None,
+            cluster: None,
         }
     }
 
@@ -185,6 +187,18 @@ impl<'p> Run<'p> {
         self
     }
 
+    /// Lets other processes explore subtrees, as soon as there are enough of them (`method=best-first`). The result is certified as
+    /// that of a run on one machine is, and limits and checkpoints are those of this run.
+    pub fn on_cluster(self, cluster: impl Cluster) -> Self {
+        self.share_out(Some(SharedCluster::new(cluster)))
+    }
+
+    /// [`Run::on_cluster`], with one that other runs use, too.
+    pub(crate) fn share_out(mut self, cluster: Option<SharedCluster>) -> Self {
+        self.cluster = cluster;
+        self
+    }
+
     /// Solves.
     pub fn solve(self) -> Result<Solution> {
         self.solve_next(&mut SharedWork::single(), None)
@@ -260,6 +274,7 @@ impl<'p> Run<'p> {
             context.try_support(&support);
         }
         context.save_to(taken_up.saver);
+        context.cluster = self.cluster;
         let found = match settings.method {
             Method::BestFirst => best_first(context, resumed, shared, ToTheEnd { settings }),
             Method::Paper => paper(context, settings),

@@ -4,9 +4,11 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | `deal` | the folds of the rows |
 //! | `searches` | problems from the file, and the file of their checkpoints |
 //! | `show` | the result for scripts and for readers |
 
+mod deal;
 mod searches;
 mod show;
 
@@ -22,13 +24,14 @@ use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
 use l0star_record::cv::{
-    Candidate, Choice, FoldError, Folds, Rule, Score, Tally, Undecided, choose, in_sizes, on_folds,
+    Candidate, Choice, Rule, Score, Tally, Undecided, choose, in_sizes, on_folds,
 };
 
 use l0star_record::outcome::Outcome;
 use l0star_report::Face;
 use l0star_report::page::{self, CvChart, CvPoint, FoldModel, Page};
 
+use self::deal::deal;
 use self::searches::{Plan, Searches};
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
 use crate::failure::{Failure, INTERRUPTED, LIMIT, SOLVED};
@@ -180,8 +183,14 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;
-    let task = Task::read(&args.task, args.quiet)?;
-    task.needs_rows("cv")?;
+    let task = if args.score == Some(Score::Mae) {
+        Task::read(&args.task, args.quiet)?
+    } else {
+        Task::read_or_sum_folds(&args.task, args.quiet, args.folds)?
+    };
+    if task.folds.is_empty() {
+        task.needs_rows("cv")?;
+    }
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);
@@ -339,40 +348,6 @@ fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvC
         points: candidates.map(point).collect(),
         folds: folds.iter().enumerate().map(fold).collect(),
     }
-}
-
-/// The folds of the rows, or why there are none.
-fn deal(task: &Task, count: usize, seed: u64) -> Result<Folds, Failure> {
-    let weights = task.weights.as_deref();
-    let (kinds, has_kinds) = task.kinds();
-    if let Some(survival) = &task.survival {
-        let events = survival.fields.events;
-        if events < count {
-            return Err(Failure::BadData(format!(
-                "{}: {} cannot be dealt to {count} folds, each of which needs one; use fewer with --folds",
-                task.file.display(),
-                counted(events, "event")
-            )));
-        }
-    }
-    let folds = Folds::deal(&kinds, weights, has_kinds, count, seed);
-    folds.map_err(|error| {
-        let file = task.file.display();
-        Failure::BadData(match error {
-            FoldError::FewRows(rows) => format!(
-                "{file}: {} cannot fill {count} folds; use fewer with --folds",
-                counted(rows, "row")
-            ),
-            FoldError::FewOfLabel { is_positive, rows } => {
-                let labels = task.labels.as_ref();
-                let label = labels.map_or("", |labels| &labels[usize::from(is_positive)]);
-                format!(
-                    "{file}: the label '{label}' of column '{}' has {rows} row, and a fold without it needs another; cross-validation needs two rows of each label at least",
-                    task.target
-                )
-            }
-        })
-    })
 }
 
 /// What a reader should know of the searches: those that a limit stopped, and those that are missing.

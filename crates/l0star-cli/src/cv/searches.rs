@@ -117,13 +117,13 @@ impl Plan<'_> {
             write_line(&HEADER.map(str::to_owned));
         }
         let tally = Mutex::new(Tally::new(self.ks, self.ridges, self.folds.count));
-        let design = &self.task.design;
+        let (columns, entries) = self.task.extent();
         let all = CrossValidation {
             settings: self.settings,
             ridges: self.ridges.len(),
             folds: self.folds.count,
             threads,
-            room: room_for(design.entry_count(), design.columns()),
+            room: room_for(entries, columns),
             deadline: self.deadline,
             is_resumed: self.searches.source.is_some(),
             tally: &tally,
@@ -158,9 +158,13 @@ impl Searcher for Plan<'_> {
 
     /// The path of a ridge on the rows outside a fold.
     fn begin(&self, path: Path) -> Result<PathState<'static>, Failure> {
-        let outside = self.weights(path.fold, false);
-        let ridge = self.ridges[path.ridge];
-        let problem = self.task.problem(self.ks[0], ridge, Some(&outside))?;
+        let (k, ridge) = (self.ks[0], self.ridges[path.ridge]);
+        let problem = if self.task.folds.is_empty() {
+            let outside = self.weights(path.fold, false);
+            self.task.problem(k, ridge, Some(&outside))?
+        } else {
+            self.task.problem_without(path.fold, k, ridge)?
+        };
         self.searches
             .path(path.at, &problem, self.settings, self.ks)
     }
@@ -176,12 +180,18 @@ impl Searcher for Plan<'_> {
     }
 
     fn score(&self, path: Path, point: &PathSize, (): ()) -> Result<f64, Failure> {
-        let inside = self.weights(path.fold, true);
         let solution = &point.solution;
         let columns = self.task.rules.columns(&solution.support);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.insert((path.at, point.k), columns);
         drop(found);
+        if let Some(moments) = self.task.folds.get(path.fold) {
+            let (coefficients, intercept) = (&solution.coefficients, solution.intercept);
+            let score = self.score.of_moments(moments, coefficients, intercept);
+            // A score that needs the rows has them.
+            return Ok(score.unwrap_or(f64::NAN));
+        }
+        let inside = self.weights(path.fold, true);
         let predicted = self.task.scores(&solution.coefficients, solution.intercept);
         let (loss, response) = (&*self.task.loss, &self.task.response);
         Ok(self.score.of(loss, &predicted, response, &inside))

@@ -119,6 +119,10 @@ pub struct TaskArgs {
     )]
     pub seed: u64,
 
+    /// Take this for the available memory
+    #[arg(long, value_name = "SIZE", hide = true, value_parser = units::size)]
+    pub available_memory: Option<u64>,
+
     #[command(flatten)]
     pub rules: RuleArgs,
 }

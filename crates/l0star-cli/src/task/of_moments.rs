@@ -17,7 +17,7 @@ use crate::failure::Failure;
 pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
     check(args)?;
     let MomentFile { moments, about } = MomentFile::load(&args.data)?;
-    let file = args.data.clone();
+    let file = &args.data;
     if !args.target.is_empty() && args.target != about.target {
         return Err(Failure::Usage(format!(
             "{}: these are moments for the target '{}', not '{}'; leave --target out, or make moments for that one",
@@ -32,6 +32,12 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
     } else {
         moments.select(&kept)?
     };
+    task(args, MomentFile { moments, about }, Vec::new())
+}
+
+/// What the moments of all features make. `notes`: what the user should know of how they were made.
+pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Result<Task, Failure> {
+    let MomentFile { moments, about } = made;
     let names = moments.names().to_vec();
     let texts = about.texts.iter().filter_map(|group| {
         let columns = group.columns.iter().filter(|name| names.contains(name));
@@ -47,7 +53,7 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
     };
     Ok(Task {
         rules: args.rules.resolve(&known)?,
-        file,
+        file: args.data.clone(),
         loss: Arc::new(Quadratic),
         intercept: !args.no_intercept,
         standardize: !args.no_standardize,
@@ -55,6 +61,7 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
         design: Design::dense(1, names.len(), vec![0.0; names.len()])?,
         response: Vec::new(),
         moments: Some(moments),
+        folds: Vec::new(),
         names,
         weights: None,
         weight_column: about.weights,
@@ -68,7 +75,7 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
         rows_dropped: about.rows_dropped,
         held_out: None,
         reading: about.reading,
-        notes: Vec::new(),
+        notes,
     })
 }
 

@@ -245,3 +245,96 @@ fn every_format_has_the_same_moments() {
         &["part-2.parquet", "no column 'x6'", "part-1.parquet"],
     );
 }
+
+/// A fit, and a path, of data that do not fit into half of the memory.
+#[test]
+fn what_does_not_fit_into_memory_is_summed_in_a_stream() {
+    let sandbox = sandbox();
+    let common = "all.csv --target y --drop 1";
+    for options in [
+        "--drop-missing",
+        "--impute mean --interactions b,c,flag --no-standardize",
+        "--drop-missing --weights w --exclude city=Rome --features a,b,c,city",
+    ] {
+        let rows = sandbox.json(&format!("fit {common} {options} -k 3 --json"));
+        let small = format!("fit {common} {options} -k 3 --available-memory 40kB --json");
+        let streamed = sandbox.json(&small);
+        same(&streamed, &rows);
+        let note = streamed["warnings"][0].as_str().unwrap();
+        assert!(
+            note.contains("40.0 kB are available: they are summed in a stream"),
+            "{note}"
+        );
+        let enough = format!("fit {common} {options} -k 3 --available-memory 1GB --json");
+        assert!(sandbox.json(&enough).get("moments").is_none());
+    }
+    let paths = ["40kB", "1GB"].map(|memory| {
+        let options = "--drop-missing -k 4 --json --available-memory";
+        sandbox.json(&format!("path {common} {options} {memory}"))
+    });
+    let supports = paths.map(|path| {
+        let sizes = path["path"].as_array().unwrap().clone();
+        sizes
+            .into_iter()
+            .map(|size| size["support"].clone())
+            .collect::<Vec<_>>()
+    });
+    assert_eq!(supports[0].len(), 5);
+    assert_eq!(supports[0], supports[1]);
+}
+
+/// What needs every row is read whole, as ever.
+#[test]
+fn what_needs_rows_is_not_summed() {
+    let sandbox = sandbox();
+    let common = "fit all.csv --target y --drop id --drop-missing -k 2 --json --available-memory 1";
+    for options in ["--loss huber", "--holdout 20%", "--offset w"] {
+        let found = sandbox.json(&format!("{common} {options}"));
+        assert!(found.get("moments").is_none(), "{options}");
+    }
+}
+
+/// Cross-validation of such data: moments of every fold, scored by the moments of the fold that is left out.
+#[test]
+fn what_does_not_fit_into_memory_is_cross_validated_in_a_stream() {
+    let sandbox = sandbox();
+    let common = "cv all.csv --target y --drop id --impute mean --folds 4 -k 3 --json";
+    for options in [
+        "",
+        "--weights w --score mse",
+        "--interactions b,flag --ridge 0.01,0.1",
+    ] {
+        let rows = sandbox.json(&format!("{common} {options}"));
+        let small = format!("{common} {options} --available-memory 40kB");
+        let streamed = sandbox.json(&small);
+        assert_eq!(
+            streamed["fold_rows"],
+            serde_json::json!([225, 225, 225, 225])
+        );
+        assert_eq!(streamed["k"], rows["k"], "{options}");
+        assert_eq!(
+            streamed["model"]["support"], rows["model"]["support"],
+            "{options}"
+        );
+        let scores = |found: &Value| -> Vec<f64> {
+            let candidates = found["candidates"].as_array().unwrap().clone();
+            candidates.iter().map(|own| number(own, "mean")).collect()
+        };
+        let (one, other) = (scores(&streamed), scores(&rows));
+        assert_eq!(one.len(), other.len());
+        for (a, b) in one.iter().zip(&other) {
+            // The folds are others.
+            assert!(
+                (a - b).abs() < 0.05 * b.abs().max(1.0),
+                "{options}: {a} {b}"
+            );
+        }
+        let again = sandbox.json(&small);
+        assert_eq!(again["candidates"], streamed["candidates"], "{options}");
+    }
+    let mae = sandbox.json(&format!("{common} --score mae --available-memory 40kB"));
+    assert!(mae["model"].get("moments").is_none());
+    sandbox.write("few.csv", rows(0, 4));
+    let few = "cv few.csv --target y --features a,b --folds 5 -k 1 --available-memory 1";
+    sandbox.refuses(few, 3, &["4 rows cannot fill 5 folds"]);
+}

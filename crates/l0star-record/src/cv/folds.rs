@@ -9,6 +9,37 @@ pub struct Folds {
     pub count: usize,
     /// Nothing for a row of weight zero.
     of: Vec<Option<usize>>,
+    /// How many rows each has.
+    sizes: Vec<usize>,
+}
+
+/// Deals rows that come in a stream: each round gives every fold one row, in an order of its own.
+#[derive(Debug)]
+pub struct Dealer {
+    random: Stream,
+    round: Vec<usize>,
+    at: usize,
+}
+
+impl Dealer {
+    /// For so many folds, at least one.
+    pub fn new(count: usize, seed: u64) -> Self {
+        Self {
+            random: Stream::new(seed),
+            round: (0..count).collect(),
+            at: 0,
+        }
+    }
+
+    /// The fold of the next row that counts.
+    pub fn next_fold(&mut self) -> usize {
+        if self.at == 0 {
+            shuffle_with(&mut self.round, &mut self.random);
+        }
+        let fold = self.round[self.at];
+        self.at = (self.at + 1) % self.round.len();
+        fold
+    }
 }
 
 /// Why rows cannot be dealt to folds.
@@ -58,7 +89,17 @@ impl Folds {
         for (at, row) in rows.into_iter().enumerate() {
             of[row] = Some(at % count);
         }
-        Ok(Folds { count, of })
+        let mut sizes = vec![0; count];
+        of.iter()
+            .flatten()
+            .for_each(|fold: &usize| sizes[*fold] += 1);
+        Ok(Folds { count, of, sizes })
+    }
+
+    /// Folds of rows that are known by their moments alone, with so many rows each.
+    pub fn of_moments(sizes: Vec<usize>) -> Folds {
+        let (count, of) = (sizes.len(), Vec::new());
+        Folds { count, of, sizes }
     }
 
     /// The weights of the rows inside a fold, or of those outside; the others weigh nothing. `own`: those of all rows.
@@ -74,15 +115,16 @@ impl Folds {
 
     /// How many rows each fold has.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.count];
-        self.of.iter().flatten().for_each(|fold| sizes[*fold] += 1);
-        sizes
+        self.sizes.clone()
     }
 }
 
 /// Fisher–Yates, from the front.
 pub(crate) fn shuffle(rows: &mut [usize], seed: u64) {
-    let mut random = Stream::new(seed);
+    shuffle_with(rows, &mut Stream::new(seed));
+}
+
+fn shuffle_with(rows: &mut [usize], random: &mut Stream) {
     for i in 0..rows.len() {
         let j = i + random.below(rows.len() - i);
         rows.swap(i, j);
@@ -112,6 +154,23 @@ mod tests {
         }
         let again = Folds::deal(&response, Some(&weights), true, 3, 7).unwrap();
         assert_eq!(again, folds);
+    }
+
+    #[test]
+    fn a_stream_is_dealt_evenly_and_in_another_order_each_round() {
+        let deal = |seed| {
+            let mut dealer = Dealer::new(4, seed);
+            (0..400).map(|_| dealer.next_fold()).collect::<Vec<usize>>()
+        };
+        let folds = deal(3);
+        for round in folds.chunks(4) {
+            let mut sorted = round.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3]);
+        }
+        assert!(folds.chunks(4).any(|round| round != &folds[..4]));
+        assert_eq!(deal(3), folds);
+        assert_ne!(deal(4), folds);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub mod searches;
 pub mod tally;
 
 pub use choose::{Choice, Rule, Undecided, choose};
-pub use folds::{FoldError, Folds};
+pub use folds::{Dealer, FoldError, Folds};
 pub use score::Score;
 pub use searches::{CrossValidation, Path, Searcher, on_folds};
 pub use tally::{Candidate, Scored, Tally, in_folds, in_sizes};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use l0star::loss::{Loss, ResponseKind};
+use l0star::problem::Moments;
 
 use crate::survival;
 
@@ -171,6 +172,36 @@ impl Score {
     }
 }
 
+impl Score {
+    /// Of a linear model for rows that are known by their moments; `None` for a score that needs them one by one.
+    pub fn of_moments(
+        self,
+        moments: &Moments,
+        coefficients: &[f64],
+        intercept: f64,
+    ) -> Option<f64> {
+        let (means, weight) = (moments.means(), moments.weight());
+        let target = coefficients.len();
+        // The residual is linear in the columns, the response with the factor -1.
+        let used = coefficients.iter().copied().enumerate();
+        let mut factors: Vec<(usize, f64)> = used.filter(|(_, x)| *x != 0.0).collect();
+        factors.push((target, -1.0));
+        let centre = intercept + factors.iter().map(|(j, x)| x * means[*j]).sum::<f64>();
+        let pairs = factors.iter().flat_map(|(i, a)| {
+            let products = factors.iter();
+            products.map(move |(j, b)| a * b * moments.product(*i, *j))
+        });
+        let missed = (pairs.sum::<f64>() / weight).max(0.0) + centre * centre;
+        let spread = moments.product(target, target) / weight;
+        match self {
+            Score::Mse => Some(missed),
+            Score::R2 if spread > 0.0 => Some(1.0 - missed / spread),
+            Score::R2 => Some(f64::from(missed <= 0.0)),
+            Score::Mae | Score::Accuracy | Score::LogLoss | Score::Deviance => None,
+        }
+    }
+}
+
 /// `log(1 + exp(v))` without overflow.
 fn log_one_exp(v: f64) -> f64 {
     v.max(0.0) + (-v.abs()).exp().ln_1p()
@@ -195,6 +226,34 @@ mod tests {
         assert!((of(Score::R2, &z, &b, &w) - (1.0 - 2.0 / 2.25)).abs() < 1e-15);
         assert_eq!(of(Score::R2, &[1.0; 2], &[2.0; 2], &[1.0; 2]), 0.0);
         assert_eq!(of(Score::R2, &[2.0; 2], &[2.0; 2], &[1.0; 2]), 1.0);
+    }
+
+    #[test]
+    fn scores_of_moments_are_those_of_the_rows() {
+        let columns = [
+            vec![1.0, 2.0, 4.0, 3.0, 7.0],
+            vec![1e3, 1e3 + 1.0, 1e3, 999.0, 1e3],
+        ];
+        let b = [1.0, 2.5, 3.0, 2.0, 6.5];
+        let w = [1.0, 2.0, 0.0, 0.5, 1.0];
+        let design = l0star::Design::dense(5, 2, columns.concat()).unwrap();
+        let mut moments = Moments::new(vec!["a".into(), "b".into()]).unwrap();
+        moments.add(&design, &b, Some(&w)).unwrap();
+        for (x, intercept) in [([0.8, 0.0], 0.3), ([0.5, -0.2], 200.0), ([0.0, 0.0], 0.0)] {
+            let row = |i: usize| intercept + x[0] * columns[0][i] + x[1] * columns[1][i];
+            let z: Vec<f64> = (0..5).map(row).collect();
+            for own in [Score::Mse, Score::R2] {
+                let (rows, sums) = (
+                    score(own, "quadratic", &z, &b, &w),
+                    own.of_moments(&moments, &x, intercept).unwrap(),
+                );
+                assert!(
+                    (rows - sums).abs() <= 1e-9 * rows.abs().max(1.0),
+                    "{rows} {sums}"
+                );
+            }
+            assert_eq!(Score::Mae.of_moments(&moments, &x, intercept), None);
+        }
     }
 
     #[test]

@@ -7,9 +7,8 @@ use super::{PathObserver, PathSize, best_of, share_bounds, share_models};
 use crate::error::Result;
 use crate::prepare::shared::SharedWork;
 use crate::problem::Problem;
-use crate::search::Event;
-use crate::search::Writer;
 use crate::search::checkpoint::{Part, Stamp};
+use crate::search::{Event, SharedCluster, Writer};
 use crate::settings::{Settings, Solution};
 use crate::solve::Run;
 
@@ -29,6 +28,7 @@ pub struct PathState<'p> {
     pub(super) saved: Option<SavedPath<'p>>,
     /// The size that [`PathState::step`] comes to next.
     next: usize,
+    cluster: Option<SharedCluster>,
 }
 
 impl<'p> PathState<'p> {
@@ -63,7 +63,17 @@ impl<'p> PathState<'p> {
             is_prepared: false,
             saved,
             next: 0,
+            cluster: None,
         })
+    }
+
+    /// Lets other processes explore subtrees of every size.
+    pub(super) fn share_out(&mut self, cluster: Option<SharedCluster>) {
+        self.cluster = cluster;
+    }
+
+    pub(super) fn has_cluster(&self) -> bool {
+        self.cluster.is_some()
     }
 
     /// The sizes, in increasing order.
@@ -155,7 +165,7 @@ impl<'p> PathState<'p> {
     ) -> Result<()> {
         let problem = self.problem(at)?;
         let settings = self.limited(settings, at);
-        let mut run = Run::new(&problem, &settings);
+        let mut run = Run::new(&problem, &settings).share_out(self.cluster.clone());
         if let Some(observer) = observer {
             let k = problem.k();
             run = run.observe(Box::new(move |event: &Event| observer(k, event)));

@@ -30,6 +30,8 @@ pub(crate) struct SharedWork {
     optima: Arc<Optima>,
     /// Whether there is one run alone, which need not be about all columns.
     pub(super) is_single: bool,
+    /// The columns that it is about, where these are not all: those that are left of a search whose subtrees are explored.
+    columns: Option<Vec<usize>>,
     /// With twins: what their searches of the leaders have in common, and those of models that use a class twice.
     twins: Option<Box<[SharedWork; 2]>>,
 }
@@ -40,6 +42,27 @@ impl SharedWork {
         Self {
             is_single: true,
             ..Self::default()
+        }
+    }
+
+    /// For runs that explore the subtrees of one search, of which these columns are left.
+    pub(crate) fn about(columns: Vec<usize>) -> Self {
+        Self {
+            columns: Some(columns),
+            ..Self::single()
+        }
+    }
+
+    /// Whether it is about the columns that a run has left: `alive` of a resumed one, or else these selectable ones.
+    pub(super) fn is_about(
+        &self,
+        problem: &Problem,
+        alive: Option<&[usize]>,
+        left: &[usize],
+    ) -> bool {
+        match alive {
+            Some(alive) => self.columns.as_deref() == Some(alive),
+            None => left.len() == problem.selectable.len(),
         }
     }
 

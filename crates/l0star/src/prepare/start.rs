@@ -101,9 +101,9 @@ impl<'p> Prepared<'p> {
             heuristic::first_incumbent(context);
         }
         context.enter(Phase::Root);
-        let is_whole = alive.is_none() && selectable.len() == problem.selectable.len();
+        let is_shared = shared.is_about(problem, alive, selectable);
         let mut unshared = SharedWork::default();
-        let shared = if is_whole { shared } else { &mut unshared };
+        let shared = if is_shared { shared } else { &mut unshared };
         let part = brief.as_ref().map(|brief| &*brief.root);
         let root = shared.root(selectable, part, context)?;
         let point = brief.as_ref().and_then(|brief| brief.point.as_ref());

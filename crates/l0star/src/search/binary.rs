@@ -354,6 +354,10 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         });
     }
 
+    fn load(&self, problem: &Problem, draft: &Draft) -> Option<Vec<Self::Node>> {
+        Some(self.restore(problem, &draft.state))
+    }
+
     fn fork(&self) -> Option<Self> {
         Some(self.another())
     }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use super::checkpoint::Prepared;
+use super::cluster::SharedCluster;
 use super::counters::Counters;
 use super::decision_models::DecisionModels;
 use super::event::{News, Observer, Phase, Source};
@@ -63,6 +64,8 @@ pub struct Context<'p> {
     pub(crate) optima: Option<Arc<Optima>>,
     /// Where the models that are tried come from.
     pub(crate) source: Source,
+    /// The processes that explore subtrees, if there are any.
+    pub(crate) cluster: Option<SharedCluster>,
 }
 
 /// A search for good models that can be gone on with.
@@ -115,6 +118,7 @@ impl<'p> Seed<'p> {
             model_searches: self.model_searches,
             optima: self.optima.clone(),
             source: Source::Search,
+            cluster: None,
         }
     }
 }

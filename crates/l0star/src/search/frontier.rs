@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::checkpoint::Draft;
+use super::checkpoint::{Draft, State};
 use super::counters::Counters;
 use super::evidence::Evidence;
 use super::{Context, Expansion, Node, Progress, Tree};
@@ -60,10 +60,28 @@ impl<N: Node> Frontier<N> {
         for node in heap.chain(&self.plunge).chain(flying) {
             tree.save(node, draft);
         }
-        draft.state.started = true;
-        draft.state.prepared.beside_nodes();
-        draft.state.weakest = self.discarded().map(Certified::value);
-        draft.state.set_counters(&self.counters);
+        self.save_rest(&mut draft.state);
+    }
+
+    /// What was counted and discarded.
+    pub(super) fn save_rest(&self, state: &mut State) {
+        state.started = true;
+        state.prepared.beside_nodes();
+        state.weakest = self.discarded().map(Certified::value);
+        state.set_counters(&self.counters);
+    }
+
+    /// Takes out everything that is open, while no worker is expanding a node; what was counted and discarded stays.
+    pub(super) fn drain<T>(&mut self, tree: &T) -> State
+    where
+        T: Tree<Node = N>,
+    {
+        let mut draft = Draft::default();
+        self.save(tree, &mut draft);
+        self.heap.clear();
+        self.plunge.clear();
+        self.bytes = 0;
+        draft.state
     }
 
     /// Room for so many workers.

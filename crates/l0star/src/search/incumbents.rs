@@ -189,6 +189,13 @@ impl Incumbents {
         self.pool().evicted = state.evicted();
     }
 
+    /// Records what was proved of models that lost their place in another list of the same search.
+    pub(super) fn evict(&self, evidence: Option<Certified>) {
+        let mut pool = self.pool();
+        let known = pool.evicted.into_iter().chain(evidence);
+        pool.evicted = known.reduce(Certified::weaker);
+    }
+
     /// What is proved of the models of a list by themselves: +∞ where there is no list, or nothing is.
     pub(super) fn proved(&self) -> f64 {
         if !self.0.many {

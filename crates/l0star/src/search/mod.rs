@@ -1,15 +1,17 @@
 //! Best-first search: one loop over a tree of nodes, as a state that can be stepped.
 //!
 //! [`Tree`] says what a node is and how it splits; [`Search`] owns the frontier, the incumbent, the limits and the
-//! events. `method=paper` is the tree in [`paper`].
+//! events. `method=paper` is the tree in [`paper`]. Threads ([`parallel`]) and other processes ([`distributed`]) take its nodes.
 
 pub mod binary;
 pub(crate) mod bits;
 pub mod checkpoint;
+mod cluster;
 pub mod context;
 mod count;
 mod counters;
 pub(crate) mod decision_models;
+mod distributed;
 mod event;
 mod evidence;
 pub mod exhaustive;
@@ -26,11 +28,15 @@ mod reporter;
 pub(crate) mod stage;
 mod writer;
 
+use std::time::Duration;
+
 use crate::bound::Certified;
 use crate::problem::{Decision, Problem};
 use crate::settings::{Settings, Status};
 pub use checkpoint::Checkpoint;
-use checkpoint::Draft;
+use checkpoint::{Draft, State};
+pub use cluster::{Answer, Broken, Budgets, Cluster};
+pub(crate) use cluster::{SharedCluster, Task, seal_answer};
 pub use context::Context;
 pub use event::{Event, News, Observer, Phase, Source};
 pub use evidence::Evidence;
@@ -89,6 +95,11 @@ pub trait Tree: Send + Sized {
 
     /// Enters a node into a checkpoint, in the problem's own columns.
     fn save(&self, node: &Self::Node, draft: &mut Draft);
+
+    /// The open nodes of a checkpoint that was found to fit the problem. `None`: they cannot be taken up again.
+    fn load(&self, _problem: &Problem, _draft: &Draft) -> Option<Vec<Self::Node>> {
+        None
+    }
 
     /// A copy of the tree for another thread, with buffers of its own. `None`: the tree belongs to one thread.
     fn fork(&self) -> Option<Self> {
@@ -162,6 +173,18 @@ impl<'p, T: Tree> Search<'p, T> {
         self.context.save(state);
     }
 
+    /// Explores until it is over or so much time has passed, and gives what is left. The node at hand is finished.
+    pub(crate) fn explore(mut self, settings: &Settings, time: Duration) -> State {
+        // Nodes are counted from 0 in every task.
+        self.context.limits.pause_after(time, 1);
+        let progress = self.run(settings);
+        let mut state = self.nodes.save(&self.context);
+        if progress == Progress::Done {
+            state.close();
+        }
+        state
+    }
+
     /// What a search is made of, before its first step.
     pub(crate) fn into_parts(self) -> (Context<'p>, T) {
         (self.context, self.nodes.into_tree())
@@ -195,7 +218,10 @@ impl<'p, T: Tree> Search<'p, T> {
 
     /// Steps until it is over or a limit is reached, on as many threads as the settings say.
     pub fn run(&mut self, settings: &Settings) -> Progress {
-        self.nodes.share(settings);
+        match &self.context.cluster {
+            None => self.nodes.share(settings),
+            Some(cluster) => self.nodes.share_out(settings, cluster),
+        }
         stage::run(&mut self.nodes, &mut self.context)
     }
 }

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::checkpoint::{Draft, State};
+use super::cluster::SharedCluster;
 use super::frontier::{Frontier, Next};
 use super::stage::Stage;
-use super::{Context, Expansion, Node, Phase, Progress, Tree, models, parallel};
+use super::{Context, Expansion, Node, Phase, Progress, Tree, distributed, models, parallel};
 use crate::bound::Certified;
 use crate::settings::{Settings, Status};
 
@@ -17,6 +18,15 @@ pub(super) struct Nodes<T: Tree> {
     started: bool,
     /// When other threads join in.
     help: Option<Help>,
+    /// How many open nodes are enough for the cluster to explore them.
+    ramp: Option<Ramp>,
+}
+
+/// The settings of the search, and so many open nodes.
+#[derive(Debug, Clone)]
+struct Ramp {
+    settings: Settings,
+    open: usize,
 }
 
 /// So many threads, after a while.
@@ -36,6 +46,7 @@ impl<T: Tree> Nodes<T> {
             children: Vec::new(),
             started: false,
             help: None,
+            ramp: None,
         }
     }
 
@@ -51,6 +62,7 @@ impl<T: Tree> Nodes<T> {
             children: open,
             started: true,
             help: None,
+            ramp: None,
         }
     }
 
@@ -65,6 +77,16 @@ impl<T: Tree> Nodes<T> {
             threads,
             start: Instant::now(),
             after: settings.solo,
+        });
+    }
+
+    /// Lets a cluster explore subtrees as soon as there are enough of them.
+    pub(super) fn share_out(&mut self, settings: &Settings, cluster: &SharedCluster) {
+        let mut cluster = cluster.lock();
+        let open = cluster.budgets().ramp * cluster.workers();
+        self.ramp = Some(Ramp {
+            settings: settings.clone(),
+            open: open.max(1),
         });
     }
 
@@ -110,6 +132,17 @@ impl<'p, T: Tree> Stage<'p> for Nodes<T> {
     fn step(&mut self, context: &mut Context<'p>) -> Progress {
         if !self.started {
             return self.begin(context);
+        }
+        let is_enough = |ramp: &mut Ramp| self.frontier.open() >= ramp.open;
+        if let Some(ramp) = self.ramp.take_if(is_enough)
+            && let Some(cluster) = context.cluster.clone()
+        {
+            let (tree, frontier) = (&self.tree, &mut self.frontier);
+            let settings = &ramp.settings;
+            let progress = distributed::run(tree, frontier, context, &cluster, settings);
+            if let Some(progress) = progress {
+                return progress;
+            }
         }
         let is_due = |help: &Help| help.start.elapsed() >= help.after;
         if let Some(help) = self.help.filter(is_due) {

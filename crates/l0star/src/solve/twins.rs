@@ -101,6 +101,7 @@ pub(super) fn solve<'p>(
         doubled = Some(found);
     }
     let bound = doubled.as_ref().map_or(f64::INFINITY, proved);
+    let cluster = run.cluster.clone();
     let observer = run.observer.take().map(|own| Rc::new(RefCell::new(own)));
     // A model of a smaller size that uses followers is not one of this problem.
     let is_leading = |j: &usize| whole.leader(*j) == *j;
@@ -173,6 +174,7 @@ pub(super) fn solve<'p>(
         .map(|found| found.support.clone());
     let settings = spent.left_aside(&settings);
     let mut run = Run::new(whole, &settings).start(sets.collect());
+    run = run.share_out(cluster);
     run.observer = observer.as_ref().map(|own| below(own, f64::INFINITY, 0.0));
     let found = run.solve_whole(&mut SharedWork::single(), None)?;
     spent.count(&found);

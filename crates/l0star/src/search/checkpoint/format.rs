@@ -18,16 +18,28 @@ pub(crate) enum Kind {
     Path,
     /// Many paths ([`BatchCheckpoint`](crate::batch::BatchCheckpoint)).
     Batch,
+    /// Subtrees on their way to another process ([`Cluster`](crate::search::Cluster)).
+    Task,
+    /// What is left of them.
+    Answer,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Search, Self::Path, Self::Batch];
+    const ALL: [Self; 5] = [
+        Self::Search,
+        Self::Path,
+        Self::Batch,
+        Self::Task,
+        Self::Answer,
+    ];
 
     fn magic(self) -> [u8; MAGIC] {
         match self {
             Self::Search => *b"L0*SRCH\n",
             Self::Path => *b"L0*PATH\n",
             Self::Batch => *b"L0*BTCH\n",
+            Self::Task => *b"L0*TASK\n",
+            Self::Answer => *b"L0*ANSW\n",
         }
     }
 
@@ -36,6 +48,8 @@ impl Kind {
             Self::Search => "a single search",
             Self::Path => "a path",
             Self::Batch => "many searches (cross-validation)",
+            Self::Task => "a task of a cluster",
+            Self::Answer => "the answer to a task of a cluster",
         }
     }
 

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `archive` | all that a run leaves behind, whatever kind of run it is; one check for all of it |
 //! | `draft` | nodes on their way in |
+//! | `subtrees` | open nodes that travel |
 //! | `prepared` | what is done before there are nodes |
 //! | `priced` | what comes after a search: prices |
 //! | `format` | bytes, and back |
@@ -23,6 +24,7 @@ mod narrow;
 mod origin;
 mod prepared;
 mod priced;
+mod subtrees;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +44,7 @@ pub(crate) use narrow::{narrow, wide};
 pub(crate) use origin::Stamp;
 pub(crate) use prepared::{Greedy, Heuristic, Prepared, QuadraticRows, Screening};
 pub(crate) use priced::{Priced, Settled};
+pub(crate) use subtrees::{Subtree, split};
 
 /// The state of a search between two steps, and of the prices that come after it.
 #[derive(Debug, Clone, PartialEq)]

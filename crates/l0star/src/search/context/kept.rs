@@ -1,7 +1,9 @@
 //! What a [`Context`] keeps for checkpoints, what it hands out, and how it goes on from one.
 
 use super::Context;
+use crate::search::Source;
 use crate::search::checkpoint::{Heuristic, QuadraticRows, State};
+use crate::search::pool::Entry;
 use crate::search::writer::Save;
 
 impl<'p> Context<'p> {
@@ -70,6 +72,33 @@ impl<'p> Context<'p> {
     pub(crate) fn kept_rows(&self) -> Option<Vec<bool>> {
         let kept = self.prepared.quadratic.as_ref()?;
         kept.below(self.incumbents.reference(), self.problem.rows())
+    }
+
+    /// The part of the state that subtrees are sent away with: the models, and what was proved of rows.
+    pub(in crate::search) fn sent(&self) -> State {
+        let mut state = State::fresh(self.problem);
+        state.set_models(&self.incumbents.pool());
+        state
+            .prepared
+            .quadratic
+            .clone_from(&self.prepared.quadratic);
+        state.started = true;
+        state
+    }
+
+    /// Takes over what was made of subtrees elsewhere: models, what is proved of them, and what was discarded.
+    pub(in crate::search) fn merge(&mut self, state: &State) {
+        for Entry { model, evidence } in state.models() {
+            let support = model.support;
+            if self.incumbents.offer(&support, model.fit, Source::Search) {
+                self.announce_incumbent(&support, Source::Search);
+            }
+            if let Some(evidence) = evidence {
+                self.record_bound(&support, evidence);
+            }
+        }
+        self.incumbents.evict(state.evicted());
+        self.evidence.absorb(state.weakest());
     }
 
     /// A state with what it knows: all but the nodes.

@@ -1,0 +1,34 @@
+//! Data that do not fit into memory, and whether their moments are enough.
+
+use std::fs;
+
+use super::TaskArgs;
+use crate::units;
+
+/// Why the rows are summed in a stream, if they are: they would take more than half of the memory, and nothing that is asked needs
+/// them one by one.
+pub(super) fn reason(args: &TaskArgs) -> Option<String> {
+    let needs_rows = args.loss != "quadratic" || args.offset.is_some() || args.holdout.is_some();
+    if needs_rows {
+        return None;
+    }
+    let available = args.available_memory.or_else(available)?;
+    let size = args.input.streamed_size(&args.data)?;
+    (size > available / 2).then(|| {
+        format!(
+            "the rows would take about {} of memory, and {} are available: they are summed in a stream, and the model is that of their moments",
+            units::words(size),
+            units::words(available)
+        )
+    })
+}
+
+/// The memory that can be had without swapping, where the system tells.
+fn available() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}

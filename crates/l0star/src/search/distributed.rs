@@ -1,0 +1,257 @@
+//! A search whose subtrees are explored by other processes.
+//!
+//! The open nodes stay here, those that were sent away too, until the answer to a task takes their place: its bound and its
+//! checkpoints are those of a search on one machine. A task that was lost is submitted again.
+
+use std::collections::BTreeMap;
+
+use super::checkpoint::{Draft, State, Subtree, split};
+use super::cluster::{Answer, Broken, Budgets, SharedCluster, Task, open_answer};
+use super::context::Context;
+use super::frontier::Frontier;
+use super::stage::{self, Stage};
+use super::{Phase, Progress, Tree};
+use crate::bound::Certified;
+use crate::settings::{Settings, Status};
+
+/// A task that was lost more often than this is given up: then it is the task that ends processes.
+const MOST_LOSSES: u32 = 10;
+/// A worker gets one part in so many of its share of the open nodes; the others even out what takes long.
+const SHARE: usize = 2;
+
+/// Explores all that is open on a cluster until it is over or a limit is reached. `None`: the tree does not allow it, and nothing was
+/// done.
+pub(super) fn run<'p, T: Tree>(
+    tree: &T,
+    open: &mut Frontier<T::Node>,
+    context: &mut Context<'p>,
+    cluster: &SharedCluster,
+    settings: &Settings,
+) -> Option<Progress> {
+    tree.load(context.problem, &Draft::default())?;
+    let mut state = open.drain(tree);
+    let columns = state.alive().iter().map(|j| *j as u32).collect();
+    let subtrees = state.take_subtrees();
+    let Ok(task) = Task::new(context.problem, settings, columns) else {
+        give_back(tree, open, context, &subtrees);
+        return None;
+    };
+    let mut distributed = Distributed {
+        cluster,
+        budgets: cluster.lock().budgets(),
+        task,
+        subtrees,
+        flying: BTreeMap::new(),
+        submitted: 0,
+        open,
+        gave_up: None,
+    };
+    let progress = stage::run(&mut distributed, context);
+    let (rest, reason) = (distributed.all(), distributed.gave_up.take());
+    cluster.lock().finish(reason.as_deref());
+    give_back(tree, open, context, &rest);
+    Some(progress)
+}
+
+/// Puts what is left into the frontier.
+fn give_back<'a, T: Tree>(
+    tree: &T,
+    open: &mut Frontier<T::Node>,
+    context: &Context,
+    rest: impl IntoIterator<Item = &'a Subtree>,
+) {
+    let mut state = State::default();
+    state.add_subtrees(rest);
+    let nodes = tree.load(context.problem, &Draft::new(state));
+    open.push(&mut nodes.unwrap_or_default(), tree, context);
+}
+
+/// The open nodes of a search on a cluster. Whatever comes back is a step.
+struct Distributed<'s, N> {
+    cluster: &'s SharedCluster,
+    budgets: Budgets,
+    /// All tasks but for the nodes and the models.
+    task: Task,
+    /// What is open and was not sent away.
+    subtrees: Vec<Subtree>,
+    /// What was, by the number of its task.
+    flying: BTreeMap<u64, Flight>,
+    submitted: u64,
+    /// What was discarded and counted; it has no nodes of its own.
+    open: &'s mut Frontier<N>,
+    /// Why it gave up, if it did.
+    gave_up: Option<String>,
+}
+
+/// Subtrees that are explored somewhere.
+struct Flight {
+    task: Vec<u8>,
+    subtrees: Vec<Subtree>,
+    /// How many nodes it may look at, where these are limited.
+    nodes: Option<u64>,
+    losses: u32,
+}
+
+impl<N: super::Node> Distributed<'_, N> {
+    /// Everything that is open, here and elsewhere.
+    fn all(&self) -> Vec<Subtree> {
+        self.each().cloned().collect()
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Subtree> {
+        let flying = self.flying.values().flat_map(|flight| &flight.subtrees);
+        self.subtrees.iter().chain(flying)
+    }
+
+    /// The smallest bound of what is open or was discarded.
+    fn bound(&self) -> Option<Certified> {
+        let open = self.each().map(Subtree::bound);
+        open.chain(self.open.discarded()).reduce(Certified::weaker)
+    }
+
+    /// Discards what cannot be better than the models that are known by now.
+    fn prune(&mut self, context: &mut Context) {
+        let cut = context.incumbents.cut();
+        self.subtrees.retain(|own| {
+            let is_open = own.bound().value() < cut;
+            if !is_open {
+                context.evidence.rule_out(own.bound());
+            }
+            is_open
+        });
+        self.open.absorb(context);
+    }
+
+    /// How many nodes the next task may look at, so that all together keep the limit; `None`: as many as there is time for.
+    fn allot(&self, workers: usize, context: &Context) -> Option<u64> {
+        let left = context.limits.nodes_left(self.open.counters.nodes);
+        let flying = self.flying.values().filter_map(|flight| flight.nodes);
+        let taken: u64 = flying.sum();
+        let share = left.map(|left| left.saturating_sub(taken).div_ceil(workers as u64));
+        share.into_iter().chain(self.budgets.nodes).min()
+    }
+
+    /// Gives every idle worker some of what is open.
+    fn submit(&mut self, context: &Context) -> Result<(), Broken> {
+        let mut cluster = self.cluster.lock();
+        let workers = cluster.workers().max(1);
+        while self.flying.len() < workers && !self.subtrees.is_empty() {
+            let nodes = self.allot(workers, context);
+            if nodes == Some(0) {
+                break;
+            }
+            let count = (self.subtrees.len() / (SHARE * workers)).max(1);
+            let subtrees = split(&mut self.subtrees, count);
+            // Where others would have nothing to do, what is made of these has to come back soon.
+            let is_hungry = self.subtrees.len() < workers;
+            let seconds = if is_hungry {
+                self.budgets.hungry
+            } else {
+                self.budgets.full
+            };
+            self.task.seconds = seconds.as_secs_f64();
+            self.task.nodes = nodes;
+            self.task.state = context.sent();
+            self.task.state.add_subtrees(&subtrees);
+            let task = self.task.encode();
+            let flight = Flight {
+                task,
+                subtrees,
+                nodes,
+                losses: 0,
+            };
+            let id = self.submitted;
+            self.submitted += 1;
+            let sent = cluster.submit(id, &flight.task);
+            // What could not be sent is open, too.
+            self.flying.insert(id, flight);
+            sent?;
+        }
+        Ok(())
+    }
+
+    /// Puts what a task has left in the place of its subtrees; what was lost is submitted again.
+    fn take_in(&mut self, answer: Answer, context: &mut Context) -> Result<(), Broken> {
+        let Answer { id, bytes } = answer;
+        let Some(flight) = self.flying.get_mut(&id) else {
+            // It had its answer before.
+            return Ok(());
+        };
+        let problem = context.problem;
+        let state = bytes.map(|bytes| open_answer(problem, &flight.task, &bytes));
+        match state {
+            Some(Ok(mut state)) => {
+                self.flying.remove(&id);
+                context.merge(&state);
+                context.counters.calls += state.calls;
+                context.counters.nodes += state.nodes;
+                self.open.absorb(context);
+                self.subtrees.extend(state.take_subtrees());
+                let open = self.each().count() as u64;
+                let counters = &mut self.open.counters;
+                counters.peak_open = counters.peak_open.max(open);
+                self.prune(context);
+                return Ok(());
+            }
+            Some(Err(error)) => {
+                self.gave_up = Some(format!("a worker gave an answer that is none: {error}"));
+                return Err(Broken);
+            }
+            None => {}
+        }
+        flight.losses += 1;
+        if flight.losses > MOST_LOSSES {
+            let times = flight.losses;
+            self.gave_up = Some(format!(
+                "the workers of one task died {times} times, the last time too: it may need more memory than they have"
+            ));
+            return Err(Broken);
+        }
+        self.cluster.lock().submit(id, &flight.task)
+    }
+
+    fn advance(&mut self, context: &mut Context) -> Result<(), Broken> {
+        self.submit(context)?;
+        let answers = self.cluster.lock().collect()?;
+        for answer in answers {
+            self.take_in(answer, context)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'p, N: super::Node> Stage<'p> for Distributed<'_, N> {
+    fn step(&mut self, context: &mut Context<'p>) -> Progress {
+        if self.subtrees.is_empty() && self.flying.is_empty() {
+            return Progress::Done;
+        }
+        match self.advance(context) {
+            Ok(()) => Progress::Running,
+            Err(Broken) => Progress::Stopped(Status::Interrupted),
+        }
+    }
+
+    fn save(&self, context: &Context<'p>) -> State {
+        let mut state = context.saved(State::default());
+        state.add_subtrees(self.each());
+        self.open.save_rest(&mut state);
+        state
+    }
+
+    fn tell(&mut self, context: &mut Context<'p>) {
+        context.enter(Phase::Search);
+        let bound = context.lower_bound(self.bound());
+        let nodes = self.open.counters.nodes;
+        context.announce_progress(self.each().count(), nodes, Some(bound));
+    }
+
+    fn limit(&self, context: &Context<'p>) -> Option<Status> {
+        if self.subtrees.is_empty() && self.flying.is_empty() {
+            return None;
+        }
+        // The frames of open nodes are elsewhere.
+        let bytes = self.each().map(Subtree::bytes).sum();
+        let nodes = self.open.counters.nodes;
+        context.limits.reached_between(nodes, bytes)
+    }
+}
