@@ -168,7 +168,7 @@ const PAGES: [Page; 16] = [
 
 /// The pictures: which page, how large, in the dark or not.
 const PICTURES: [(&str, &str, &str, bool); 3] = [
-    ("report-light.png", "regression", "900,790", false),
+    ("report-light.png", "regression", "900,776", false),
     ("report-dark.png", "labels", "900,1200", true),
     ("report-phone.png", "regression", "500,1500", false),
 ];
