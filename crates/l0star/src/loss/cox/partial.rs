@@ -117,15 +117,13 @@ impl PartialLikelihood {
 
     /// The gradient without the weights of events, and h: for each row its part in the moments at which it is at risk without an
     /// event, its part in that of its event, and the latter less its weight, which does not cancel where no event is tied.
-    fn parts<T: Part>(
+    fn parts<T: Part + Neg<Output = T>>(
         &self,
         theta: &[Wide<T>],
         sums: &Sums<T>,
         share: impl Fn(usize) -> T,
         mut row: impl FnMut(usize, T, Option<(T, T)>),
-    ) where
-        T: Neg<Output = T>,
-    {
+    ) {
         let moments = self.order.moments.iter().enumerate();
         // `Σ_l (ω/T)/s_l`, and the same with c_l.
         let (at_risk, own): (Vec<Wide<T>>, Vec<Wide<T>>) = moments
