@@ -1,7 +1,7 @@
 //! Best-first search: one loop over a tree of nodes, as a state that can be stepped.
 //!
 //! [`Tree`] says what a node is and how it splits; [`Search`] owns the frontier, the incumbent, the limits and the
-//! events. `method=paper` is the tree in [`paper`]. Threads ([`parallel`]) and other processes ([`distributed`]) take its nodes.
+//! events. `method=paper` is the tree in [`paper`]. Threads (`parallel`) and other processes (`distributed`) take its nodes.
 
 pub mod binary;
 pub(crate) mod bits;
