@@ -197,7 +197,7 @@ impl Score {
             Score::Mse => Some(missed),
             Score::R2 if spread > 0.0 => Some(1.0 - missed / spread),
             Score::R2 => Some(f64::from(missed <= 0.0)),
-            Score::Mae | Score::Accuracy | Score::LogLoss | Score::Deviance => None,
+            _ => None,
         }
     }
 }
