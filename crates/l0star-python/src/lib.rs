@@ -14,6 +14,7 @@
 //! | `tally` | the class `Tally`: the scores of cross-validation |
 //! | `frame`, `model` | tables with text, gaps and dates; model files |
 //! | `moments` | the class `Moments`: sums over rows |
+//! | `survival` | times until an event, and how well scores order them |
 //! | `report` | its page |
 //! | `run` | one search beside a live interpreter: signals, callbacks, checkpoints, panics |
 //! | `remote` | the cluster of a search, which is an object of Python |
