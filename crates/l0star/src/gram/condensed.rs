@@ -10,6 +10,9 @@ use crate::linalg::psd;
 use crate::linalg::rounding::gamma;
 use crate::tuning::frames::{SPREAD, SWEEPS};
 
+/// Rows that are eliminated from together: a limit is noticed in between.
+const TOGETHER: usize = 64;
+
 /// How the lift of a frame is spread over its columns.
 pub(crate) enum Spread {
     /// No lift, and no proof: a frame that only finds points. What it bounds itself is void (its error is infinite).
@@ -105,14 +108,14 @@ impl<'r> Condensed<'r> {
         weights.iter_mut().for_each(|weight| *weight *= 1.0 + 1e-9);
         let mut h = Vec::with_capacity(d * d);
         for (r, i) in columns.iter().enumerate() {
-            if r % 64 == 63 && limits.stop() {
-                return None;
-            }
             let row = root.row(*i as usize);
             h.extend(columns.iter().map(|j| row[*j as usize]));
-            let out = &mut h[r * d..=r * d + r];
-            for (z, other) in z.chunks_exact(d).zip(cross.chunks_exact(d)) {
-                kernels::axpy(-z[r], &other[..=r], out);
+            if r % TOGETHER == TOGETHER - 1 || r + 1 == d {
+                if limits.stop() {
+                    return None;
+                }
+                let first = r - r % TOGETHER;
+                eliminate(&mut h[first * d..], first, &z, &cross, d);
             }
         }
         // What was copied is symmetric; condensing is done below the diagonal.
@@ -203,4 +206,20 @@ impl<'r> Condensed<'r> {
             g[i * d + i] -= 1.0;
         }
     }
+}
+
+/// Takes `Zᵀ H_SF` off the last rows of H_FF, from row `first` on, below the diagonal.
+fn eliminate(rows: &mut [f64], first: usize, z: &[f64], cross: &[f64], d: usize) {
+    // One choice of the instruction set for all of it: rows are short.
+    kernels::widest(
+        #[inline(always)]
+        || {
+            for (r, out) in (first..).zip(rows.chunks_exact_mut(d)) {
+                for (z, other) in z.chunks_exact(d).zip(cross.chunks_exact(d)) {
+                    let entries = out[..=r].iter_mut().zip(other);
+                    entries.for_each(|(out, other)| *out -= z[r] * other);
+                }
+            }
+        },
+    );
 }

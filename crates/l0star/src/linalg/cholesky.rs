@@ -12,7 +12,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, MatMut, Par};
 
-use super::kernels::{axpy, dot};
+use super::kernels::{axpy, dot, widest};
 
 /// From this size on `faer` factorises.
 const BLOCKED: usize = 24;
@@ -198,24 +198,30 @@ impl Cholesky {
     /// `B ← M⁻¹ B` for a B of so many columns, stored by rows: the substitutions of [`Cholesky::solve`] for all columns at once.
     pub fn solve_rows(&self, b: &mut [f64], columns: usize) {
         let d = self.size;
-        for i in 0..d {
-            let row = &self.rows[i * d..i * d + d];
-            let (above, rest) = b.split_at_mut(i * columns);
-            let own = &mut rest[..columns];
-            for (r, other) in row.iter().zip(above.chunks_exact(columns.max(1))) {
-                axpy(-r, other, own);
-            }
-            own.iter_mut().for_each(|b| *b /= row[i]);
-        }
-        for i in (0..d).rev() {
-            let row = &self.rows[i * d..i * d + d];
-            let (above, rest) = b.split_at_mut(i * columns);
-            let own = &mut rest[..columns];
-            own.iter_mut().for_each(|b| *b /= row[i]);
-            for (r, other) in row.iter().zip(above.chunks_exact_mut(columns.max(1))) {
-                axpy(-r, own, other);
-            }
-        }
+        // One choice of the instruction set for all of it: rows are short.
+        widest(
+            #[inline(always)]
+            || {
+                for i in 0..d {
+                    let row = &self.rows[i * d..i * d + d];
+                    let (above, rest) = b.split_at_mut(i * columns);
+                    let own = &mut rest[..columns];
+                    for (r, other) in row.iter().zip(above.chunks_exact(columns.max(1))) {
+                        own.iter_mut().zip(other).for_each(|(b, o)| *b -= r * o);
+                    }
+                    own.iter_mut().for_each(|b| *b /= row[i]);
+                }
+                for i in (0..d).rev() {
+                    let row = &self.rows[i * d..i * d + d];
+                    let (above, rest) = b.split_at_mut(i * columns);
+                    let own = &mut rest[..columns];
+                    own.iter_mut().for_each(|b| *b /= row[i]);
+                    for (r, other) in row.iter().zip(above.chunks_exact_mut(columns.max(1))) {
+                        other.iter_mut().zip(&*own).for_each(|(o, b)| *o -= r * b);
+                    }
+                }
+            },
+        );
     }
 }
 
