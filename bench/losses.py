@@ -1,7 +1,7 @@
 """Counts, amounts and times until an event: time, proof and objective beside abess, which does not prove anything.
 
-``python bench/losses.py`` needs the Python package and abess (``bench/peers/requirements/inexact.txt``); the real set of
-times comes with lifelines, and is left out where that is not installed. Columns are standardised here, so that both
+``python bench/losses.py`` needs the Python package and abess (``bench/peers/requirements/inexact.txt``); the real set
+of times comes with lifelines, and is left out where that is not installed. Columns are standardised here, so that both
 solve the same problem; every support of abess is fitted again with the same ridge.
 """
 
@@ -140,7 +140,9 @@ def main() -> None:
         except ImportError:
             told, above = "not installed", ""
         gap = "" if ours.status == "optimal" else f"{100 * ours.relative_gap:.2f} %"
-        print(f"| {instance.name} | {ours.status} | {seconds:.2f} | {ours.nodes} | {gap} | {told} | {above} |", flush=True)
+        print(
+            f"| {instance.name} | {ours.status} | {seconds:.2f} | {ours.nodes} | {gap} | {told} | {above} |", flush=True
+        )
 
 
 if __name__ == "__main__":

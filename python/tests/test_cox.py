@@ -220,15 +220,14 @@ def test_folds_have_their_share_of_the_events():
     X, time, _ = draw(rows=60, tied=False)
     event = np.arange(60) < 10
 
-    class Seen:
-        found = []
+    found = []
 
-        def __call__(self, model, X, y, sample_weight=None):
-            Seen.found.append(int(y["event"].sum()))
-            return float(len(y["time"]))
+    def score(model, X, y, sample_weight=None):
+        found.append(int(y["event"].sum()))
+        return float(len(y["time"]))
 
-    SparseCoxCV(ks=[1], scoring=Seen()).fit(X, (time, event))
-    assert Seen.found == [2] * 5
+    SparseCoxCV(ks=[1], scoring=score).fit(X, (time, event))
+    assert found == [2] * 5
 
 
 def test_constraints_lists_and_prices_go_with_times():

@@ -318,7 +318,11 @@ impl Task {
             response: &self.response,
             weights: self.weights.as_deref(),
             offset: self.offset.as_deref(),
-            times: self.survival.as_ref().map(Followed::times).unwrap_or_default(),
+            times: self
+                .survival
+                .as_ref()
+                .map(Followed::times)
+                .unwrap_or_default(),
         })
     }
 

@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(calibration, None);
         assert_eq!(groups.len(), 1);
         assert_eq!((groups[0].rows, groups[0].events), (4, 3));
-        let expected = [(0.0, 1.0), (1.0, 0.75), (2.0, 0.5), (3.0, 0.0)];
+        let expected = [(0.0, 1.0), (1.0, 0.75), (2.0, 0.5), (3.0, 0.0), (3.0, 0.0)];
         assert_eq!(groups[0].steps, expected);
         // The first row is not at risk before it is there.
         let late = Rows {
