@@ -43,12 +43,14 @@ pub enum ResponseKind {
     Positive,
     /// A finite number ≥ 0, the time of an event or of the last observation; the prediction is the logarithm of a hazard.
     Time,
+    /// The number of a class, from 0; a row has a score for each class.
+    Class,
 }
 
 impl ResponseKind {
     /// Whether responses are numbers that a column holds as they are, not labels.
     pub fn is_numeric(self) -> bool {
-        self != Self::Label
+        !matches!(self, Self::Label | Self::Class)
     }
 }
 
@@ -85,6 +87,12 @@ pub trait Loss: Debug + Send + Sync {
     /// The loss for some of the rows, given by their numbers, where it holds more about rows than responses do; `None` where it
     /// serves for any rows.
     fn of_rows(&self, _rows: &[usize]) -> Option<Arc<dyn Loss>> {
+        None
+    }
+
+    /// How many classes responses are of, where a row has a score for each of them. The loss couples all scores then; those of class
+    /// c are the c-th part.
+    fn classes(&self) -> Option<usize> {
         None
     }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod priced;
+pub mod several;
 pub mod stopped;
 pub mod survival;
 

@@ -321,7 +321,7 @@ impl Data {
 }
 
 /// The solution of a linear system, by elimination with pivots.
-fn gauss(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+pub fn gauss(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for c in 0..n {
         let Some(pivot) = (c..n).max_by(|r, s| a[*r][c].abs().total_cmp(&a[*s][c].abs())) else {
