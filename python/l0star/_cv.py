@@ -39,6 +39,8 @@ Chooser = TypeVar("Chooser", bound="_CrossValidated")
 class _CrossValidated(_SparseModel):
     """Chooses k and the ridge, then fits on all rows."""
 
+    _several = False
+
     ks: Any
     ridges: Any
     cv: Any

@@ -30,6 +30,7 @@ from l0star._input import (
     hold_out,
     read,
     refuse_labels,
+    response_names,
     row_vector,
     signs,
     target_name,
@@ -54,6 +55,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
     k: int | None
     loss: str
+    #: Whether y may have a column for each of several responses.
+    _several = False
     #: How a frame with text, gaps or dates became features.
     _prepared: Prepared | None = None
     #: The model file that it was loaded from.
@@ -70,8 +73,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        y : array of shape (n_samples,)
-            The target: numbers, or for a classifier labels of any type, two different ones.
+        y : array of shape (n_samples,), or (n_samples, n_responses)
+            The target: numbers, or several responses that share their features (quadratic loss); for a classifier labels of any type, two different ones.
         offset : array of shape (n_samples,), default=None
             A number added to the linear predictor of each row during the fit: with the Poisson loss the logarithm of
             the exposure, as a rule. Give that of new rows to ``predict``; add it to what ``decision_function`` gives.
@@ -118,18 +121,32 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         if self._prepared is not None:
             # The names and the number of the frame's own columns.
             validate_data(self, X, skip_check_array=True)
-            return read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=self._prepared)
+            return read(
+                X,
+                y,
+                labels=labels,
+                several=self._takes_several,
+                sample_weight=sample_weight,
+                offset=offset,
+                prepared=self._prepared,
+            )
         # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
         names, target = feature_names(X), target_name(y)
+        responses = response_names(y) if self._takes_several else []
         if not labels:
             refuse_labels(y, "use SparseClassifier")
         X, y = validate_data(
-            self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=False
+            self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=bool(responses)
         )
         classes = None
         if labels:
             classes, y = signs(y)
-        return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes, target)
+        names = names or unnamed(X.shape[1])
+        return complete(X, y, names, sample_weight, offset, classes, target, responses=responses)
+
+    @property
+    def _takes_several(self) -> bool:
+        return self._several and self.loss == "quadratic"
 
     def _solve(self, job: Job, k: int | None, clock: Clock | None = None) -> None:
         """Solve and keep the result; the best model so far is kept after Ctrl-C, or without workers, too."""
@@ -208,14 +225,14 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         if self._loaded is not None or self._prepared is not None:
             return self._from_frame(X)
         X = validate_data(self, X, reset=False, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
-        coef = np.ravel(self.coef_)
-        values = np.full(X.shape[0], np.ravel(self.intercept_)[0], dtype=np.float64)
+        coef = np.atleast_2d(self.coef_)
+        values = np.tile(np.ravel(self.intercept_).astype(np.float64), (X.shape[0], 1))
         columns = X.tocsc() if sp.issparse(X) else X
         # One rounded product and one rounded addition a feature, from left to right, as the command has it.
         for j in self.support_:
             column = columns[:, [j]].toarray().ravel() if sp.issparse(X) else columns[:, j]
-            values += coef[j] * column.astype(np.float64)
-        return values
+            values += column.astype(np.float64)[:, np.newaxis] * coef[:, j]
+        return values if self.result_.responses else values[:, 0]
 
     def _from_frame(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict from columns by their names; the engine reads them as it did for the fit."""
@@ -230,7 +247,11 @@ class _SparseModel(SelectorMixin, BaseEstimator):
                 )
         elif self._loaded is None:
             validate_data(self, X, reset=False, skip_check_array=True)
-        scores, unseen = self._model().predict(frame(X, names))
+        if self.result_.responses:
+            each, unseen = self._model().predict_each(frame(X, names))
+            scores = np.column_stack(each)
+        else:
+            scores, unseen = self._model().predict(frame(X, names))
         for column, rows in unseen:
             have = "row has" if rows == 1 else "rows have"
             warn(
@@ -254,6 +275,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
+        tags.target_tags.multi_output = self._takes_several
         return tags
 
 
@@ -272,9 +294,9 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
+    coef_ : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
         Coefficients, zero outside the support.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_responses,)
         0 when it is off.
 
     See Also
@@ -297,6 +319,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     """
 
     _losses = REAL_LOSSES
+    _several = True
 
     def __init__(
         self,
@@ -359,12 +382,14 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
+        ndarray of shape (n_samples,), or (n_samples, n_responses) for several responses
+            ``X @ coef_.T + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
             response.
         """
         linear = self._linear(X)
         added = row_vector(offset, len(linear), "offset")
+        if added is not None and linear.ndim > 1:
+            raise ValueError("An offset is for one response, and the model has several: add it to what predict gives.")
         if added is not None:
             linear = linear + added
         return _core.expectations(linear) if self.loss in LOG_LINK_LOSSES else linear

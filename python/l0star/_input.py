@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,7 +26,10 @@ SPARSE_FORMATS = ("csr", "csc")
 
 @dataclass(frozen=True)
 class Data:
-    """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given."""
+    """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given.
+
+    ``y`` has a column for each of several responses, whose names are ``responses``.
+    """
 
     X: Any
     y: Vector
@@ -42,6 +45,7 @@ class Data:
     moments: _core.Moments | None = None
     #: Which of the times in y are those of events, for a loss of times.
     times: Times | None = None
+    responses: list[str] = field(default_factory=list)
 
     def part(self, rows: npt.NDArray[Any]) -> Data:
         """Give some of the rows, by index or by mask."""
@@ -55,13 +59,27 @@ def hold_out(data: Data, share: float | None, seed: int) -> Data:
     """Give the rows to learn from, with those that are held out beside them."""
     if share is None:
         return data
+    if data.responses:
+        raise ValueError("holdout is not available for several responses: split the rows, and use score on the others.")
     held = np.asarray(_core.hold_out(data.y, data.weights, data.classes is not None, float(share), int(seed)))
     return replace(data.part(~held), held_out=data.part(held))
 
 
-def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None, prepared: Any = None) -> Data:
-    """Check everything that a user gives to a function; ``prepared`` are the features of a frame with text or gaps."""
-    names, target = feature_names(X), target_name(y)
+def read(
+    X: Any,
+    y: Any,
+    *,
+    labels: bool,
+    several: bool = False,
+    sample_weight: Any = None,
+    offset: Any = None,
+    prepared: Any = None,
+) -> Data:
+    """Check everything that a user gives to a function; ``prepared`` are the features of a frame with text or gaps.
+
+    With ``several``, y may have a column for each of several responses.
+    """
+    names, target, responses = feature_names(X), target_name(y), response_names(y) if several else []
     if prepared is not None:
         X, names = prepared.X, prepared.names
     X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="l0star")
@@ -74,9 +92,9 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
     else:
         refuse_labels(y, 'use loss="logistic"')
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
-        y = column_or_1d(y)
+        y = y if responses else column_or_1d(y)
     names = names if names is not None else unnamed(X.shape[1])
-    return complete(X, y, names, sample_weight, offset, classes, target, prepared)
+    return complete(X, y, names, sample_weight, offset, classes, target, prepared, responses)
 
 
 def complete(
@@ -88,6 +106,7 @@ def complete(
     classes: npt.NDArray[Any] | None,
     target: str,
     prepared: Any = None,
+    responses: Sequence[str] = (),
 ) -> Data:
     """Check what belongs to the rows, given the rest."""
     y = np.asarray(y, dtype=np.float64)
@@ -96,7 +115,11 @@ def complete(
         raise ValueError(
             "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
         )
-    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes, target, prepared)
+    if responses and offset is not None:
+        raise ValueError("An offset is for one response, and y has several: take it off y before.")
+    own = row_vector(offset, X.shape[0], "offset")
+    target = ", ".join(responses) if responses else target
+    return Data(X, y, names, weights, own, classes, target, prepared, responses=list(responses))
 
 
 def feature_names(X: Any) -> list[str] | None:
@@ -114,6 +137,14 @@ def target_name(y: Any) -> str:
     """Name of a series; y if it has none."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name else "y"
+
+
+def response_names(y: Any) -> list[str]:
+    """Name the columns of y, where there are several; nothing for one."""
+    shape = np.shape(y)
+    if len(shape) != 2 or shape[1] < 2:
+        return []
+    return feature_names(y) or [f"y{r}" for r in range(shape[1])]
 
 
 def unnamed(columns: int) -> list[str]:

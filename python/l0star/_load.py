@@ -91,30 +91,37 @@ def _result(fields: dict[str, Any]) -> Result:
     names += [name for name in coefficients if name not in names]
     place = {name: j for j, name in enumerate(names)}
 
-    def vector(by_name: dict[str, float]) -> npt.NDArray[np.float64]:
-        values = np.zeros(len(names))
+    responses = fields.get("responses", [])
+
+    def vector(by_name: dict[str, Any]) -> npt.NDArray[np.float64]:
+        values = np.zeros((len(responses), len(names)) if responses else len(names))
         for name, value in by_name.items():
-            values[place[name]] = value
+            values[..., place[name]] = value
         return values
 
-    def support(by_name: dict[str, float]) -> npt.NDArray[np.int64]:
+    def intercept(of: dict[str, Any]) -> Any:
+        return np.array(of["intercept"]) if responses else of["intercept"]
+
+    def support(by_name: dict[str, Any]) -> npt.NDArray[np.int64]:
         return np.array([place[name] for name in by_name], dtype=np.int64)
 
     listed = [
         Model(
             objective=one["objective"],
             coef=vector(one["coefficients"]),
-            intercept=one["intercept"],
+            intercept=intercept(one),
             support=support(one["coefficients"]),
             names=names,
         )
         for one in fields.get("solutions") or [fields]
     ]
-    own = ("status", "objective", "lower_bound", "relative_gap", "k", "loss", "ridge", "method", "intercept")
+    own = ("status", "objective", "lower_bound", "relative_gap", "k", "loss", "ridge", "method")
     counts = ("solver_calls", "nodes", "peak_open_nodes", "seconds", "fit_intercept")
     return Result(
         **{name: fields[name] for name in (*own, *counts)},
         huber_delta=fields.get("huber_delta"),
+        intercept=intercept(fields),
+        responses=responses,
         coef=vector(coefficients),
         coef_per_sd=vector(fields.get("per_sd", {})),
         support=support(coefficients),

@@ -47,8 +47,8 @@ class SparsePath(Sequence[Result]):
 
     @property
     def coefs(self) -> npt.NDArray[np.float64]:
-        """Coefficients, one column a size: shape (n_features, n_sizes)."""
-        return np.column_stack([result.coef for result in self])
+        """Coefficients, one column a size: shape (n_features, n_sizes); of several responses (n_responses, n_features, n_sizes)."""
+        return np.stack([result.coef for result in self], axis=-1)
 
     @property
     def objectives(self) -> npt.NDArray[np.float64]:
@@ -82,8 +82,14 @@ class SparsePath(Sequence[Result]):
         rows = [{name: getattr(result, name) for name in facts} for result in self]
         frame = pd.DataFrame(rows, index=pd.Index(self.ks, name="k"))
         coefs, used = self.coefs, self._used()
-        names = [self.results[0].names[j] for j in used]
-        return pd.concat([frame, pd.DataFrame(coefs[used].T, index=frame.index, columns=names)], axis=1)
+        names: Any = [self.results[0].names[j] for j in used]
+        responses = self.results[0].responses if len(self) else []
+        if responses:
+            names = pd.MultiIndex.from_product([responses, names], names=["response", "feature"])
+            found = pd.DataFrame(coefs[:, used].reshape(len(names), -1).T, index=frame.index, columns=names)
+        else:
+            found = pd.DataFrame(coefs[used].T, index=frame.index, columns=names)
+        return pd.concat([frame, found], axis=1)
 
     @drawing
     def plot_path(self, ax: Axes | None = None) -> Axes:
@@ -255,7 +261,10 @@ def sparse_path(
     else:
         prepared = prepare(X, options)
         labels = loss in LABEL_LOSSES
-        data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
+        several = loss == "quadratic"
+        data = read(
+            X, y, labels=labels, several=several, sample_weight=sample_weight, offset=offset, prepared=prepared
+        )
     asked = rules_of(options, data)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)

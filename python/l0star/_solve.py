@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core
@@ -170,7 +171,10 @@ def solve(
         return Job(data, options).run(k)
     prepared = prepare(X, options)
     labels = loss in LABEL_LOSSES
-    data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
+    several = loss == "quadratic"
+    data = read(
+        X, y, labels=labels, several=several, sample_weight=sample_weight, offset=offset, prepared=prepared
+    )
     return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
 
 
@@ -215,6 +219,7 @@ class Job:
         self._names, self._classes = data.names, data.classes
         self._held_out = data.held_out
         self._times = data.times
+        self._responses = data.responses
         self._fit_intercept = bool(options.fit_intercept) and data.times is None
         self._warnings: list[str] = []
         prepared = data.prepared
@@ -241,10 +246,14 @@ class Job:
                 "offset": data.offset,
                 "followed": None if data.times is None else data.times.followed,
             }
-            self._problem = _core.Problem(X, data.y, rules=asked, **arguments)
+            y = data.y
+            if data.responses:
+                arguments |= {"others": np.ascontiguousarray(y[:, 1:]), "responses": data.responses}
+                y = np.ascontiguousarray(y[:, 0])
+            self._problem = _core.Problem(X, y, rules=asked, **arguments)
             # Workers need not look for δ again.
             known = {**arguments, "huber_delta": self._problem.huber_delta or arguments["huber_delta"]}
-            recipe = Recipe(rules, known, rows=(X, data.y))
+            recipe = Recipe(rules, known, rows=(X, y))
             counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
         # What workers make the problem from; without workers it is the engine's alone from here on.
         self._recipe = None if self._place is None else recipe
@@ -411,16 +420,23 @@ class Job:
             huber_delta=self._problem.huber_delta,
             ridge=float(options.ridge),
             method=options.method,
-            coef=solution.coefficients,
-            coef_per_sd=solution.per_sd,
+            coef=self._each(solution.coefficients),
+            coef_per_sd=self._each(solution.per_sd),
             twins={names[j]: [names[i] for i in others] for j, others in solution.twins},
-            intercept=solution.intercept,
+            intercept=self._one(solution.intercepts),
             support=solution.support,
             names=names,
+            responses=self._responses,
             classes=self._classes,
             solutions=[
-                Model(objective=objective, coef=coef, intercept=intercept, support=support, names=names)
-                for objective, coef, intercept, support in solution.solutions
+                Model(
+                    objective=objective,
+                    coef=self._each(coef),
+                    intercept=self._one(intercepts),
+                    support=support,
+                    names=names,
+                )
+                for objective, coef, intercepts, support in solution.solutions
             ],
             rest_bound=solution.rest_bound,
             truncated=solution.truncated,
@@ -440,10 +456,24 @@ class Job:
             refit=solution.refit,
             warnings=warnings,
             origin=self._origin,
-            rows=Rows(self._problem.scores(solution), self._y, self._weights, self._events) if self._has_rows else None,
+            rows=self._rows(solution),
         )
         logger.info("%s", result.headline)
         return result
+
+    def _each(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Give a row of coefficients for each of several responses."""
+        return coefficients.reshape(len(self._responses), -1) if self._responses else coefficients
+
+    def _one(self, intercepts: list[float]) -> Any:
+        """Give one number, or an array for several responses."""
+        return np.array(intercepts) if self._responses else intercepts[0]
+
+    def _rows(self, solution: _core.Solution) -> Rows | None:
+        """Give the rows for the charts of a page, which are about one response."""
+        if not self._has_rows or self._responses:
+            return None
+        return Rows(self._problem.scores(solution), self._y, self._weights, self._events)
 
     @property
     def _events(self) -> list[bool]:

@@ -22,7 +22,7 @@ Examples:
   l0star predict model.json data/diabetes.csv --residuals --out residuals.csv
   l0star predict cox.json patients.csv --horizon 365
 
-Columns: prediction (with the Poisson and gamma losses the expected response); for labels also score (the linear predictor) and, with the logistic loss,
+Columns: prediction, or with several responses one for each (y1_prediction) (with the Poisson and gamma losses the expected response); for labels also score (the linear predictor) and, with the logistic loss,
 probability (of the positive label); with --residuals also target and residual. With the Cox loss: score (the linear predictor),
 hazard_ratio (beside a row with the mean score of the data that were fitted) and, with --horizon, survival.";
 
@@ -75,9 +75,10 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         .load_for(&args.data, model.reading.decimal_comma)?;
     output::warn(table.notes());
     // The model reads its features by itself.
-    model.reading.only(&[&model.target]).apply(&mut table)?;
+    model.reading.only(&model.targets()).apply(&mut table)?;
     let mut frame = match &model.survival {
         Some(survival) => hazards(&model, survival, &table, args.horizon)?,
+        None if !model.fitted.responses.is_empty() => several(&model, &table, args.residuals)?,
         None => predictions(&model, &table, args.residuals)?,
     };
     if args.safe_csv {
@@ -164,6 +165,23 @@ fn warn_of(unseen: &Unseen) {
 /// Whether the name is that of delimited text; other formats keep texts apart from formulas by themselves.
 fn is_delimited(path: &Path) -> bool {
     Format::of_name(path) == Some(Format::Csv)
+}
+
+/// A column for each of several responses, named after it.
+fn several(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'static>, Failure> {
+    let (all, unseen) = model.predict_each(table)?;
+    warn_of(&unseen);
+    let mut frame = Frame::new(table.rows());
+    for (name, predicted) in model.fitted.responses.iter().zip(all) {
+        if residuals {
+            let target = table.number(name)?;
+            let residual = target.iter().zip(&predicted).map(|(b, z)| b - z).collect();
+            frame.push(format!("{name}_target"), Values::Numbers(Cow::Owned(target)));
+            frame.push(format!("{name}_residual"), Values::Numbers(Cow::Owned(residual)));
+        }
+        frame.push(format!("{name}_prediction"), Values::Numbers(Cow::Owned(predicted)));
+    }
+    Ok(frame)
 }
 
 fn predictions(

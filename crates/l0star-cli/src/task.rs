@@ -51,6 +51,9 @@ pub struct Task {
     /// The features as they are in the file.
     pub design: Design,
     pub response: Vec<f64>,
+    /// The columns to predict where there are several, and all but the first of them.
+    pub responses: Vec<String>,
+    pub others: Vec<Vec<f64>>,
     /// In the place of design and response, which are then empty.
     pub moments: Option<Moments>,
     /// The moments of parts of the rows, where these were summed for cross-validation.
@@ -119,6 +122,10 @@ impl Task {
     }
 
     fn of(args: &TaskArgs, loss: Arc<dyn Loss>, mut raw: RawTable) -> Result<Self, Failure> {
+        let args = &args.with_targets(&raw)?;
+        if !args.targets.is_empty() {
+            args.check_several(&*loss)?;
+        }
         for (_, name) in args.roles() {
             raw.column(name)?;
         }
@@ -152,17 +159,26 @@ impl Task {
             ResponseKind::Real
             | ResponseKind::Count
             | ResponseKind::Positive
-            | ResponseKind::Time => {
-                checks::check_numbers(&raw, &args.target, loss.name())?;
-                let response = raw.number(&args.target)?;
-                checks::check_amounts(&raw, &args.target, &response, &*loss)?;
+            | ResponseKind::Time
+            | ResponseKind::Class => {
+                let target = args.targets.first().unwrap_or(&args.target);
+                checks::check_numbers(&raw, target, loss.name())?;
+                let response = raw.number(target)?;
+                checks::check_amounts(&raw, target, &response, &*loss)?;
                 // Rows with the same time can be told apart by their events.
                 if offset.is_none() && !loss.has_hazards() {
-                    checks::check_varies(&raw, &args.target, &response, weights.as_deref())?;
+                    checks::check_varies(&raw, target, &response, weights.as_deref())?;
                 }
                 (response, None)
             }
         };
+        let mut others = Vec::new();
+        for target in args.targets.iter().skip(1) {
+            checks::check_numbers(&raw, target, loss.name())?;
+            let response = raw.number(target)?;
+            checks::check_varies(&raw, target, &response, weights.as_deref())?;
+            others.push(response);
+        }
         let survival = loss
             .has_hazards()
             .then(|| Followed::read(&args.survival, &raw, &response))
@@ -185,6 +201,8 @@ impl Task {
             names,
             design,
             response,
+            responses: args.targets.clone(),
+            others,
             moments: None,
             folds: Vec::new(),
             weights,
@@ -243,7 +261,8 @@ impl Task {
     fn builder_of(&self, moments: Option<&Moments>, weights: Option<&[f64]>) -> Builder {
         let builder = match moments {
             Some(moments) => Problem::from_moments(moments.clone()),
-            None => Problem::builder(self.design.clone(), self.response.clone()),
+            None => Problem::builder(self.design.clone(), self.response.clone())
+                .more_responses(self.others.clone()),
         };
         let mut builder = builder
             .names(self.names.clone())
@@ -259,13 +278,13 @@ impl Task {
         self.rules.apply(builder)
     }
 
-    /// `intercept + Ax + o` for every row, weight or not.
+    /// `intercept + Ax + o` for every row, weight or not, of one response.
     pub fn scores(&self, coefficients: &[f64], intercept: f64) -> Vec<f64> {
         let mut scores = match &self.offset {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
-        if self.moments.is_some() {
+        if self.moments.is_some() || !self.responses.is_empty() {
             return scores;
         }
         scores.iter_mut().for_each(|score| *score += intercept);
@@ -311,9 +330,21 @@ impl Task {
         }
     }
 
-    /// Rows with their scores; nothing where only moments are known.
+    /// Refuses what is not there for several responses.
+    pub fn needs_one(&self, what: &str) -> Result<(), Failure> {
+        if self.responses.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "{what} is for one target, and --target names {}; use fit or path for several",
+            self.responses.len()
+        )))
+    }
+
+    /// Rows with their scores; nothing where only moments are known, or there are several responses.
     pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
-        self.moments.is_none().then_some(Rows {
+        let has_one = self.moments.is_none() && self.responses.is_empty();
+        has_one.then_some(Rows {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
@@ -347,6 +378,7 @@ impl Task {
         }
         let mut fingerprint = Fingerprint::new(self.response.len());
         fingerprint.vector(&self.response);
+        self.others.iter().for_each(|other| fingerprint.vector(other));
         for vector in [&self.weights, &self.offset] {
             fingerprint.vector(vector.as_deref().unwrap_or_default());
         }
@@ -416,6 +448,7 @@ impl Task {
             lists: false,
             free_in_support: false,
             is_refit: false,
+            responses: &self.responses,
             positive_label: labels.map(|[_, positive]| positive.as_str()),
             warnings,
         }

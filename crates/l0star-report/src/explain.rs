@@ -155,10 +155,13 @@ fn question(model: &Model) -> String {
         } else {
             ""
         },
-        model.target,
+        model.targets().join("', '"),
         fitted.k,
         counted(model.choices(), "feature")
     );
+    if !fitted.responses.is_empty() {
+        text += " A feature is in the model of all of these or of none, with a coefficient for each.";
+    }
     if let Some([negative, positive]) = &model.labels {
         let _ = write!(
             text,
@@ -217,8 +220,16 @@ fn formula(model: &Model) -> String {
             format!("the negative log partial likelihood (ties by {ties}), divided by {rows}")
         }
     };
+    let (of_all, of_responses) = match (fitted.responses.is_empty(), model.standardize) {
+        (true, _) => ("", ""),
+        (false, true) => (
+            "the sum over the responses, each in units of its standard deviation, of ",
+            ", in the same units",
+        ),
+        (false, false) => ("the sum over the responses of ", ""),
+    };
     let mut text = format!(
-        "The objective is {of_rows}, plus {}/2 times the sum of the squared coefficients",
+        "The objective is {of_all}{of_rows}, plus {}/2 times the sum of the squared coefficients{of_responses}",
         fitted.ridge
     );
     if model.standardize {

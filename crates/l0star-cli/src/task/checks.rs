@@ -47,7 +47,7 @@ pub(super) fn check_amounts(
         ResponseKind::Count => (|b| b >= 0.0, "negative, and counts must be 0 or more"),
         ResponseKind::Positive => (|b| b > 0.0, "not greater than 0"),
         ResponseKind::Time => (|b| b >= 0.0, "negative, and times must be 0 or more"),
-        ResponseKind::Real | ResponseKind::Label => return Ok(()),
+        ResponseKind::Real | ResponseKind::Label | ResponseKind::Class => return Ok(()),
     };
     let Some(row) = target.iter().position(|b| !is_allowed(*b)) else {
         return Ok(());

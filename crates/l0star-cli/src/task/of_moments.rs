@@ -66,6 +66,8 @@ pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Res
         weights: None,
         weight_column: about.weights,
         offset: None,
+        responses: Vec::new(),
+        others: Vec::new(),
         target: about.target,
         labels: None,
         survival: None,

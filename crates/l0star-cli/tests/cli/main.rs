@@ -37,6 +37,7 @@ mod report;
 mod reproduce;
 mod results;
 mod rules;
+mod several;
 mod stability;
 mod standardize;
 mod stopped;

@@ -96,7 +96,7 @@ struct Column<'a> {
     objective: f64,
     /// Percent above the best.
     above: f64,
-    coefficients: &'a l0star_record::fields::ByName,
+    coefficients: &'a l0star_record::fields::Coefficients,
 }
 
 /// The sizes of a path.
