@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
-use crate::loss::ResponseKind;
+use crate::loss::{DualValue, ResponseKind};
 
 /// Boxes hold for every x with `P(x) ≤ P(0)(1 + MARGIN)`: a little room, so that ties with the null model are covered.
 const MARGIN: f64 = 1e-6;
@@ -64,7 +64,14 @@ impl Unpenalised {
         let basis = orthonormal(&dense).ok_or_else(dependent)?;
         let (gram, least) = weighted_gram(&problem.p, &dense).ok_or_else(dependent)?;
         let reference = problem.null_value * (1.0 + MARGIN) + 1e-280;
-        let boxes = if only_ones {
+        let boxes = if loss.response() == ResponseKind::Class {
+            let classes = 0..problem.outputs();
+            let reaches: Vec<f64> = classes.map(|c| class_reach(problem, c, reference)).collect();
+            // The last class has no intercept: those of the others are what they have more.
+            let last = reaches[reaches.len() - 1];
+            let own = reaches.iter().take(columns.len());
+            own.map(|reach| reach.max(last) * WIDEN).collect()
+        } else if only_ones {
             let each = ones.iter().map(|rows| intercept_box(problem, rows, reference));
             each.collect()
         } else {
@@ -162,6 +169,17 @@ impl Unpenalised {
                 let rounding = 2.0 * U * problem.norms[*j] * length;
                 cost += size * (sum.value().abs() + sum.error() + rounding);
             }
+        }
+        cost * (1.0 + gamma(8 + self.columns.len()))
+    }
+
+    /// What the residue costs at a dual point of a loss that couples rows, rounded up.
+    pub(crate) fn joint_cost(&self, problem: &Problem, beta: &[f64], dual: &DualValue) -> f64 {
+        let mut cost = 0.0;
+        for (j, size) in self.columns.iter().zip(&self.boxes) {
+            let sum = problem.design.doubled_dot(*j, beta);
+            let rounding = 1.01 * problem.norms[*j] * dual.distance;
+            cost += size * (sum.value().abs() + sum.error() + rounding);
         }
         cost * (1.0 + gamma(8 + self.columns.len()))
     }
@@ -332,6 +350,27 @@ fn penalised_reach(problem: &Problem, reference: f64, mean: impl Fn(usize) -> f6
         .sum();
     // Σ λ x² ≤ 2 reference, so |Σ ā_j x_j| ≤ √(Σ ā_j²/λ_j) √(2 reference).
     (squares.iter().sum::<f64>() + always).sqrt() * (2.0 * reference).sqrt()
+}
+
+/// How much more than the intercept of this class that of another can be, in any x with `P(x) ≤ reference`.
+///
+/// The loss of a row of class c is at least `z_c' - z_c`. On average over the rows of c that is the difference of the intercepts and
+/// of `āᵀ(x_c' - x_c)`, whose ridges are at most `2 reference`; and the mean loss of these rows is at most `reference` over their share.
+fn class_reach(problem: &Problem, class: usize, reference: f64) -> f64 {
+    let n = problem.rows() / problem.outputs();
+    let is_own = &problem.b[class * n..(class + 1) * n];
+    // The columns of the first class are those of the data.
+    let mut weights = vec![0.0; problem.rows()];
+    let own = weights.iter_mut().zip(is_own).zip(&problem.p);
+    own.for_each(|((weight, is_own), p)| *weight = is_own * p);
+    let share: f64 = weights.iter().sum();
+    let column = |j: usize| {
+        let sum = problem.design.dot(j, &weights).abs();
+        let absolute = problem.design.absolute_sum(j, &weights, share);
+        (sum + gamma(problem.rows() + 8) * absolute) / share
+    };
+    let reach = penalised_reach(problem, reference, column);
+    reference / share + std::f64::consts::SQRT_2 * reach
 }
 
 /// A bound of the intercept of these rows, of any x with `P(x) ≤ reference`.

@@ -1,6 +1,9 @@
 //! Several responses or classes that share their features, by their definition: a dense Newton method for every set of columns.
 //! Nothing of the engine is used on that side.
 
+use std::sync::Arc;
+
+use l0star::loss::Multinomial;
 use l0star::problem::Builder;
 use l0star::{Design, Problem};
 
@@ -12,6 +15,8 @@ use super::survival::gauss;
 pub enum Target {
     /// One vector for each response.
     Responses(Vec<Vec<f64>>),
+    /// The class of each row, of so many.
+    Classes(Vec<usize>, usize),
 }
 
 /// A whole problem in plain numbers.
@@ -53,6 +58,36 @@ impl Data {
         // A response of zeros alone has nothing to be explained.
         responses[0][0] += 1.0;
         data.target = Target::Responses(responses);
+        data
+    }
+
+    /// Classes, degenerate ones included: one with a single row, some that can be told apart without an error.
+    pub fn draw_classes(seed: u64) -> Self {
+        let random = &mut Random::new(seed ^ 0xA54F_F53A_5F1D_36F1);
+        let mut data = Self::draw_columns(random, 4);
+        let n = data.columns[0].len();
+        let count = 2 + random.below(n.min(4) - 1);
+        let noise = [0.0, 0.3, 1.0][random.below(3)];
+        let own = data.columns[random.below(data.columns.len())].clone();
+        let (low, high) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), a| (l.min(*a), h.max(*a)));
+        let size = (high - low).max(1e-9);
+        let class = |i: usize, random: &mut Random| {
+            let at = (own[i] - low) / size + noise * random.normal();
+            ((at * count as f64).max(0.0) as usize).min(count - 1)
+        };
+        let mut classes: Vec<usize> = (0..n).map(|i| class(i, random)).collect();
+        if random.chance(0.2) {
+            // All but one row of each class are of the first.
+            classes.fill(0);
+        }
+        // Every class has a row, of positive weight.
+        for c in 0..count {
+            classes[c] = c;
+            if let Some(weight) = data.weights.get_mut(c) {
+                *weight = weight.max(0.1);
+            }
+        }
+        data.target = Target::Classes(classes, count);
         data
     }
 
@@ -102,6 +137,10 @@ impl Data {
                 let others = responses[1..].to_vec();
                 Problem::builder(design, responses[0].clone()).more_responses(others)
             }
+            Target::Classes(classes, count) => {
+                let numbers = classes.iter().map(|c| *c as f64).collect();
+                Problem::builder(design, numbers).loss(Arc::new(Multinomial::new(*count)))
+            }
         };
         let builder = builder
             .intercept(self.intercept)
@@ -112,6 +151,36 @@ impl Data {
             [] => builder,
             weights => builder.weights(weights.to_vec()),
         }
+    }
+
+    /// The same with groups, bounds, heredity, forced features and prices, as far as these can be.
+    pub fn ruled(&self, seed: u64) -> Builder {
+        let random = &mut Random::new(seed ^ 0x510E_527F_ADE6_82D1);
+        let d = self.columns.len();
+        let mut builder = self.builder();
+        if d > 2 && random.chance(0.4) {
+            builder = builder.groups(vec![vec![0, d - 1]]);
+        } else if d > 1 && random.chance(0.3) {
+            builder = builder.requires(0, &[d - 1]);
+        }
+        if matches!(self.target, Target::Responses(_)) && random.chance(0.4) {
+            builder = match random.below(3) {
+                0 => builder.nonnegative([0]),
+                1 => builder.bounds(0, -0.1, 0.2),
+                _ => builder.assume_max_coefficient(1.5),
+            };
+        }
+        match random.below(6) {
+            0 => builder = builder.include(d / 2).k(self.k.max(1)),
+            1 => builder = builder.include_free(d / 2),
+            2 => builder = builder.ridge_factor(d / 2, 3.0),
+            3 => builder = builder.exclude(d / 2),
+            _ => {}
+        }
+        if random.chance(0.3) {
+            builder = builder.l0_penalty([1e-3, 0.05][random.below(2)]);
+        }
+        builder
     }
 
     /// Weights as shares.
@@ -172,6 +241,14 @@ impl Data {
                 });
                 each.sum()
             }
+            Target::Classes(classes, count) => {
+                let rows = classes.iter().zip(&p).enumerate();
+                let losses = rows.map(|(i, (class, p))| {
+                    let z: Vec<f64> = (0..*count).map(|c| score(c, i)).collect();
+                    p * log_loss(&z, *class)
+                });
+                losses.sum::<f64>() + (0..*count).map(penalty).sum::<f64>()
+            }
         }
     }
 
@@ -185,7 +262,88 @@ impl Data {
                 });
                 each.sum()
             }
+            Target::Classes(classes, count) => self.least_of_classes(set, classes, *count),
         }
+    }
+
+    /// The least multinomial loss and ridge, by a dense Newton method; the last class has no intercept.
+    fn least_of_classes(&self, set: &[usize], classes: &[usize], count: usize) -> f64 {
+        let (p, ridges) = (self.shares(), self.ridges());
+        let width = set.len() + usize::from(self.intercept);
+        // The unit of each column, so that the system is well scaled.
+        let column = |j: &usize| -> Vec<f64> {
+            let mean = if self.intercept { self.mean(&self.columns[*j]) } else { 0.0 };
+            self.columns[*j].iter().map(|a| a - mean).collect()
+        };
+        let mut columns: Vec<Vec<f64>> = set.iter().map(column).collect();
+        columns.extend(self.intercept.then(|| vec![1.0; p.len()]));
+        let ridge = |a: usize| set.get(a).map_or(0.0, |j| ridges[*j]);
+        let size = count * width;
+        let is_fixed = |at: usize| at == size - 1 && self.intercept;
+        let evaluate = |x: &[f64]| {
+            let mut value = 0.0;
+            let mut gradient = vec![0.0; size];
+            let mut hessian = vec![vec![0.0; size]; size];
+            for (i, (class, p)) in classes.iter().zip(&p).enumerate() {
+                let z: Vec<f64> = (0..count)
+                    .map(|c| (0..width).map(|a| x[c * width + a] * columns[a][i]).sum())
+                    .collect();
+                value += p * log_loss(&z, *class);
+                let pi = probabilities(&z);
+                for c in 0..count {
+                    for a in 0..width {
+                        let slope = pi[c] - f64::from(c == *class);
+                        gradient[c * width + a] += p * slope * columns[a][i];
+                        for e in 0..count {
+                            let curve = pi[c] * (f64::from(c == e) - pi[e]);
+                            for b in 0..width {
+                                hessian[c * width + a][e * width + b] +=
+                                    p * curve * columns[a][i] * columns[b][i];
+                            }
+                        }
+                    }
+                }
+            }
+            for at in 0..size {
+                let own = ridge(at % width);
+                value += 0.5 * own * x[at] * x[at];
+                gradient[at] += own * x[at];
+                hessian[at][at] += own;
+                if is_fixed(at) {
+                    gradient[at] = 0.0;
+                    for other in 0..size {
+                        hessian[at][other] = 0.0;
+                        hessian[other][at] = 0.0;
+                    }
+                    hessian[at][at] = 1.0;
+                }
+            }
+            (value, gradient, hessian)
+        };
+        let mut x = vec![0.0; size];
+        let (mut value, mut gradient, mut hessian) = evaluate(&x);
+        for _ in 0..500 {
+            for at in 0..size {
+                hessian[at][at] *= 1.0 + 1e-13;
+                hessian[at][at] += 1e-300;
+            }
+            let step = gauss(hessian.clone(), gradient.clone());
+            let (mut length, mut moved) = (1.0, false);
+            while length > 1e-12 {
+                let next: Vec<f64> = x.iter().zip(&step).map(|(x, s)| x - length * s).collect();
+                let found = evaluate(&next);
+                if found.0 < value {
+                    (x, (value, gradient, hessian)) = (next, found);
+                    moved = true;
+                    break;
+                }
+                length *= 0.5;
+            }
+            if !moved {
+                break;
+            }
+        }
+        value
     }
 
     /// Half the mean square and the ridge of one response in this unit, by its normal equations.
@@ -222,6 +380,26 @@ impl Data {
         });
         minima.fold(f64::INFINITY, f64::min)
     }
+}
+
+/// `ln Σ e^z - z_y`.
+fn log_loss(z: &[f64], class: usize) -> f64 {
+    let (top, most) = highest(z);
+    let others = (0..z.len()).filter(|c| *c != top);
+    let rest: f64 = others.map(|c| (z[c] - most).exp()).sum();
+    (most - z[class]) + rest.ln_1p()
+}
+
+fn probabilities(z: &[f64]) -> Vec<f64> {
+    let (_, most) = highest(z);
+    let all: Vec<f64> = z.iter().map(|z| (z - most).exp()).collect();
+    let sum: f64 = all.iter().sum();
+    all.iter().map(|own| own / sum).collect()
+}
+
+fn highest(z: &[f64]) -> (usize, f64) {
+    let found = z.iter().copied().enumerate();
+    found.fold((0, f64::NEG_INFINITY), |best, own| if own.1 > best.1 { own } else { best })
 }
 
 /// What is found, against the definition; the optimum.
