@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "CLASS_LOSSES",
     "LABEL_LOSSES",
     "LOG_LINK_LOSSES",
     "METHODS",
@@ -52,6 +53,7 @@ VERSION: str
 REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
 LOG_LINK_LOSSES: tuple[str, ...]
+CLASS_LOSSES: tuple[str, ...]
 TIME_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
@@ -290,6 +292,7 @@ class Problem:
         followed: Mapping[str, object] | None = None,
         others: npt.NDArray[np.float64] | None = None,
         responses: Sequence[str] = (),
+        classes: Sequence[str] = (),
     ) -> Problem: ...
     def survival(self, fields: str, solution: Solution, strata: Sequence[str]) -> str: ...
     @staticmethod

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules_of
+from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data, hold_out
@@ -40,6 +41,7 @@ class _CrossValidated(_SparseModel):
     """Chooses k and the ridge, then fits on all rows."""
 
     _several = False
+    _takes_many = False
 
     ks: Any
     ridges: Any
@@ -332,6 +334,8 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     >>> model.k_
     3
     """
+
+    _losses = LABEL_LOSSES
 
     def __init__(
         self,

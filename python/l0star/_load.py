@@ -39,7 +39,7 @@ def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier | S
     if survival is not None:
         own = {name: fields[name] for name in ("k", "ridge", "standardize")}
         estimator = SparseCox(**own, ties=survival["ties"])
-    elif fields["labels"] is not None:
+    elif fields["labels"] is not None or fields.get("classes"):
         estimator = SparseClassifier(**shared)
     else:
         delta = fields.get("huber_delta")
@@ -75,7 +75,7 @@ def export(file: str | os.PathLike[str], to: str = "sql", *, table: str = "data"
 
 
 def _classes(labels: list[str] | None) -> npt.NDArray[Any] | None:
-    """Give labels as numbers where both are."""
+    """Give labels as numbers where all are."""
     if labels is None:
         return None
     for kind in (int, float):
@@ -92,15 +92,16 @@ def _result(fields: dict[str, Any]) -> Result:
     place = {name: j for j, name in enumerate(names)}
 
     responses = fields.get("responses", [])
+    outputs = responses or fields.get("classes", [])
 
     def vector(by_name: dict[str, Any]) -> npt.NDArray[np.float64]:
-        values = np.zeros((len(responses), len(names)) if responses else len(names))
+        values = np.zeros((len(outputs), len(names)) if outputs else len(names))
         for name, value in by_name.items():
             values[..., place[name]] = value
         return values
 
     def intercept(of: dict[str, Any]) -> Any:
-        return np.array(of["intercept"]) if responses else of["intercept"]
+        return np.array(of["intercept"]) if outputs else of["intercept"]
 
     def support(by_name: dict[str, Any]) -> npt.NDArray[np.int64]:
         return np.array([place[name] for name in by_name], dtype=np.int64)
@@ -127,7 +128,7 @@ def _result(fields: dict[str, Any]) -> Result:
         support=support(coefficients),
         names=names,
         twins=fields.get("twins", {}),
-        classes=_classes(fields["labels"]),
+        classes=_classes(fields["labels"] or fields.get("classes") or None),
         solutions=listed,
         rest_bound=fields.get("rest_bound"),
         truncated=fields.get("truncated", False),

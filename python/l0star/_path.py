@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from l0star import _plot
 from l0star._constraints import rules_of
-from l0star._core import LABEL_LOSSES
+from l0star._core import CLASS_LOSSES, LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._frames import prepare
 from l0star._input import hold_out, read
 from l0star._moments import Moments, data_of
-from l0star._options import Options, check_count, check_word
+from l0star._options import LOSSES, Options, check_count, check_word
 from l0star._progress import Progress, bar
 from l0star._report import write
 from l0star._result import Result
@@ -83,7 +83,7 @@ class SparsePath(Sequence[Result]):
         frame = pd.DataFrame(rows, index=pd.Index(self.ks, name="k"))
         coefs, used = self.coefs, self._used()
         names: Any = [self.results[0].names[j] for j in used]
-        responses = self.results[0].responses if len(self) else []
+        responses = self.results[0].outputs if len(self) else []
         if responses:
             names = pd.MultiIndex.from_product([responses, names], names=["response", "feature"])
             found = pd.DataFrame(coefs[:, used].reshape(len(names), -1).T, index=frame.index, columns=names)
@@ -255,15 +255,20 @@ def sparse_path(
     [[], ['bmi'], ['bmi', 's5'], ['bmi', 'bp', 's5']]
     """
     options = Options.of(locals())
-    options.check("sparse_path")
+    options.check("sparse_path", (*LOSSES, *CLASS_LOSSES))
     if isinstance(X, Moments):
         data = data_of(X, y, options, sample_weight, offset)
     else:
         prepared = prepare(X, options)
-        labels = loss in LABEL_LOSSES
-        several = loss == "quadratic"
         data = read(
-            X, y, labels=labels, several=several, sample_weight=sample_weight, offset=offset, prepared=prepared
+            X,
+            y,
+            labels=loss in (*LABEL_LOSSES, *CLASS_LOSSES),
+            several=loss == "quadratic",
+            many=loss in CLASS_LOSSES,
+            sample_weight=sample_weight,
+            offset=offset,
+            prepared=prepared,
         )
     asked = rules_of(options, data)
     if k_max is None:

@@ -36,11 +36,11 @@ class Model:
         The least value that the set of features allows.
     huber_delta : float or None
         Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
-    coef : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
+    coef : ndarray of shape (n_features,), or (n_outputs, n_features) for several responses or classes
         Coefficients, zero outside the support.
     twins : dict
         Name of a feature of the model → names of those that could stand for it: up to units the same columns.
-    intercept : float, or ndarray of shape (n_responses,)
+    intercept : float, or ndarray of shape (n_outputs,)
         0 when it is off.
     support : ndarray of int
         Indices of the features of the model, in column order: whole groups, and all that is included; a coefficient
@@ -91,12 +91,12 @@ class Result(Model):
         As asked for.
     huber_delta : float or None
         Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
-    coef : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
+    coef : ndarray of shape (n_features,), or (n_outputs, n_features) for several responses or classes
         Coefficients, zero outside the support.
     coef_per_sd : ndarray of the same shape
         Coefficients times the (weighted) standard deviations of their columns: how much the prediction changes with one
         standard deviation. Bars and plots show these, since they do not depend on the units of the columns.
-    intercept : float, or ndarray of shape (n_responses,)
+    intercept : float, or ndarray of shape (n_outputs,)
         0 when it is off.
     responses : list of str
         The names of several responses; empty for one.
@@ -106,7 +106,7 @@ class Result(Model):
     names : list of str
         Names of all features.
     classes : ndarray or None
-        The two labels, for a loss on labels; the second one counts as positive.
+        The labels, for a loss on labels; of two the second one counts as positive.
     solutions : list of Model
         The best models, best first: this one, and with ``top`` or ``within`` others.
     rest_bound : float or None
@@ -180,6 +180,13 @@ class Result(Model):
     origin: Origin | None = None
     rows: Rows | None = None
 
+    @property
+    def outputs(self) -> list[str]:
+        """What coefficients have a row for, where that is more than one thing: the responses, or the classes."""
+        if self.responses or self.classes is None or self.coef.ndim == 1:
+            return self.responses
+        return [str(label) for label in self.classes]
+
     def __getstate__(self) -> dict[str, Any]:
         # A model that is sent somewhere does not take the training data along.
         return {**vars(self), "rows": None}
@@ -251,7 +258,7 @@ class Result(Model):
             if name == "method":
                 fields |= {"found_by": self.found_by, "found_after": self.found_after}
             fields[name] = own.get(name, value)
-        if self.classes is not None:
+        if self.classes is not None and self.coef.ndim == 1:
             positive = self.classes[1]
             fields["positive_label"] = positive.item() if isinstance(positive, np.generic) else positive
         return fields
@@ -310,10 +317,10 @@ class Result(Model):
         """
         import pandas as pd
 
-        if self.responses:
+        if self.outputs:
             table = self._by_response()
             index = pd.Index([name for name, _ in table], name="feature", dtype=object)
-            return pd.DataFrame([values for _, values in table], index=index, columns=self.responses, dtype=float)
+            return pd.DataFrame([values for _, values in table], index=index, columns=self.outputs, dtype=float)
         names, coefficients, effects = zip(*self._rows(), strict=True) if self._rows() else ((), (), ())
         index = pd.Index(names, name="feature", dtype=object)
         return pd.DataFrame({"coefficient": coefficients, "per_sd": effects}, index=index, dtype=float)
@@ -453,7 +460,7 @@ class Result(Model):
 
     def __str__(self) -> str:
         facts = "\n".join(f"  {name:<12}  {_core.printable(value)}" for name, value in self._facts())
-        if self.responses:
+        if self.outputs:
             return f"{self.headline}\n\n{facts}\n\n{self._table()}\n\n  {self._small_print()}"
         rows = [(_core.printable(name), value, effect, share) for name, value, effect, share in self._bars()]
         wide = max((_core.width(name) for name, *_ in rows), default=0)
@@ -469,7 +476,7 @@ class Result(Model):
         """Give the coefficients of several responses as text, a column for each."""
         rows = [(_core.printable(name), values) for name, values in self._by_response()]
         wide = max([_core.width(name) for name, _ in rows] + [len("feature")])
-        titles = [_core.printable(name) for name in self.responses]
+        titles = [_core.printable(name) for name in self.outputs]
         widths = [max(_core.width(title), 12) for title in titles]
         pad = [" " * (width - _core.width(title)) + title for title, width in zip(titles, widths, strict=True)]
         lines = ["  ".join(["  " + "feature".ljust(wide), *pad])]
@@ -480,7 +487,7 @@ class Result(Model):
 
     def _html_by_response(self, facts: str) -> str:
         """Give the page of several responses for a notebook."""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.responses)
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.outputs)
         body = "".join(
             f"<tr><th>{html.escape(name)}</th>{''.join(f'<td>{value:.5g}</td>' for value in values)}</tr>"
             for name, values in self._by_response()
@@ -493,7 +500,7 @@ class Result(Model):
 
     def _repr_html_(self) -> str:
         facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._facts())
-        if self.responses:
+        if self.outputs:
             return self._html_by_response(facts)
         rows = []
         for name, value, effect, share in self._bars():

@@ -19,7 +19,7 @@ from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._cluster import ClusterError, Recipe, Workers, place_of, workers
 from l0star._constraints import arguments_of
-from l0star._core import LABEL_LOSSES, TIME_LOSSES
+from l0star._core import CLASS_LOSSES, LABEL_LOSSES, TIME_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
@@ -119,12 +119,13 @@ def solve(
     ----------
     k : int or None, default=None
         At most this many features. More than there are means all of them. It may be left out with an ``l0_penalty``.
-    loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox"}, default="quadratic"
+    loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox", "multinomial"}, default="quadratic"
         The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
         ``log(1 + exp(-m))`` for the margin ``m``; half the deviance for counts or positive amounts whose logarithm of
         the mean is ``z``, ``exp(z) - y * z + y * log(y) - y`` and ``y * exp(-z) + z - log(y) - 1``;
         ``max(0, 1 - m)**2 / 2``. "cox" is a loss of all rows together, the negative log partial likelihood divided by
-        the number of rows; it has no intercept.
+        the number of rows; it has no intercept. "multinomial" is ``-log(p)``, ``p`` the probability of the row's class:
+        every class has coefficients of its own.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def solve(
     ['bmi', 'bp', 's5']
     """
     options = Options.of(locals())
-    options.check("solve", (*LOSSES, *TIME_LOSSES))
+    options.check("solve", (*LOSSES, *TIME_LOSSES, *CLASS_LOSSES))
     if loss in TIME_LOSSES:
         check_k("solve", k, options)
         return Job(read_times(X, y, options, sample_weight, offset, event, strata, entry), options).run(k)
@@ -170,10 +171,15 @@ def solve(
     if data is not None:
         return Job(data, options).run(k)
     prepared = prepare(X, options)
-    labels = loss in LABEL_LOSSES
-    several = loss == "quadratic"
     data = read(
-        X, y, labels=labels, several=several, sample_weight=sample_weight, offset=offset, prepared=prepared
+        X,
+        y,
+        labels=loss in (*LABEL_LOSSES, *CLASS_LOSSES),
+        several=loss == "quadratic",
+        many=loss in CLASS_LOSSES,
+        sample_weight=sample_weight,
+        offset=offset,
+        prepared=prepared,
     )
     return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
 
@@ -220,6 +226,11 @@ class Job:
         self._held_out = data.held_out
         self._times = data.times
         self._responses = data.responses
+        self._many = data.many
+        self._loss = CLASS_LOSSES[0] if data.many else options.loss
+        self._outputs = len(data.responses)
+        if data.many and data.classes is not None:
+            self._outputs = len(data.classes)
         self._fit_intercept = bool(options.fit_intercept) and data.times is None
         self._warnings: list[str] = []
         prepared = data.prepared
@@ -240,7 +251,7 @@ class Job:
         else:
             X = matrix(data.X)
             arguments |= {
-                "loss": options.loss,
+                "loss": self._loss,
                 "huber_delta": None if options.huber_delta == "auto" else float(options.huber_delta),
                 "weights": data.weights,
                 "offset": data.offset,
@@ -250,6 +261,8 @@ class Job:
             if data.responses:
                 arguments |= {"others": np.ascontiguousarray(y[:, 1:]), "responses": data.responses}
                 y = np.ascontiguousarray(y[:, 0])
+            if data.many and data.classes is not None:
+                arguments |= {"classes": [str(label) for label in data.classes]}
             self._problem = _core.Problem(X, y, rules=asked, **arguments)
             # Workers need not look for δ again.
             known = {**arguments, "huber_delta": self._problem.huber_delta or arguments["huber_delta"]}
@@ -404,7 +417,7 @@ class Job:
         record = self._problem.record(
             solution,
             lists=len(solution.solutions) > 1 or solution.rest_bound is not None,
-            positive_label=None if self._classes is None else str(self._classes[1]),
+            positive_label=None if self._classes is None or self._many else str(self._classes[1]),
             warnings=warnings,
             prices=priced,
             holdout=self._held(solution),
@@ -416,7 +429,7 @@ class Job:
             lower_bound=solution.lower_bound,
             relative_gap=solution.relative_gap,
             k=solution.k,
-            loss=options.loss,
+            loss=self._loss,
             huber_delta=self._problem.huber_delta,
             ridge=float(options.ridge),
             method=options.method,
@@ -462,16 +475,16 @@ class Job:
         return result
 
     def _each(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Give a row of coefficients for each of several responses."""
-        return coefficients.reshape(len(self._responses), -1) if self._responses else coefficients
+        """Give a row of coefficients for each of several responses or classes."""
+        return coefficients.reshape(self._outputs, -1) if self._outputs else coefficients
 
     def _one(self, intercepts: list[float]) -> Any:
-        """Give one number, or an array for several responses."""
-        return np.array(intercepts) if self._responses else intercepts[0]
+        """Give one number, or an array for several responses or classes."""
+        return np.array(intercepts) if self._outputs else intercepts[0]
 
     def _rows(self, solution: _core.Solution) -> Rows | None:
         """Give the rows for the charts of a page, which are about one response."""
-        if not self._has_rows or self._responses:
+        if not self._has_rows or self._outputs:
             return None
         return Rows(self._problem.scores(solution), self._y, self._weights, self._events)
 

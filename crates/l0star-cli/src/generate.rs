@@ -18,6 +18,7 @@ Examples:
   l0star generate poisson -d 100 -k 10 -n 1000 --out counts.csv
   l0star generate cox -d 50 -k 5 -n 500 --out times.csv
   l0star generate responses -d 50 -k 5 -n 200 --responses 3 --out several.csv
+  l0star generate classes -d 50 -k 5 -n 300 --classes 4 --out classes.csv
   l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.parquet
   l0star generate diabetes --out diabetes65.csv";
 
@@ -42,7 +43,11 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = count)]
     pub responses: Option<usize>,
 
-    /// ar, poisson, gamma, cox, responses: correlation of neighbouring features [default: 0.5]
+    /// classes: how many [default: 3]
+    #[arg(long, value_name = "C", allow_hyphen_values = true, value_parser = count)]
+    pub classes: Option<usize>,
+
+    /// ar, poisson, gamma, cox, responses, classes: correlation of neighbouring features [default: 0.5]
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
     pub rho: Option<f64>,
 
@@ -85,6 +90,8 @@ pub enum Family {
     Cox,
     /// Several responses (b1, b2, …) that share their features, whose neighbours correlate
     Responses,
+    /// Several classes (b: 1, 2, …) on features whose neighbours correlate
+    Classes,
     /// Diabetes data, expanded to 65 features
     Diabetes,
     /// Boston house prices, expanded to 103 features
@@ -112,7 +119,12 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
             let support = instance.support().to_vec();
             (with_others(&instance, &others)?, Some(support))
         }
-        Family::Huber | Family::Logistic | Family::Ar | Family::Poisson | Family::Gamma => {
+        Family::Huber
+        | Family::Logistic
+        | Family::Ar
+        | Family::Poisson
+        | Family::Gamma
+        | Family::Classes => {
             let instance = synthetic(args)?;
             let support = instance.support().to_vec();
             (instance.into_table(), Some(support))
@@ -182,6 +194,7 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
     Ok(match args.family {
         Family::Poisson => generate::poisson(d, k, n, rho, args.seed)?,
         Family::Gamma => generate::gamma(d, k, n, rho, args.seed)?,
+        Family::Classes => generate::classes(d, k, n, rho, args.classes.unwrap_or(3), args.seed)?,
         Family::Logistic => generate::logistic(d, k, n, args.seed)?,
         Family::Ar => generate::ar(d, k, n, rho, args.snr.unwrap_or(5.0), args.seed)?,
         _ => generate::huber(d, k, n, args.seed)?,
@@ -194,7 +207,11 @@ fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
     let is_ar = args.family == Family::Ar;
     let has_rho = is_ar || matches!(
             args.family,
-            Family::Poisson | Family::Gamma | Family::Cox | Family::Responses
+            Family::Poisson
+                | Family::Gamma
+                | Family::Cox
+                | Family::Responses
+                | Family::Classes
         );
     let options = [
         ("-d", args.d.is_some(), !is_real),
@@ -204,6 +221,11 @@ fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
             "--responses",
             args.responses.is_some(),
             args.family == Family::Responses,
+        ),
+        (
+            "--classes",
+            args.classes.is_some(),
+            args.family == Family::Classes,
         ),
         ("--rho", args.rho.is_some(), has_rho),
         ("--snr", args.snr.is_some(), is_ar),

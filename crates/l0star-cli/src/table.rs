@@ -127,7 +127,7 @@ fn title(proof: &Proof, screen: &Screen) -> String {
 /// A coefficient says how much a unit of its column does, and units differ: bars of coefficients would compare nothing. Models
 /// of files from before the deviations were written have no bars.
 pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
-    if !model.responses.is_empty() {
+    if !model.outputs().is_empty() {
         return by_response(model, has_intercept, screen);
     }
     let (mut names, mut values): (Vec<String>, Vec<f64>) = model
@@ -208,7 +208,7 @@ fn by_response(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
     let wide = names.iter().map(|name| width(name)).fold(7, usize::max);
     let mut lines = vec![format!("  {}", padded("feature", wide))];
     lines.extend(names.iter().map(|name| format!("  {}", padded(name, wide))));
-    for (at, response) in model.responses.iter().enumerate() {
+    for (at, response) in model.outputs().iter().enumerate() {
         let values: Vec<f64> = rows.iter().map(|(_, numbers)| numbers.all()[at]).collect();
         let cells = aligned(&values);
         let title = screen.clip(response, LONGEST_NAME);

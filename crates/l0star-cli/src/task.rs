@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use l0star::loss::{self, Loss, ResponseKind};
+use l0star::loss::{self, Loss, Multinomial, ResponseKind};
 use l0star::problem::{Builder, Moments};
 use l0star::{Design, Problem, Solution};
 use l0star_data::{Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
@@ -54,6 +54,8 @@ pub struct Task {
     /// The columns to predict where there are several, and all but the first of them.
     pub responses: Vec<String>,
     pub others: Vec<Vec<f64>>,
+    /// The classes that the responses number, for a loss with several.
+    pub classes: Vec<String>,
     /// In the place of design and response, which are then empty.
     pub moments: Option<Moments>,
     /// The moments of parts of the rows, where these were summed for cross-validation.
@@ -134,7 +136,7 @@ impl Task {
         let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
         let factors = features::factors(args, &raw, &base)?;
         let asked = features::Asked {
-            labels: loss.response() == ResponseKind::Label,
+            labels: matches!(loss.response(), ResponseKind::Label | ResponseKind::Class),
             is_part: false,
         };
         features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, asked)?;
@@ -151,7 +153,13 @@ impl Task {
         }
         let offset = args.offset.as_deref().map(|name| raw.number(name));
         let offset = offset.transpose()?;
+        let mut classes = Vec::new();
         let (response, labels) = match loss.response() {
+            ResponseKind::Class => {
+                let (codes, names) = checks::classes(&raw, &args.target)?;
+                classes = names;
+                (codes.into_iter().map(|code| code as f64).collect(), None)
+            }
             ResponseKind::Label => {
                 let (signs, labels) = raw.labels(&args.target)?;
                 (signs, Some(labels))
@@ -159,8 +167,7 @@ impl Task {
             ResponseKind::Real
             | ResponseKind::Count
             | ResponseKind::Positive
-            | ResponseKind::Time
-            | ResponseKind::Class => {
+            | ResponseKind::Time => {
                 let target = args.targets.first().unwrap_or(&args.target);
                 checks::check_numbers(&raw, target, loss.name())?;
                 let response = raw.number(target)?;
@@ -184,6 +191,10 @@ impl Task {
             .then(|| Followed::read(&args.survival, &raw, &response))
             .transpose()?;
         let loss = survival.as_ref().map_or(loss, Followed::loss);
+        let loss = match classes.len() {
+            0 => loss,
+            count => Arc::new(Multinomial::new(count)),
+        };
         let file = raw.file().to_path_buf();
         let (names, design) = features::features(args, raw, &base, &factors, &indicators)?;
         let known = Known {
@@ -203,6 +214,7 @@ impl Task {
             response,
             responses: args.targets.clone(),
             others,
+            classes,
             moments: None,
             folds: Vec::new(),
             weights,
@@ -284,7 +296,7 @@ impl Task {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
-        if self.moments.is_some() || !self.responses.is_empty() {
+        if self.moments.is_some() || self.has_several() {
             return scores;
         }
         scores.iter_mut().for_each(|score| *score += intercept);
@@ -330,8 +342,14 @@ impl Task {
         }
     }
 
-    /// Refuses what is not there for several responses.
+    /// Refuses what is not there for several responses or classes.
     pub fn needs_one(&self, what: &str) -> Result<(), Failure> {
+        if !self.classes.is_empty() {
+            return Err(Failure::Usage(format!(
+                "{what} is not there for --loss {}; use fit or path",
+                self.loss.name()
+            )));
+        }
         if self.responses.is_empty() {
             return Ok(());
         }
@@ -341,9 +359,14 @@ impl Task {
         )))
     }
 
+    /// Whether a row has several scores.
+    fn has_several(&self) -> bool {
+        !self.responses.is_empty() || !self.classes.is_empty()
+    }
+
     /// Rows with their scores; nothing where only moments are known, or there are several responses.
     pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
-        let has_one = self.moments.is_none() && self.responses.is_empty();
+        let has_one = self.moments.is_none() && !self.has_several();
         has_one.then_some(Rows {
             scores,
             response: &self.response,
@@ -449,6 +472,7 @@ impl Task {
             free_in_support: false,
             is_refit: false,
             responses: &self.responses,
+            classes: &self.classes,
             positive_label: labels.map(|[_, positive]| positive.as_str()),
             warnings,
         }
@@ -490,6 +514,11 @@ impl Task {
                 "{file}: column '{}' has the label '{}' in every row of positive weight; a classifier needs both labels",
                 self.target,
                 labels[usize::from(label > 0.0)]
+            )),
+            (l0star::Error::EmptyClass { class }, _) => Failure::BadData(format!(
+                "{file}: no row of positive weight has the class '{}' of column '{}'; leave its rows out",
+                self.classes.get(class).map_or("", String::as_str),
+                self.target
             )),
             (l0star::Error::TooLarge { row, column, value }, _) => {
                 let column = self.in_file(column);

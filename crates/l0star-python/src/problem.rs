@@ -50,6 +50,8 @@ pub struct Problem {
     rules: Resolved,
     /// The names of several responses; empty for one.
     responses: Vec<String>,
+    /// Several classes; empty for another loss.
+    classes: Vec<String>,
     ridge: f64,
     /// Of all rows, for other weights of them.
     builder: Builder,
@@ -168,7 +170,7 @@ impl Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None, followed=None, others=None, responses=Vec::new()))]
+    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None, followed=None, others=None, responses=Vec::new(), classes=Vec::new()))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
@@ -185,6 +187,7 @@ impl Problem {
         followed: Option<Followed>,
         others: Option<PyReadonlyArray2<f64>>,
         responses: Vec<String>,
+        classes: Vec<String>,
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let design = design::copy(X)?;
@@ -192,6 +195,7 @@ impl Problem {
         let name = loss;
         let given = match &followed {
             Some(followed) => followed.loss()?,
+            None if !classes.is_empty() => Arc::new(loss::Multinomial::new(classes.len())),
             None => loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?,
         };
         let is_huber = given.huber_delta().is_some();
@@ -233,6 +237,7 @@ impl Problem {
             offset,
             rules: rules.rules.clone(),
             responses,
+            classes,
             ridge,
         })
     }
@@ -262,6 +267,7 @@ impl Problem {
             offset: None,
             rules: rules.rules.clone(),
             responses: Vec::new(),
+            classes: Vec::new(),
             ridge,
         })
     }
@@ -346,6 +352,7 @@ impl Problem {
             free_in_support: true,
             is_refit: solution.is_refit,
             responses: &self.responses,
+            classes: &self.classes,
             positive_label,
             warnings: &warnings,
         };

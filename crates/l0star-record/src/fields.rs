@@ -175,11 +175,14 @@ pub struct Fitted {
     /// The columns that are predicted, where there are several: in this order coefficients are listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<String>,
-    /// The intercept, 0 when there is none; of several responses a list.
+    /// The classes, of a loss with several: in this order coefficients are listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
+    /// The intercept, 0 when there is none; of several responses or classes a list.
     pub intercept: Numbers,
     /// The features that were chosen, in the order of the columns.
     pub support: Vec<String>,
-    /// Their coefficients, on the scale of the data; of several responses a list each.
+    /// Their coefficients, on the scale of the data; of several responses or classes a list each.
     pub coefficients: Coefficients,
     /// Coefficient times standard deviation of the column on the rows that were fitted, by weight: how much the prediction
     /// changes with one deviation. Empty in files of versions that did not write it.
@@ -319,6 +322,17 @@ pub struct Requirement {
     /// All of these are in every model that has it.
     pub needs: Vec<String>,
 }
+
+impl Fitted {
+    /// What coefficients are listed for, where that is more than one thing: the responses, or the classes.
+    pub fn outputs(&self) -> &[String] {
+        match &self.responses[..] {
+            [] => &self.classes,
+            responses => responses,
+        }
+    }
+}
+
 
 fn is_false(value: &bool) -> bool {
     !value

@@ -105,6 +105,10 @@ impl Metrics {
         if problem.outputs() > 1 {
             let scores = several::scores(problem, solution);
             let rows = several::rows(problem);
+            if problem.loss().classes().is_some() {
+                let classes = several::classes(&rows);
+                return Self::of_classes(&scores, &classes, problem.shares());
+            }
             return Self::of_several(problem.loss(), responses, &scores, &rows, problem.shares());
         }
         let scores = survival::scores(problem, &solution.coefficients, solution.intercept);
@@ -155,6 +159,33 @@ impl Metrics {
             rows: responses.first().map_or(0, |own| own.metrics.rows),
             r2: all.map(|all| all.iter().sum::<f64>() / all.len() as f64),
             responses,
+            ..Self::default()
+        }
+    }
+
+    /// Measures the scores of classes; `weights` may go on behind those of the rows.
+    pub fn of_classes(scores: &[Vec<f64>], classes: &[usize], weights: &[f64]) -> Self {
+        let (mut total, mut right, mut loss) = (0.0, 0.0, 0.0);
+        let mut shares = vec![0.0; scores.len()];
+        let mut rows = 0;
+        for (row, (class, weight)) in classes.iter().zip(weights).enumerate() {
+            if *weight > 0.0 {
+                let own: Vec<f64> = scores.iter().map(|scores| scores[row]).collect();
+                rows += 1;
+                total += weight;
+                shares[*class] += weight;
+                right += weight * f64::from(several::best(&own) == *class);
+                loss += weight * several::log_loss(&own, *class);
+            }
+        }
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let null = shares.iter().filter(|share| **share > 0.0);
+        let null: f64 = null.map(|share| -share * libm::log(share / total)).sum();
+        Self {
+            rows,
+            accuracy: finite(right / total),
+            log_loss: finite(loss / total),
+            deviance_explained: (null > 0.0).then(|| 1.0 - loss / null).and_then(finite),
             ..Self::default()
         }
     }

@@ -170,10 +170,10 @@ impl Model {
         {
             return Err("names other features in 'support' than in 'coefficients'; make them agree, or fit it again".into());
         }
-        let outputs = self.fitted.responses.len().max(1);
+        let outputs = self.fitted.outputs().len().max(1);
         let own = coefficients.iter().map(|(_, numbers)| numbers);
         if !own.chain([&self.fitted.intercept]).all(|numbers| numbers.all().len() == outputs) {
-            return Err("has not one number for each response in 'coefficients' and 'intercept'; fit it again".into());
+            return Err("has not one number for each response or class in 'coefficients' and 'intercept'; fit it again".into());
         }
         let mut sorted = names;
         sorted.sort_unstable();
@@ -421,6 +421,7 @@ mod tests {
                 assumption: None,
                 moments: None,
                 responses: Vec::new(),
+                classes: Vec::new(),
                 intercept: Numbers::One(-0.0),
                 support: names.clone(),
                 per_sd: coefficients.clone().into(),

@@ -28,6 +28,8 @@ pub struct Outcome<'a> {
     pub is_refit: bool,
     /// The columns that are predicted, where there are several.
     pub responses: &'a [String],
+    /// The classes, of a loss with several.
+    pub classes: &'a [String],
     /// The label that counts as positive, for a loss on labels.
     pub positive_label: Option<&'a str>,
     /// What the user should know of the data or the options.
@@ -91,6 +93,7 @@ impl Outcome<'_> {
                 bound_lowered_by: problem.moment_error(solution.objective),
             }),
             responses: self.responses.to_vec(),
+            classes: self.classes.to_vec(),
             intercept: Numbers::new(solution.intercepts().collect()),
             support: self.names(&solution.support),
             per_sd: Coefficients(per_sd.collect()),

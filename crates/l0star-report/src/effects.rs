@@ -16,7 +16,7 @@ const MOST_SENTENCES: usize = 12;
 /// With several responses there are none: the table of coefficients says what each does.
 pub fn sentences(model: &Model) -> Vec<String> {
     let fitted = &model.fitted;
-    if !fitted.responses.is_empty() {
+    if !fitted.outputs().is_empty() {
         return Vec::new();
     }
     let mut effects: Vec<(&str, f64, f64)> = fitted
@@ -76,7 +76,7 @@ pub struct Table {
 /// The table of `explain --table`.
 pub fn table(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
-    if !fitted.responses.is_empty() {
+    if !fitted.outputs().is_empty() {
         return by_response(model, face);
     }
     let ratios = [
@@ -127,7 +127,7 @@ pub fn table(model: &Model, face: Face) -> Table {
 fn by_response(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
     let has_prices = fitted.prices.is_some();
-    let mut titles = fitted.responses.clone();
+    let mut titles = fitted.outputs().to_vec();
     titles.extend(has_prices.then(|| "cost without".to_owned()));
     let row = |name: &str, numbers: &Numbers| {
         let own = numbers.all().iter();

@@ -148,7 +148,9 @@ fn question(model: &Model) -> String {
     let fitted = &model.fitted;
     let mut text = format!(
         "Of all linear models of {}'{}' with at most {} of {}, the one with the lowest objective.",
-        if model.has_log_link() {
+        if !fitted.classes.is_empty() {
+            "the classes of "
+        } else if model.has_log_link() {
             "the logarithm of the expected "
         } else if model.has_hazards() {
             "the logarithm of the hazard at "
@@ -159,6 +161,13 @@ fn question(model: &Model) -> String {
         fitted.k,
         counted(model.choices(), "feature")
     );
+    if !fitted.classes.is_empty() {
+        let _ = write!(
+            text,
+            " A feature has a coefficient for each of the classes '{}'; the probability of a class is in proportion to the exponential of its score.",
+            fitted.classes.join("', '")
+        );
+    }
     if !fitted.responses.is_empty() {
         text += " A feature is in the model of all of these or of none, with a coefficient for each.";
     }

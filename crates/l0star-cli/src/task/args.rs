@@ -49,7 +49,7 @@ pub struct TaskArgs {
 
     /// How to measure the distance to the target
     #[arg(long, value_name = "LOSS", default_value = "quadratic",
-          value_parser = PossibleValuesParser::new([loss::NAMES, loss::JOINT_NAMES].concat()))]
+          value_parser = PossibleValuesParser::new([loss::NAMES, loss::JOINT_NAMES, loss::CLASS_NAMES].concat()))]
     pub loss: String,
 
     /// Where the Huber loss turns from quadratic to linear, in units of the target; auto: 1.345 times a robust scale of

@@ -2,6 +2,7 @@
 
 use l0star::loss::{Loss, ResponseKind};
 use l0star_data::RawTable;
+use l0star_record::several::MOST_CLASSES;
 use l0star_report::text::clip;
 
 use super::features::is_text;
@@ -34,6 +35,25 @@ pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<
         }
         _ => Ok(()),
     }
+}
+
+/// The classes of a target; refuses one class, and so many that they are none.
+pub(super) fn classes(raw: &RawTable, column: &str) -> Result<(Vec<usize>, Vec<String>), Failure> {
+    let (codes, names) = raw.classes(column)?;
+    let file = raw.file().display();
+    if let [one] = &names[..] {
+        return Err(Failure::BadData(format!(
+            "{file}: the target '{column}' is '{}' in every row; a classifier needs two classes at least",
+            clip(one, 32)
+        )));
+    }
+    if names.len() > MOST_CLASSES {
+        return Err(Failure::BadData(format!(
+            "{file}: the target '{column}' has {} different values, and classes are at most {MOST_CLASSES}; use --loss quadratic for numbers, or name another column",
+            names.len()
+        )));
+    }
+    Ok((codes, names))
 }
 
 /// Refuses responses that a loss with a log link, or of times, cannot have, each in its place.

@@ -68,6 +68,7 @@ pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Res
         offset: None,
         responses: Vec::new(),
         others: Vec::new(),
+        classes: Vec::new(),
         target: about.target,
         labels: None,
         survival: None,

@@ -4,6 +4,7 @@
 mod absent;
 mod bad_data;
 mod checkpoints;
+mod classes;
 mod common;
 mod counts;
 mod cv;

@@ -1,5 +1,5 @@
 //! Synthetic instances: the paper's Huber and logistic families, the AR(1) family of the
-//! best-subset literature, and counts, amounts, times until an event and several responses on its designs.
+//! best-subset literature, and counts, amounts, times until an event, several responses and classes on its designs.
 //!
 //! An instance is a function of its arguments and its seed alone: the random stream
 //! ([`rng::Stream`]) uses only integer arithmetic, `+ − × ÷ √` and the software `log` and `exp`
@@ -18,7 +18,7 @@ pub use ar::ar;
 pub use huber::huber;
 pub use log_link::{gamma, poisson};
 pub use logistic::logistic;
-pub use several::responses;
+pub use several::{classes, responses};
 pub use survival::cox;
 
 use crate::error::DataError;

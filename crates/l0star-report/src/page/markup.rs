@@ -53,7 +53,7 @@ pub fn render(model: &Model, charts: &Charts, face: Face) -> String {
             "sides",
             if has_both_signs(model) {
                 "two-sided".to_owned()
-            } else if fitted.responses.is_empty() {
+            } else if fitted.outputs().is_empty() {
                 "one-sided".to_owned()
             } else {
                 "empty".to_owned()
@@ -206,6 +206,9 @@ fn bars(model: &Model) -> String {
     if !model.fitted.responses.is_empty() {
         return "A column for each response: how much its prediction changes with one unit of the feature.".to_owned();
     }
+    if !model.fitted.classes.is_empty() {
+        return "A column for each class: how much its score changes with one unit of the feature. Probabilities are in proportion to the exponentials of scores; only differences between classes count.".to_owned();
+    }
     let moved = match &model.labels {
         Some([_, positive]) if model.has_log_odds() => {
             format!("the log-odds of '{positive}' change")
@@ -222,7 +225,7 @@ fn bars(model: &Model) -> String {
 
 fn coefficients(model: &Model) -> String {
     let fitted = &model.fitted;
-    if !fitted.responses.is_empty() {
+    if !fitted.outputs().is_empty() {
         // They have a table of their own, with a column for each response.
         return String::new();
     }
@@ -286,7 +289,7 @@ fn effects(model: &Model, face: Face) -> String {
         text += "</ul>";
     }
     let table = effects::table(model, face);
-    let has_more = table.titles.len() > 2 || !model.fitted.responses.is_empty();
+    let has_more = table.titles.len() > 2 || !model.fitted.outputs().is_empty();
     if has_more {
         text += "\n<div class=\"scroll\"><table class=\"worth\"><thead><tr><th scope=\"col\">feature</th>";
         for title in &table.titles {

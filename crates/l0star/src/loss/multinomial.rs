@@ -250,7 +250,7 @@ impl Joint for Classes {
             size += p * entropy;
         }
         let squares: f64 = beta.iter().map(|beta| beta * beta).sum();
-        let roundings = (self.count + 32) as f64 * U;
+        let roundings = (2 * self.count + 32) as f64 * U;
         DualValue {
             value: total.value(),
             slack: total.error() + 2.0 * roundings * size,

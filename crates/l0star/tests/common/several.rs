@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use l0star::loss::Multinomial;
 use l0star::problem::Builder;
-use l0star::{Design, Problem};
+use l0star::{
+    Checkpoint, Design, Method, PathRun, Problem, Run, Settings, Status, prices, solve,
+};
 
 use super::Random;
 use super::survival::gauss;
@@ -403,9 +405,9 @@ fn highest(z: &[f64]) -> (usize, f64) {
 }
 
 /// What is found, against the definition; the optimum.
-pub fn check(data: &Data, settings: &l0star::Settings) -> Result<f64, String> {
+pub fn check(data: &Data, settings: &Settings) -> Result<f64, String> {
     let problem = data.builder().build().map_err(|error| error.to_string())?;
-    let found = l0star::solve(&problem, settings).map_err(|error| error.to_string())?;
+    let found = solve(&problem, settings).map_err(|error| error.to_string())?;
     let optimum = data.optimum();
     // Of the model without features: where nearly all is explained, rounding is relative to that.
     let empty = data.least(&[]);
@@ -418,7 +420,7 @@ pub fn check(data: &Data, settings: &l0star::Settings) -> Result<f64, String> {
         && (found.objective - optimum).abs() <= room
         && (own - found.objective).abs() <= room
         && features <= data.k
-        && found.status == l0star::Status::Optimal;
+        && found.status == Status::Optimal;
     if is_right {
         return Ok(optimum);
     }
@@ -426,4 +428,55 @@ pub fn check(data: &Data, settings: &l0star::Settings) -> Result<f64, String> {
         "{}: bound {bound:e}, objective {:e} ({own:e} by the definition), optimum {optimum:e}, {features} features of {}",
         found.status, found.objective, data.k
     ))
+}
+
+/// Lists, paths, prices and resumed runs are those of brute force.
+pub fn check_answers(problem: &Problem) -> Result<(), String> {
+    let say = |error: l0star::Error| error.to_string();
+    let close = |own: f64, other: f64, what: &str| {
+        if own == other || (own - other).abs() <= super::proved(problem, other) {
+            return Ok(());
+        }
+        Err(format!("{what}: {own:e}, not {other:e}"))
+    };
+    let brute = Settings::new(Method::Exhaustive);
+    let top = |method| Settings {
+        top: std::num::NonZeroUsize::new(3),
+        ..Settings::new(method)
+    };
+    let found = solve(problem, &top(Method::BestFirst)).map_err(say)?;
+    let truth = solve(problem, &top(Method::Exhaustive)).map_err(say)?;
+    if found.solutions.len() != truth.solutions.len() {
+        return Err(format!("{} models, not {}", found.solutions.len(), truth.solutions.len()));
+    }
+    for (own, other) in found.solutions.iter().zip(&truth.solutions) {
+        close(own.objective, other.objective, "in the list")?;
+    }
+    let first = problem.included().len();
+    let run = PathRun::new(problem, &Settings::default(), first..=problem.k());
+    for point in run.solve().map_err(say)? {
+        let alone = problem.with_k(point.k).map_err(say)?;
+        let truth = solve(&alone, &brute).map_err(say)?.objective;
+        close(point.solution.objective, truth, "on the path")?;
+        if point.criteria.is_none() {
+            return Err("no criteria".to_owned());
+        }
+    }
+    let own = prices(problem, &Settings::default(), &found, None).map_err(say)?;
+    let others = prices(problem, &brute, &found, None).map_err(say)?;
+    for (own, other) in own.iter().zip(&others) {
+        close(own.objective, other.objective, "of a price")?;
+    }
+    let mut saved = Vec::new();
+    let few = Settings {
+        node_limit: Some(1),
+        ..Settings::default()
+    };
+    let sink = Box::new(|checkpoint: &Checkpoint| saved = checkpoint.encode());
+    let run = Run::new(problem, &few).save(std::time::Duration::MAX, sink);
+    run.solve().map_err(say)?;
+    let checkpoint = Checkpoint::decode(&saved).map_err(say)?;
+    let run = Run::new(problem, &Settings::default()).resume(checkpoint);
+    let resumed = run.solve().map_err(say)?;
+    close(resumed.objective, truth.objective, "resumed")
 }
