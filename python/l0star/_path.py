@@ -12,16 +12,13 @@ import numpy.typing as npt
 
 from l0star import _plot
 from l0star._constraints import rules_of
-from l0star._core import CLASS_LOSSES, LABEL_LOSSES
+from l0star._core import CLASS_LOSSES, TIME_LOSSES
 from l0star._docs import documented, drawing
-from l0star._frames import prepare
-from l0star._input import hold_out, read
-from l0star._moments import Moments, data_of
 from l0star._options import LOSSES, Options, check_count, check_word
 from l0star._progress import Progress, bar
 from l0star._report import write
 from l0star._result import Result
-from l0star._solve import Job
+from l0star._solve import Job, data_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +44,10 @@ class SparsePath(Sequence[Result]):
 
     @property
     def coefs(self) -> npt.NDArray[np.float64]:
-        """Coefficients, one column a size: shape (n_features, n_sizes); of several responses (n_responses, n_features, n_sizes)."""
+        """Coefficients, one column a size: shape (n_features, n_sizes).
+
+        With several responses or classes the shape is (n_outputs, n_features, n_sizes).
+        """
         return np.stack([result.coef for result in self], axis=-1)
 
     @property
@@ -183,6 +183,10 @@ def sparse_path(
     date_order: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
+    event: Any = None,
+    ties: str = "efron",
+    strata: Any = None,
+    entry: Any = None,
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
@@ -255,27 +259,14 @@ def sparse_path(
     [[], ['bmi'], ['bmi', 's5'], ['bmi', 'bp', 's5']]
     """
     options = Options.of(locals())
-    options.check("sparse_path", (*LOSSES, *CLASS_LOSSES))
-    if isinstance(X, Moments):
-        data = data_of(X, y, options, sample_weight, offset)
-    else:
-        prepared = prepare(X, options)
-        data = read(
-            X,
-            y,
-            labels=loss in (*LABEL_LOSSES, *CLASS_LOSSES),
-            several=loss == "quadratic",
-            many=loss in CLASS_LOSSES,
-            sample_weight=sample_weight,
-            offset=offset,
-            prepared=prepared,
-        )
+    options.check("sparse_path", (*LOSSES, *TIME_LOSSES, *CLASS_LOSSES))
+    data = data_for(X, y, options, sample_weight, offset, event, strata, entry)
     asked = rules_of(options, data)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)
     ks = range(min(asked.n_included, k_max), k_max + 1)
-    job = Job(hold_out(data, options.holdout, options.random_state), options)
+    job = Job(data, options)
     job.look(k_max)
     if not verbose:
         return SparsePath(job.path(ks))

@@ -119,7 +119,8 @@ def solve(
     ----------
     k : int or None, default=None
         At most this many features. More than there are means all of them. It may be left out with an ``l0_penalty``.
-    loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox", "multinomial"}, default="quadratic"
+    loss : str, default="quadratic"
+        "quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox" or "multinomial".
         The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
         ``log(1 + exp(-m))`` for the margin ``m``; half the deviance for counts or positive amounts whose logarithm of
         the mean is ``z``, ``exp(z) - y * z + y * log(y) - y`` and ``y * exp(-z) + z - log(y) - 1``;
@@ -160,28 +161,36 @@ def solve(
     """
     options = Options.of(locals())
     options.check("solve", (*LOSSES, *TIME_LOSSES, *CLASS_LOSSES))
-    if loss in TIME_LOSSES:
-        check_k("solve", k, options)
-        return Job(read_times(X, y, options, sample_weight, offset, event, strata, entry), options).run(k)
+    data = data_for(X, y, options, sample_weight, offset, event, strata, entry)
+    check_k("solve", k, options)
+    return Job(data, options).run(k)
+
+
+def data_for(
+    X: Any, y: Any, options: Options, sample_weight: Any, offset: Any, event: Any, strata: Any, entry: Any
+) -> Data:
+    """Check the data of a function, for any loss."""
+    if options.loss in TIME_LOSSES:
+        return read_times(X, y, options, sample_weight, offset, event, strata, entry)
     for name, value in (("event", event), ("strata", strata), ("entry", entry)):
         if value is not None:
-            raise ValueError(f"{name} is about times until an event, and loss={loss!r} knows of none: use loss='cox'.")
-    data = data_of(X, y, options, sample_weight, offset) if isinstance(X, Moments) else None
-    check_k("solve", k, options)
-    if data is not None:
-        return Job(data, options).run(k)
+            raise ValueError(
+                f"{name} is about times until an event, and loss={options.loss!r} knows of none: use loss='cox'."
+            )
+    if isinstance(X, Moments):
+        return data_of(X, y, options, sample_weight, offset)
     prepared = prepare(X, options)
     data = read(
         X,
         y,
-        labels=loss in (*LABEL_LOSSES, *CLASS_LOSSES),
-        several=loss == "quadratic",
-        many=loss in CLASS_LOSSES,
+        labels=options.loss in (*LABEL_LOSSES, *CLASS_LOSSES),
+        several=options.loss == "quadratic",
+        many=options.loss in CLASS_LOSSES,
         sample_weight=sample_weight,
         offset=offset,
         prepared=prepared,
     )
-    return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
+    return hold_out(data, options.holdout, options.random_state)
 
 
 def read_times(
@@ -190,14 +199,10 @@ def read_times(
     """Check the data of a loss of times."""
     if isinstance(X, Moments):
         raise TypeError("A Cox model needs the rows, and these are their moments.")
-    if options.holdout is not None:
-        raise ValueError(
-            "holdout is not available for Cox models: split the rows, and use SparseCox.score on the others."
-        )
     times, rest = followed(y, event, ties=options.ties, strata=strata, entry=entry)
     prepared = prepare(X, options)
     data = read(X, times, labels=False, sample_weight=sample_weight, offset=offset, prepared=prepared)
-    return replace(data, times=rest)
+    return hold_out(replace(data, times=rest), options.holdout, options.random_state)
 
 
 class Clock:
@@ -486,11 +491,7 @@ class Job:
         """Give the rows for the charts of a page, which are about one response."""
         if not self._has_rows or self._outputs:
             return None
-        return Rows(self._problem.scores(solution), self._y, self._weights, self._events)
-
-    @property
-    def _events(self) -> list[bool]:
-        return [] if self._times is None else self._times.event.tolist()
+        return Rows(self._problem.scores(solution), self._y, self._weights, self._times)
 
     def _survival(self, solution: _core.Solution) -> dict[str, Any] | None:
         """Give the baseline hazards of a solution, for a loss of times."""
@@ -508,7 +509,8 @@ class Job:
         scores = np.asarray(held.X @ solution.coefficients + solution.intercept, dtype=np.float64)
         if held.offset is not None:
             scores = scores + held.offset
-        return float(options.holdout or 0.0), int(options.random_state), scores, held.y, held.weights, held.offset
+        rows = (scores, held.y, held.weights, held.offset, None if held.times is None else held.times.followed)
+        return float(options.holdout or 0.0), int(options.random_state), *rows
 
 
 def _warn_of_prices(results: Sequence[Result]) -> None:
