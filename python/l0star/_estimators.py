@@ -78,7 +78,8 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         y : array of shape (n_samples,), or (n_samples, n_responses)
-            The target: numbers, or several responses that share their features (quadratic loss); for a classifier labels of any type, two different ones.
+            The target: numbers, or several responses that share their features (quadratic loss); for a classifier
+            labels of any type.
         offset : array of shape (n_samples,), default=None
             A number added to the linear predictor of each row during the fit: with the Poisson loss the logarithm of
             the exposure, as a rule. Give that of new rows to ``predict``; add it to what ``decision_function`` gives.
@@ -441,14 +442,14 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
     Minimizes ``mean(loss(s * (X @ coef + intercept))) + ridge / 2 * sum(coef**2)``, ``s`` being 1 for the second class
     and -1 for the first, over all ``coef`` with at most ``k`` non-zero entries. With more than two classes the logistic
-    loss is the multinomial one: every class has coefficients of its own, and a feature is in for all classes or out. It is
-    a feature selector too: ``transform`` keeps the features of the model.
+    loss is the multinomial one: every class has coefficients of its own, and a feature is in for all classes or out.
+    It is a feature selector too: ``transform`` keeps the features of the model.
 
     Parameters
     ----------
     loss : {"logistic", "squared-hinge", "multinomial"}, default="logistic"
-        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``; or ``-log(p)``, ``p`` the probability of the
-        row's class among any number of them, which "logistic" is with more than two.
+        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``; or ``-log(p)``, ``p`` the probability of
+        the row's class among any number of them, which "logistic" is with more than two.
 
     Attributes
     ----------

@@ -28,8 +28,8 @@ SPARSE_FORMATS = ("csr", "csc")
 class Data:
     """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given.
 
-    ``y`` has a column for each of several responses, whose names are ``responses``, and the numbers of the classes where
-    there are ``many``.
+    ``y`` has a column for each of several responses, whose names are ``responses``, and the numbers of the classes
+    where there are ``many``.
     """
 
     X: Any

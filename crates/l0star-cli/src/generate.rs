@@ -136,7 +136,10 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
             Family::Cox => (2, "the times 'b' with 'event'".to_owned()),
             Family::Responses => {
                 let count = response_count(args);
-                (count, format!("the {} b1 to b{count}", counted(count, "target")))
+                (
+                    count,
+                    format!("the {} b1 to b{count}", counted(count, "target")),
+                )
             }
             _ => (1, "the target 'b'".to_owned()),
         };
@@ -184,7 +187,9 @@ fn with_others(instance: &Instance, others: &[Vec<f64>]) -> Result<Table, Failur
     names.extend((0..=others.len()).map(|r| format!("b{}", r + 1)));
     let mut values = instance.design().to_vec();
     values.extend_from_slice(instance.response());
-    others.iter().for_each(|other| values.extend_from_slice(other));
+    others
+        .iter()
+        .for_each(|other| values.extend_from_slice(other));
     Ok(Table::new(names, instance.response().len(), values)?)
 }
 
@@ -205,13 +210,10 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
 fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
     let is_real = matches!(args.family, Family::Diabetes | Family::Boston);
     let is_ar = args.family == Family::Ar;
-    let has_rho = is_ar || matches!(
+    let has_rho = is_ar
+        || matches!(
             args.family,
-            Family::Poisson
-                | Family::Gamma
-                | Family::Cox
-                | Family::Responses
-                | Family::Classes
+            Family::Poisson | Family::Gamma | Family::Cox | Family::Responses | Family::Classes
         );
     let options = [
         ("-d", args.d.is_some(), !is_real),

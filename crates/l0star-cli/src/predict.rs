@@ -182,13 +182,18 @@ fn classes(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'st
     let names = &model.fitted.classes;
     let row = |row: usize| -> Vec<f64> { all.iter().map(|scores| scores[row]).collect() };
     let rows: Vec<Vec<f64>> = (0..table.rows()).map(row).collect();
-    let best = rows.iter().map(|scores| names[several::best(scores)].clone());
+    let best = rows
+        .iter()
+        .map(|scores| names[several::best(scores)].clone());
     let chances: Vec<Vec<f64>> = rows.iter().map(|own| several::probabilities(own)).collect();
     let mut frame = Frame::new(table.rows());
     frame.push("prediction", Values::Texts(best.collect()));
     for (class, name) in names.iter().enumerate() {
         let own = chances.iter().map(|chances| chances[class]).collect();
-        frame.push(format!("probability_{name}"), Values::Numbers(Cow::Owned(own)));
+        frame.push(
+            format!("probability_{name}"),
+            Values::Numbers(Cow::Owned(own)),
+        );
     }
     Ok(frame)
 }
@@ -202,10 +207,19 @@ fn responses(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'
         if residuals {
             let target = table.number(name)?;
             let residual = target.iter().zip(&predicted).map(|(b, z)| b - z).collect();
-            frame.push(format!("{name}_target"), Values::Numbers(Cow::Owned(target)));
-            frame.push(format!("{name}_residual"), Values::Numbers(Cow::Owned(residual)));
+            frame.push(
+                format!("{name}_target"),
+                Values::Numbers(Cow::Owned(target)),
+            );
+            frame.push(
+                format!("{name}_residual"),
+                Values::Numbers(Cow::Owned(residual)),
+            );
         }
-        frame.push(format!("{name}_prediction"), Values::Numbers(Cow::Owned(predicted)));
+        frame.push(
+            format!("{name}_prediction"),
+            Values::Numbers(Cow::Owned(predicted)),
+        );
     }
     Ok(frame)
 }

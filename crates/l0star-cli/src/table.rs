@@ -212,9 +212,16 @@ fn by_response(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
         let values: Vec<f64> = rows.iter().map(|(_, numbers)| numbers.all()[at]).collect();
         let cells = aligned(&values);
         let title = screen.clip(response, LONGEST_NAME);
-        let wide = cells.iter().map(String::len).fold(width(&title), usize::max);
+        let wide = cells
+            .iter()
+            .map(String::len)
+            .fold(width(&title), usize::max);
         for (line, cell) in lines.iter_mut().zip([title].iter().chain(&cells)) {
-            let _ = write!(line, "  {}{cell}", " ".repeat(wide.saturating_sub(width(cell))));
+            let _ = write!(
+                line,
+                "  {}{cell}",
+                " ".repeat(wide.saturating_sub(width(cell)))
+            );
         }
     }
     let mut text = screen.bold(&lines[0]) + "\n";

@@ -372,7 +372,11 @@ impl Task {
             response: &self.response,
             weights: self.weights.as_deref(),
             offset: self.offset.as_deref(),
-            times: self.survival.as_ref().map(Followed::times).unwrap_or_default(),
+            times: self
+                .survival
+                .as_ref()
+                .map(Followed::times)
+                .unwrap_or_default(),
         })
     }
 
@@ -400,7 +404,9 @@ impl Task {
         }
         let mut fingerprint = Fingerprint::new(self.response.len());
         fingerprint.vector(&self.response);
-        self.others.iter().for_each(|other| fingerprint.vector(other));
+        self.others
+            .iter()
+            .for_each(|other| fingerprint.vector(other));
         for vector in [&self.weights, &self.offset] {
             fingerprint.vector(vector.as_deref().unwrap_or_default());
         }

@@ -80,7 +80,10 @@ impl RawTable {
             places[*code] = place;
         }
         let codes = codes.iter().map(|code| places[*code as usize]).collect();
-        Ok((codes, order.iter().map(|code| names[*code].clone()).collect()))
+        Ok((
+            codes,
+            order.iter().map(|code| names[*code].clone()).collect(),
+        ))
     }
 
     /// Which rows have the second of two labels, as [`RawTable::labels`] named them; any other label is an error.

@@ -134,7 +134,11 @@ impl Coefficients {
 impl From<Vec<(String, f64)>> for Coefficients {
     fn from(pairs: Vec<(String, f64)>) -> Self {
         let pairs = pairs.into_iter();
-        Self(pairs.map(|(name, value)| (name, Numbers::One(value))).collect())
+        Self(
+            pairs
+                .map(|(name, value)| (name, Numbers::One(value)))
+                .collect(),
+        )
     }
 }
 
@@ -332,7 +336,6 @@ impl Fitted {
         }
     }
 }
-
 
 fn is_false(value: &bool) -> bool {
     !value

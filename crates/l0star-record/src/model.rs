@@ -172,7 +172,10 @@ impl Model {
         }
         let outputs = self.fitted.outputs().len().max(1);
         let own = coefficients.iter().map(|(_, numbers)| numbers);
-        if !own.chain([&self.fitted.intercept]).all(|numbers| numbers.all().len() == outputs) {
+        if !own
+            .chain([&self.fitted.intercept])
+            .all(|numbers| numbers.all().len() == outputs)
+        {
             return Err("has not one number for each response or class in 'coefficients' and 'intercept'; fit it again".into());
         }
         let mut sorted = names;

@@ -169,7 +169,8 @@ fn question(model: &Model) -> String {
         );
     }
     if !fitted.responses.is_empty() {
-        text += " A feature is in the model of all of these or of none, with a coefficient for each.";
+        text +=
+            " A feature is in the model of all of these or of none, with a coefficient for each.";
     }
     if let Some([negative, positive]) = &model.labels {
         let _ = write!(

@@ -19,7 +19,14 @@ pub fn measures(metrics: &Metrics) -> Vec<(&'static str, String)> {
     };
     let deviance = metrics.deviance_explained.filter(|value| !is_r2(value));
     let all = [
-        (if metrics.responses.is_empty() { "R²" } else { "mean R²" }, metrics.r2.map(number)),
+        (
+            if metrics.responses.is_empty() {
+                "R²"
+            } else {
+                "mean R²"
+            },
+            metrics.r2.map(number),
+        ),
         ("RMSE", metrics.rmse.map(number)),
         ("MAE", metrics.mae.map(number)),
         ("AUC", metrics.auc.map(number)),
@@ -53,8 +60,14 @@ pub fn lines(quality: &Quality) -> Vec<[String; 3]> {
     ]];
     let each = |metrics: &Metrics| -> Vec<[String; 3]> {
         let own = metrics.responses.iter();
-        own.map(|own| [String::new(), line(&own.metrics), format!("of '{}'", own.name)])
-            .collect()
+        own.map(|own| {
+            [
+                String::new(),
+                line(&own.metrics),
+                format!("of '{}'", own.name),
+            ]
+        })
+        .collect()
     };
     lines.extend(each(&quality.training));
     if let Some(held_out) = &quality.holdout {
@@ -78,9 +91,13 @@ pub fn paragraphs(fitted: &Fitted, face: Face) -> Vec<String> {
         counted(quality.training.rows, "row"),
         line(&quality.training)
     )];
-    said.extend(quality.training.responses.iter().map(|own| {
-        format!("Of '{}': {}.", own.name, line(&own.metrics))
-    }));
+    said.extend(
+        quality
+            .training
+            .responses
+            .iter()
+            .map(|own| format!("Of '{}': {}.", own.name, line(&own.metrics))),
+    );
     if let Some(held_out) = &quality.holdout {
         said.push(format!(
             "On {} that were held out: {}.",

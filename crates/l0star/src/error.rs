@@ -52,7 +52,9 @@ pub enum Error {
         largest: f64,
     },
     /// Several responses and a loss that has one.
-    #[error("the loss '{loss}' fits one response; several that share their features need the quadratic loss")]
+    #[error(
+        "the loss '{loss}' fits one response; several that share their features need the quadratic loss"
+    )]
     SeveralResponses {
         /// The loss.
         loss: &'static str,
@@ -64,7 +66,9 @@ pub enum Error {
         what: &'static str,
     },
     /// A class that no row of positive weight is of.
-    #[error("class {class} has no row of positive weight; number the classes from 0, each with a row")]
+    #[error(
+        "class {class} has no row of positive weight; number the classes from 0, each with a row"
+    )]
     EmptyClass {
         /// Its number, from 0.
         class: usize,

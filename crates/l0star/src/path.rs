@@ -348,7 +348,10 @@ impl Criteria {
                 let logarithms = squares.iter().map(|s| s.max(f64::MIN_POSITIVE).ln());
                 n * logarithms.sum::<f64>()
             }
-            ResponseKind::Class | ResponseKind::Label | ResponseKind::Count | ResponseKind::Time => 2.0 * n * loss,
+            ResponseKind::Class
+            | ResponseKind::Label
+            | ResponseKind::Count
+            | ResponseKind::Time => 2.0 * n * loss,
             ResponseKind::Positive => n * gamma_deviance(loss),
             // A perfect fit has no finite one.
             ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),

@@ -60,7 +60,9 @@ fn degenerate_problems_are_solved() {
         cases.push((words, data));
     };
     add("classes apart", &|_| {});
-    add("classes apart with a small ridge", &|data| data.ridge = 1e-7);
+    add("classes apart with a small ridge", &|data| {
+        data.ridge = 1e-7
+    });
     add("a class with one row", &|data| {
         let classes = (0..15).map(|i| if i == 7 { 2 } else { i % 2 }).collect();
         data.target = Target::Classes(classes, 3);
@@ -92,17 +94,35 @@ fn degenerate_problems_are_solved() {
 fn what_cannot_be_is_refused() {
     let data = small();
     let builder = |classes| data.builder().loss(Arc::new(Multinomial::new(classes)));
-    assert!(matches!(builder(4).build(), Err(Error::EmptyClass { class: 3 })));
-    assert!(matches!(builder(2).build(), Err(Error::NoSuchClass { classes: 2 })));
+    assert!(matches!(
+        builder(4).build(),
+        Err(Error::EmptyClass { class: 3 })
+    ));
+    assert!(matches!(
+        builder(2).build(),
+        Err(Error::NoSuchClass { classes: 2 })
+    ));
     assert!(matches!(builder(1).build(), Err(Error::NoSuchClass { .. })));
     let wrong = data.builder().nonnegative([0]).build();
     assert!(matches!(wrong, Err(Error::SeveralScores { .. })));
     let wrong = data.builder().always_in(1, 0.0).build();
     assert!(matches!(wrong, Err(Error::Unpenalised { .. })));
     let problem = data.builder().build().unwrap();
-    for method in [Method::Paper, Method::Omp, Method::Iht, Method::Htp, Method::Diht] {
+    for method in [
+        Method::Paper,
+        Method::Omp,
+        Method::Iht,
+        Method::Htp,
+        Method::Diht,
+    ] {
         let found = solve(&problem, &Settings::new(method));
-        assert!(matches!(found, Err(Error::Structured { what: "several classes", .. })));
+        assert!(matches!(
+            found,
+            Err(Error::Structured {
+                what: "several classes",
+                ..
+            })
+        ));
     }
     assert!(l0star::refit(&problem, &solve(&problem, &Settings::default()).unwrap()).is_err());
 }

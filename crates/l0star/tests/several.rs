@@ -44,7 +44,9 @@ fn small() -> Data {
         .map(|j| (0..12).map(|i| wave(13 * j + i + 1)).collect())
         .collect();
     let sum = |a: usize, b: usize| -> Vec<f64> {
-        (0..12).map(|i| columns[a][i] - 0.5 * columns[b][i] + 0.1 * wave(i + 50)).collect()
+        (0..12)
+            .map(|i| columns[a][i] - 0.5 * columns[b][i] + 0.1 * wave(i + 50))
+            .collect()
     };
     let mut data = Data::draw(1);
     data.target = Target::Responses(vec![sum(0, 1), sum(1, 0)]);
@@ -69,9 +71,15 @@ fn degenerate_problems_are_solved() {
         cases.push((words, data));
     };
     add("twins", &|data| data.columns[1] = data.columns[0].clone());
-    add("a constant response", &|data| change(data, |all| all[1].fill(3.0)));
-    add("a response of zeros", &|data| change(data, |all| all[1].fill(0.0)));
-    add("the same response twice", &|data| change(data, |all| all[1] = all[0].clone()));
+    add("a constant response", &|data| {
+        change(data, |all| all[1].fill(3.0))
+    });
+    add("a response of zeros", &|data| {
+        change(data, |all| all[1].fill(0.0))
+    });
+    add("the same response twice", &|data| {
+        change(data, |all| all[1] = all[0].clone())
+    });
     add("an exact fit", &|data| {
         let columns = data.columns.clone();
         change(data, |all| *all = columns[..2].to_vec());
@@ -102,8 +110,11 @@ fn degenerate_problems_are_solved() {
 fn units_of_responses_do_not_matter() {
     let data = small();
     let mut other = small();
-    change(&mut other, |all| all[1].iter_mut().for_each(|b| *b *= 1000.0));
-    let solved = |data: &Data| solve(&data.builder().build().unwrap(), &Settings::default()).unwrap();
+    change(&mut other, |all| {
+        all[1].iter_mut().for_each(|b| *b *= 1000.0)
+    });
+    let solved =
+        |data: &Data| solve(&data.builder().build().unwrap(), &Settings::default()).unwrap();
     let (one, other) = (solved(&data), solved(&other));
     assert_eq!(one.support, other.support);
     assert!((one.objective - other.objective).abs() <= 1e-12 * one.objective);
@@ -134,10 +145,16 @@ fn sparse_columns_have_the_same_model() {
     for centred in [false, true] {
         let design = match centred {
             false => sparse.clone(),
-            true => sparse.clone().with_view(vec![0.5; 3], vec![2.0; 3]).unwrap(),
+            true => sparse
+                .clone()
+                .with_view(vec![0.5; 3], vec![2.0; 3])
+                .unwrap(),
         };
         let builder = Problem::builder(design, responses[0].clone());
-        let problem = builder.more_responses(responses[1..].to_vec()).intercept(true).k(3);
+        let problem = builder
+            .more_responses(responses[1..].to_vec())
+            .intercept(true)
+            .k(3);
         let found = solve(&problem.build().unwrap(), &Settings::default()).unwrap();
         let dense = solve(&data.builder().build().unwrap(), &Settings::default()).unwrap();
         assert_eq!(found.status, Status::Optimal);
@@ -149,8 +166,21 @@ fn sparse_columns_have_the_same_model() {
 fn what_cannot_be_is_refused() {
     let data = small();
     let wrong = data.builder().more_responses(vec![vec![1.0; 11]]).build();
-    assert!(matches!(wrong, Err(Error::Shape { expected: 12, found: 11, .. })), "{wrong:?}");
-    let wrong = data.builder().more_responses(vec![vec![f64::NAN; 12]]).build();
+    assert!(
+        matches!(
+            wrong,
+            Err(Error::Shape {
+                expected: 12,
+                found: 11,
+                ..
+            })
+        ),
+        "{wrong:?}"
+    );
+    let wrong = data
+        .builder()
+        .more_responses(vec![vec![f64::NAN; 12]])
+        .build();
     assert!(matches!(wrong, Err(Error::NotFinite { .. })));
     let wrong = data.builder().offset(vec![1.0; 12]).build();
     assert!(matches!(wrong, Err(Error::SeveralScores { .. })));
@@ -158,8 +188,20 @@ fn what_cannot_be_is_refused() {
     let wrong = data.builder().loss(huber).build();
     assert!(matches!(wrong, Err(Error::SeveralResponses { .. })));
     let problem = data.builder().build().unwrap();
-    for method in [Method::Paper, Method::Omp, Method::Iht, Method::Htp, Method::Diht] {
+    for method in [
+        Method::Paper,
+        Method::Omp,
+        Method::Iht,
+        Method::Htp,
+        Method::Diht,
+    ] {
         let found = solve(&problem, &Settings::new(method));
-        assert!(matches!(found, Err(Error::Structured { what: "several responses", .. })));
+        assert!(matches!(
+            found,
+            Err(Error::Structured {
+                what: "several responses",
+                ..
+            })
+        ));
     }
 }

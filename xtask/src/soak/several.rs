@@ -17,7 +17,8 @@ pub fn run(name: &str, seed: u64, case: u64) -> Result<(), String> {
     let mut rows = Settings::default();
     rows.mechanisms.gram = false;
     for settings in [Settings::default(), rows, Settings::new(Method::Exhaustive)] {
-        several::check(&data, &settings).map_err(|error| format!("{}: {error}", settings.method))?;
+        several::check(&data, &settings)
+            .map_err(|error| format!("{}: {error}", settings.method))?;
     }
     let Ok(problem) = data.ruled(seed).build() else {
         return Ok(());

@@ -9,7 +9,10 @@ use crate::units;
 /// them one by one.
 pub(super) fn reason(args: &TaskArgs) -> Option<String> {
     let may_be_several = args.target.contains(',');
-    let needs_rows = may_be_several || args.loss != "quadratic" || args.offset.is_some() || args.holdout.is_some();
+    let needs_rows = may_be_several
+        || args.loss != "quadratic"
+        || args.offset.is_some()
+        || args.holdout.is_some();
     if needs_rows {
         return None;
     }

@@ -30,7 +30,10 @@ fn a_fit_is_proved_and_its_predictions_are_probabilities() {
         assert!(list(numbers).iter().sum::<f64>().abs() < 1e-6, "{numbers}");
     }
     let data = String::from_utf8(sandbox.read("data.csv")).unwrap();
-    let truth = data.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().to_owned());
+    let truth = data
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap().to_owned());
     let out = sandbox.run("predict m.json data.csv").stdout;
     let mut lines = out.lines();
     assert_eq!(
@@ -40,7 +43,10 @@ fn a_fit_is_proved_and_its_predictions_are_probabilities() {
     let (mut right, mut loss, mut rows) = (0, 0.0, 0);
     for (line, truth) in lines.zip(truth) {
         let cells: Vec<&str> = line.split(',').collect();
-        let chances: Vec<f64> = cells[1..].iter().map(|cell| cell.parse().unwrap()).collect();
+        let chances: Vec<f64> = cells[1..]
+            .iter()
+            .map(|cell| cell.parse().unwrap())
+            .collect();
         assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let most = chances.iter().copied().fold(0.0, f64::max);
         let own: usize = cells[0].parse().unwrap();
@@ -61,7 +67,9 @@ fn a_fit_is_proved_and_its_predictions_are_probabilities() {
 #[test]
 fn lists_prices_and_paths_are_about_features() {
     let sandbox = sandbox();
-    let listed = sandbox.json(&format!("fit {FIT} -k 2 --top 2 --prices --ridge 0.01 --json"));
+    let listed = sandbox.json(&format!(
+        "fit {FIT} -k 2 --top 2 --prices --ridge 0.01 --json"
+    ));
     assert_eq!(listed["solutions"].as_array().unwrap().len(), 2);
     assert_eq!(listed["prices"].as_array().unwrap().len(), 6);
     let path = sandbox.json(&format!("path {FIT} -k 3 --json"));
@@ -75,7 +83,10 @@ fn lists_prices_and_paths_are_about_features() {
         .enumerate()
         .map(|(at, line)| match (at, line.rsplit_once(',')) {
             (0, _) | (_, None) => line.to_owned(),
-            (_, Some((rest, class))) => format!("{rest},class {}", ["c", "a", "b"][class.parse::<usize>().unwrap() - 1]),
+            (_, Some((rest, class))) => format!(
+                "{rest},class {}",
+                ["c", "a", "b"][class.parse::<usize>().unwrap() - 1]
+            ),
         })
         .collect();
     sandbox.write("named.csv", named.join("\n") + "\n");
@@ -87,16 +98,40 @@ fn lists_prices_and_paths_are_about_features() {
 fn what_is_not_there_is_refused() {
     let sandbox = sandbox();
     for (line, code, words) in [
-        (format!("cv {FIT} -k 2"), 2, "not there for --loss multinomial"),
-        (format!("stability {FIT} -k 2"), 2, "not there for --loss multinomial"),
+        (
+            format!("cv {FIT} -k 2"),
+            2,
+            "not there for --loss multinomial",
+        ),
+        (
+            format!("stability {FIT} -k 2"),
+            2,
+            "not there for --loss multinomial",
+        ),
         (format!("fit {FIT} -k 2 --method iht"), 2, "several classes"),
-        (format!("fit {FIT} -k 2 --nonnegative x1"), 2, "bounds on coefficients of classes"),
-        ("fit data.csv --target x1 --loss multinomial -k 2".to_owned(), 3, "120 different values"),
+        (
+            format!("fit {FIT} -k 2 --nonnegative x1"),
+            2,
+            "bounds on coefficients of classes",
+        ),
+        (
+            "fit data.csv --target x1 --loss multinomial -k 2".to_owned(),
+            3,
+            "120 different values",
+        ),
     ] {
         sandbox.refuses(&line, code, &[words]);
     }
     let outcome = sandbox.run(&format!("fit {FIT} -k 2 --out m.json"));
     assert_eq!(outcome.code, Some(0));
-    sandbox.refuses("export m.json --to sql", 3, &["several responses or classes"]);
-    sandbox.refuses("predict m.json data.csv --residuals", 2, &["several classes"]);
+    sandbox.refuses(
+        "export m.json --to sql",
+        3,
+        &["several responses or classes"],
+    );
+    sandbox.refuses(
+        "predict m.json data.csv --residuals",
+        2,
+        &["several classes"],
+    );
 }

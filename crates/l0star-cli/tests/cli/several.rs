@@ -46,8 +46,7 @@ fn a_fit_is_proved_and_every_response_is_predicted() {
         let residual = column(&out, &format!("{name}_residual"));
         let truth = column(&data, name);
         for (row, own) in predicted.iter().enumerate() {
-            let expected =
-                list(&fit["intercept"])[r] + first[r] * x3[row] + second[r] * x7[row];
+            let expected = list(&fit["intercept"])[r] + first[r] * x3[row] + second[r] * x7[row];
             assert!((own - expected).abs() < 1e-12);
             assert!((truth[row] - own - residual[row]).abs() < 1e-12);
         }
@@ -64,7 +63,11 @@ fn a_fit_is_proved_and_every_response_is_predicted() {
         assert!(page.contains(&format!(">{name}<")), "{name}");
     }
     let told = sandbox.run("explain m.json").stdout;
-    for part in ["b1', 'b2', 'b3", "a coefficient for each", "standard deviation"] {
+    for part in [
+        "b1', 'b2', 'b3",
+        "a coefficient for each",
+        "standard deviation",
+    ] {
         let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(part), "{part}: {words}");
     }
@@ -77,14 +80,20 @@ fn the_model_of_one_response_is_that_of_its_own_fit() {
     let sandbox = sandbox();
     let all = sandbox.json(&format!("fit {FIT} -k 8 --json"));
     for (r, name) in ["b1", "b2", "b3"].iter().enumerate() {
-        let drop: Vec<&str> = ["b1", "b2", "b3"].into_iter().filter(|n| n != name).collect();
+        let drop: Vec<&str> = ["b1", "b2", "b3"]
+            .into_iter()
+            .filter(|n| n != name)
+            .collect();
         let one = sandbox.json(&format!(
             "fit data.csv --target {name} --drop {} -k 8 --json",
             drop.join(",")
         ));
         for (feature, value) in one["coefficients"].as_object().unwrap() {
             let own = list(&all["coefficients"][feature])[r];
-            assert!((own - value.as_f64().unwrap()).abs() < 1e-9, "{feature} of {name}");
+            assert!(
+                (own - value.as_f64().unwrap()).abs() < 1e-9,
+                "{feature} of {name}"
+            );
         }
     }
 }
@@ -100,9 +109,18 @@ fn lists_prices_and_paths_are_about_features() {
     let path = sandbox.json(&format!("path {FIT} -k 3 --json"));
     assert_eq!(path["chosen_k"], 2);
     let held = sandbox.json(&format!("fit {FIT} -k 2 --holdout 25% --json"));
-    assert_eq!(held["metrics"]["holdout"]["responses"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        held["metrics"]["holdout"]["responses"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
     let table = sandbox.run(&format!("fit {FIT} -k 2")).stdout;
-    assert!(table.contains("mean R²") && table.contains("of 'b2'"), "{table}");
+    assert!(
+        table.contains("mean R²") && table.contains("of 'b2'"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -110,11 +128,31 @@ fn what_is_for_one_target_is_refused() {
     let sandbox = sandbox();
     for (line, code, words) in [
         (format!("cv {FIT} -k 2"), 2, "cv is for one target"),
-        (format!("stability {FIT} -k 2"), 2, "stability is for one target"),
-        (format!("fit {FIT} -k 2 --loss huber"), 2, "the loss 'huber' fits one"),
-        (format!("fit {FIT} -k 2 --offset x1"), 2, "--offset is for one target"),
-        (format!("fit {FIT} -k 2 --method omp"), 2, "several responses"),
-        ("fit data.csv --target b1,b1 -k 2".to_owned(), 2, "both --target and --target"),
+        (
+            format!("stability {FIT} -k 2"),
+            2,
+            "stability is for one target",
+        ),
+        (
+            format!("fit {FIT} -k 2 --loss huber"),
+            2,
+            "the loss 'huber' fits one",
+        ),
+        (
+            format!("fit {FIT} -k 2 --offset x1"),
+            2,
+            "--offset is for one target",
+        ),
+        (
+            format!("fit {FIT} -k 2 --method omp"),
+            2,
+            "several responses",
+        ),
+        (
+            "fit data.csv --target b1,b1 -k 2".to_owned(),
+            2,
+            "both --target and --target",
+        ),
         ("fit data.csv --target b1,b9 -k 2".to_owned(), 3, "b9"),
     ] {
         sandbox.refuses(&line, code, &[words]);

@@ -79,8 +79,14 @@ pub fn classes(
         }
     }
     let class = |row: usize, share: f64| {
-        let most = scores.iter().map(|own| own[row]).fold(f64::NEG_INFINITY, f64::max);
-        let shares: Vec<f64> = scores.iter().map(|own| libm::exp(own[row] - most)).collect();
+        let most = scores
+            .iter()
+            .map(|own| own[row])
+            .fold(f64::NEG_INFINITY, f64::max);
+        let shares: Vec<f64> = scores
+            .iter()
+            .map(|own| libm::exp(own[row] - most))
+            .collect();
         let mut left = share * shares.iter().sum::<f64>();
         let found = shares.iter().position(|own| {
             left -= own;

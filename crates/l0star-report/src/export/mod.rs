@@ -45,7 +45,10 @@ impl FromStr for Target {
 /// The model in another language; `table` is what SQL reads from. An error says what cannot be written, and what to do.
 pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> {
     if !model.fitted.outputs().is_empty() {
-        return Err("predicts several responses or classes, and one formula is written; fit one of them".into());
+        return Err(
+            "predicts several responses or classes, and one formula is written; fit one of them"
+                .into(),
+        );
     }
     let names = model.columns();
     let labels = model.labels.iter().flatten().map(String::as_str);

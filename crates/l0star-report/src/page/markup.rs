@@ -293,7 +293,11 @@ fn effects(model: &Model, face: Face) -> String {
     if has_more {
         text += "\n<div class=\"scroll\"><table class=\"worth\"><thead><tr><th scope=\"col\">feature</th>";
         for title in &table.titles {
-            let _ = write!(text, "<th scope=\"col\" class=\"number\">{}</th>", escape(title));
+            let _ = write!(
+                text,
+                "<th scope=\"col\" class=\"number\">{}</th>",
+                escape(title)
+            );
         }
         text += "</tr></thead>\n<tbody>";
         for (name, cells) in &table.rows {

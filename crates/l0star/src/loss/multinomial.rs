@@ -175,9 +175,9 @@ impl Classes {
         if let Some(low) = low {
             above += low[place(shares.top)] - low[place(class)];
             let others = shares.shares.iter().enumerate();
-            let moved = others.filter(|(c, _)| *c != shares.top).map(|(c, share)| {
-                share * (1.0 + (low[place(c)] - low[place(shares.top)]))
-            });
+            let moved = others
+                .filter(|(c, _)| *c != shares.top)
+                .map(|(c, share)| share * (1.0 + (low[place(c)] - low[place(shares.top)])));
             rest = moved.sum();
         }
         above + rest.ln_1p()
@@ -286,7 +286,9 @@ impl Hessian for Means {
 
     fn project(&self, t: &[f64], out: &mut [f64]) {
         out.fill(0.0);
-        let blocks = t.chunks_exact(self.rows).zip(self.roots.chunks_exact(self.rows));
+        let blocks = t
+            .chunks_exact(self.rows)
+            .zip(self.roots.chunks_exact(self.rows));
         for (t, roots) in blocks {
             let rows = out.iter_mut().zip(t).zip(roots);
             rows.for_each(|((out, t), root)| *out += root * t);
@@ -294,7 +296,9 @@ impl Hessian for Means {
     }
 
     fn subtract(&self, y: &[f64], t: &mut [f64]) {
-        let blocks = t.chunks_exact_mut(self.rows).zip(self.roots.chunks_exact(self.rows));
+        let blocks = t
+            .chunks_exact_mut(self.rows)
+            .zip(self.roots.chunks_exact(self.rows));
         for (t, roots) in blocks {
             let rows = t.iter_mut().zip(y).zip(roots);
             rows.for_each(|((t, y), root)| *t -= root * y);

@@ -517,7 +517,10 @@ impl Builder {
                 range: "it must be a finite number > 0",
             });
         }
-        let features = roles.selectable.iter().chain(roles.included.iter().flatten());
+        let features = roles
+            .selectable
+            .iter()
+            .chain(roles.included.iter().flatten());
         roles.structure.assume(most, features);
         Ok(())
     }

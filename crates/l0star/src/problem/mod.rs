@@ -228,7 +228,8 @@ impl Problem {
             ridges += self.ridge[*j];
             squares += self.norms[*j].powi(2);
         }
-        let share = ridges * self.rows() as f64 / squares;
+        let rows = self.rows() / self.outputs();
+        let share = ridges * rows as f64 / squares;
         if self.is_steep() {
             share / self.usual_curvature
         } else {
@@ -422,7 +423,7 @@ impl Problem {
         problem.checked()
     }
 
-    /// The responses of the rows of positive weight.
+    /// The responses of the rows of positive weight; of several responses see [`Problem::response_of`].
     pub fn response(&self) -> &[f64] {
         &self.b
     }

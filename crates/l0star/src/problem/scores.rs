@@ -24,11 +24,7 @@ impl Scores {
     /// The response that a column belongs to.
     pub(crate) fn block(&self, j: usize) -> usize {
         let own = self.features * self.count;
-        if j < own {
-            j / self.features
-        } else {
-            j - own
-        }
+        if j < own { j / self.features } else { j - own }
     }
 }
 
@@ -74,7 +70,11 @@ impl Problem {
         let rows = rows.zip(self.p.chunks_exact(n)).enumerate();
         rows.map(|(r, ((z, b), p))| {
             let unit = self.scores().map_or(1.0, |scores| scores.units[r]);
-            let squares = z.iter().zip(b).zip(p).map(|((z, b), p)| p * (z - b) * (z - b));
+            let squares = z
+                .iter()
+                .zip(b)
+                .zip(p)
+                .map(|((z, b), p)| p * (z - b) * (z - b));
             let total: f64 = p.iter().sum();
             squares.sum::<f64>() / total * (unit * unit)
         })

@@ -66,13 +66,17 @@ impl Unpenalised {
         let reference = problem.null_value * (1.0 + MARGIN) + 1e-280;
         let boxes = if loss.response() == ResponseKind::Class {
             let classes = 0..problem.outputs();
-            let reaches: Vec<f64> = classes.map(|c| class_reach(problem, c, reference)).collect();
+            let reaches: Vec<f64> = classes
+                .map(|c| class_reach(problem, c, reference))
+                .collect();
             // The last class has no intercept: those of the others are what they have more.
             let last = reaches[reaches.len() - 1];
             let own = reaches.iter().take(columns.len());
             own.map(|reach| reach.max(last) * WIDEN).collect()
         } else if only_ones {
-            let each = ones.iter().map(|rows| intercept_box(problem, rows, reference));
+            let each = ones
+                .iter()
+                .map(|rows| intercept_box(problem, rows, reference));
             each.collect()
         } else {
             // Uᵀ diag(p) U ⪰ σ² I, so Σ p|Ux| ≥ Σ p (Ux)²/max|Ux| ≥ σ²|x|²/(max row norm · |x|).

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use l0star::loss::Multinomial;
 use l0star::problem::Builder;
-use l0star::{
-    Checkpoint, Design, Method, PathRun, Problem, Run, Settings, Status, prices, solve,
-};
+use l0star::{Checkpoint, Design, Method, PathRun, Problem, Run, Settings, Status, prices, solve};
 
-use super::Random;
 use super::survival::gauss;
+use super::{Random, small_columns};
 
 /// What the rows are fitted to.
 #[derive(Debug, Clone)]
@@ -71,7 +69,11 @@ impl Data {
         let count = 2 + random.below(n.min(4) - 1);
         let noise = [0.0, 0.3, 1.0][random.below(3)];
         let own = data.columns[random.below(data.columns.len())].clone();
-        let (low, high) = own.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), a| (l.min(*a), h.max(*a)));
+        let (low, high) = own
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), a| {
+                (l.min(*a), h.max(*a))
+            });
         let size = (high - low).max(1e-9);
         let class = |i: usize, random: &mut Random| {
             let at = (own[i] - low) / size + noise * random.normal();
@@ -99,18 +101,7 @@ impl Data {
             0 => 2 + random.below(d + 1),
             _ => 4 + random.below(20),
         };
-        let mut columns: Vec<Vec<f64>> = Vec::new();
-        for j in 0..d {
-            columns.push(match random.below(12) {
-                0 if j > 0 => columns[random.below(j)].clone(),
-                1 if j > 0 => columns[random.below(j)].iter().map(|a| -2.5 * a).collect(),
-                2 => vec![1.0; n],
-                3 => (0..n).map(|_| f64::from(random.chance(0.4))).collect(),
-                4 => (0..n).map(|_| 2000.0 + random.below(9) as f64).collect(),
-                5 => (0..n).map(|_| 1e-4 * random.normal()).collect(),
-                _ => (0..n).map(|_| random.normal()).collect(),
-            });
-        }
+        let columns = small_columns(d, n, random);
         let mut weights: Vec<f64> = Vec::new();
         if random.chance(0.3) {
             let one = |_| match random.below(8) {
@@ -204,7 +195,10 @@ impl Data {
     /// The standard deviation, or for a constant its size, or 1.
     fn size(&self, column: &[f64]) -> f64 {
         let mean = self.mean(column);
-        let squares = column.iter().zip(self.shares()).map(|(a, p)| p * (a - mean).powi(2));
+        let squares = column
+            .iter()
+            .zip(self.shares())
+            .map(|(a, p)| p * (a - mean).powi(2));
         match squares.sum::<f64>().sqrt() {
             sd if sd > 1e-13 * mean.abs() => sd,
             _ if mean != 0.0 => mean.abs(),
@@ -238,7 +232,11 @@ impl Data {
                 let each = responses.iter().enumerate().map(|(r, response)| {
                     let squares = response.iter().zip(&p).enumerate();
                     let squares = squares.map(|(i, (b, p))| 0.5 * p * (score(r, i) - b).powi(2));
-                    let unit = if self.standardize { self.size(response) } else { 1.0 };
+                    let unit = if self.standardize {
+                        self.size(response)
+                    } else {
+                        1.0
+                    };
                     (squares.sum::<f64>() + penalty(r)) / (unit * unit)
                 });
                 each.sum()
@@ -259,7 +257,11 @@ impl Data {
         match &self.target {
             Target::Responses(responses) => {
                 let each = responses.iter().map(|response| {
-                    let unit = if self.standardize { self.size(response) } else { 1.0 };
+                    let unit = if self.standardize {
+                        self.size(response)
+                    } else {
+                        1.0
+                    };
                     self.least_squares(set, response, unit)
                 });
                 each.sum()
@@ -274,7 +276,11 @@ impl Data {
         let width = set.len() + usize::from(self.intercept);
         // The unit of each column, so that the system is well scaled.
         let column = |j: &usize| -> Vec<f64> {
-            let mean = if self.intercept { self.mean(&self.columns[*j]) } else { 0.0 };
+            let mean = if self.intercept {
+                self.mean(&self.columns[*j])
+            } else {
+                0.0
+            };
             self.columns[*j].iter().map(|a| a - mean).collect()
         };
         let mut columns: Vec<Vec<f64>> = set.iter().map(column).collect();
@@ -352,7 +358,11 @@ impl Data {
     fn least_squares(&self, set: &[usize], response: &[f64], unit: f64) -> f64 {
         let (p, ridges) = (self.shares(), self.ridges());
         let centred = |column: &[f64]| -> Vec<f64> {
-            let mean = if self.intercept { self.mean(column) } else { 0.0 };
+            let mean = if self.intercept {
+                self.mean(column)
+            } else {
+                0.0
+            };
             column.iter().map(|a| a - mean).collect()
         };
         let columns: Vec<Vec<f64>> = set.iter().map(|j| centred(&self.columns[*j])).collect();
@@ -401,7 +411,9 @@ fn probabilities(z: &[f64]) -> Vec<f64> {
 
 fn highest(z: &[f64]) -> (usize, f64) {
     let found = z.iter().copied().enumerate();
-    found.fold((0, f64::NEG_INFINITY), |best, own| if own.1 > best.1 { own } else { best })
+    found.fold((0, f64::NEG_INFINITY), |best, own| {
+        if own.1 > best.1 { own } else { best }
+    })
 }
 
 /// What is found, against the definition; the optimum.
@@ -447,7 +459,11 @@ pub fn check_answers(problem: &Problem) -> Result<(), String> {
     let found = solve(problem, &top(Method::BestFirst)).map_err(say)?;
     let truth = solve(problem, &top(Method::Exhaustive)).map_err(say)?;
     if found.solutions.len() != truth.solutions.len() {
-        return Err(format!("{} models, not {}", found.solutions.len(), truth.solutions.len()));
+        return Err(format!(
+            "{} models, not {}",
+            found.solutions.len(),
+            truth.solutions.len()
+        ));
     }
     for (own, other) in found.solutions.iter().zip(&truth.solutions) {
         close(own.objective, other.objective, "in the list")?;

@@ -50,12 +50,17 @@ impl Root {
             let size = products.sizes[*feature] * ratio + ridge[i];
             diagonal.push(h[i * d + i].max(size * (1.0 + 1e-6)));
         }
-        let means = places.iter().map(|(feature, block)| match problem.has_intercept {
-            true => products.means[*feature] * base.ratios[*block] * WIDER,
-            false => 0.0,
-        });
+        let means = places
+            .iter()
+            .map(|(feature, block)| match problem.has_intercept {
+                true => products.means[*feature] * base.ratios[*block] * WIDER,
+                false => 0.0,
+            });
         let column_means: Vec<f64> = means.collect();
-        let c: Vec<f64> = places.iter().map(|(feature, block)| c[*block][*feature]).collect();
+        let c: Vec<f64> = places
+            .iter()
+            .map(|(feature, block)| c[*block][*feature])
+            .collect();
         let n = base.p.len();
         let (mut c0, mut response_mean) = (0.0, 0.0);
         for (b, p) in base.responses.iter().zip(problem.p.chunks_exact(n)) {

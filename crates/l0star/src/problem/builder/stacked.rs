@@ -127,7 +127,12 @@ impl Builder {
 
 /// The response of each class: 1 in its rows, 0 in others. Classes are numbered from 0.
 pub(super) fn indicators(classes: &[f64], count: usize) -> Vec<Vec<f64>> {
-    let indicator = |c: usize| classes.iter().map(move |b| f64::from(*b == c as f64)).collect();
+    let indicator = |c: usize| {
+        classes
+            .iter()
+            .map(move |b| f64::from(*b == c as f64))
+            .collect()
+    };
     (0..count).map(indicator).collect()
 }
 
