@@ -182,12 +182,15 @@ fn classes(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'st
     let names = &model.fitted.classes;
     let row = |row: usize| -> Vec<f64> { all.iter().map(|scores| scores[row]).collect() };
     let rows: Vec<Vec<f64>> = (0..table.rows()).map(row).collect();
-    let best = rows
-        .iter()
-        .map(|scores| names[several::best(scores)].clone());
+    let best = rows.iter().map(|scores| several::best(scores));
+    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+    let best = match numbers.filter(|all| all.iter().all(|number| number.is_finite())) {
+        Some(numbers) => Values::Numbers(best.map(|class| numbers[class]).collect()),
+        None => Values::Texts(best.map(|class| names[class].clone()).collect()),
+    };
     let chances: Vec<Vec<f64>> = rows.iter().map(|own| several::probabilities(own)).collect();
     let mut frame = Frame::new(table.rows());
-    frame.push("prediction", Values::Texts(best.collect()));
+    frame.push("prediction", best);
     for (class, name) in names.iter().enumerate() {
         let own = chances.iter().map(|chances| chances[class]).collect();
         frame.push(

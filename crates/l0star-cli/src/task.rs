@@ -191,7 +191,7 @@ impl Task {
             .then(|| Followed::read(&args.survival, &raw, &response))
             .transpose()?;
         let loss = survival.as_ref().map_or(loss, Followed::loss);
-        let loss = match classes.len() {
+        let loss: Arc<dyn Loss> = match classes.len() {
             0 => loss,
             count => Arc::new(Multinomial::new(count)),
         };

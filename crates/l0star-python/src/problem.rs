@@ -198,7 +198,7 @@ impl Problem {
         let design = design::copy(X)?;
         // Names and δ are checked before the data are looked at.
         let name = loss;
-        let given = match &followed {
+        let given: Arc<dyn loss::Loss> = match &followed {
             Some(followed) => followed.loss()?,
             None if !classes.is_empty() => Arc::new(loss::Multinomial::new(classes.len())),
             None => loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?,

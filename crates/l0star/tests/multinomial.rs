@@ -91,6 +91,18 @@ fn degenerate_problems_are_solved() {
 }
 
 #[test]
+fn columns_that_are_always_in() {
+    let data = small();
+    let all = (0..3).fold(data.builder(), |builder, j| builder.include_free(j));
+    let found = solve(&all.build().unwrap(), &Settings::default()).unwrap();
+    let least = data.least(&[0, 1, 2]);
+    assert!((found.objective - least).abs() <= 1e-8 * least);
+    let none = (0..3).fold(data.builder(), |builder, j| builder.exclude(j));
+    let found = solve(&none.build().unwrap(), &Settings::default()).unwrap();
+    assert!((found.objective - 3f64.ln()).abs() <= 1e-9);
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let data = small();
     let builder = |classes| data.builder().loss(Arc::new(Multinomial::new(classes)));

@@ -105,6 +105,22 @@ fn degenerate_problems_are_solved() {
     }
 }
 
+/// Columns that are always in have a coefficient for each response, too.
+#[test]
+fn columns_that_are_always_in() {
+    let data = small();
+    let all = (0..3).fold(data.builder(), |builder, j| builder.include_free(j));
+    let found = solve(&all.build().unwrap(), &Settings::default()).unwrap();
+    let least = data.least(&[0, 1, 2]);
+    assert_eq!(found.status, Status::Optimal);
+    assert!((found.objective - least).abs() <= 1e-9 * least);
+    let free = data.builder().always_in(2, 0.0).build().unwrap();
+    check_answers(&free).unwrap();
+    let none = (0..3).fold(data.builder(), |builder, j| builder.exclude(j));
+    let found = solve(&none.build().unwrap(), &Settings::default()).unwrap();
+    assert!((found.objective - data.least(&[])).abs() <= 1e-9 * found.objective);
+}
+
 /// A model does not depend on the unit of a response.
 #[test]
 fn units_of_responses_do_not_matter() {
