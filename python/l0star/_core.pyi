@@ -291,8 +291,8 @@ class Problem:
         offset: npt.NDArray[np.float64] | None = None,
         followed: Mapping[str, object] | None = None,
         others: npt.NDArray[np.float64] | None = None,
-        responses: Sequence[str] = (),
-        classes: Sequence[str] = (),
+        responses: Sequence[str] = ...,
+        classes: Sequence[str] = ...,
     ) -> Problem: ...
     def survival(self, fields: str, solution: Solution, strata: Sequence[str]) -> str: ...
     @staticmethod

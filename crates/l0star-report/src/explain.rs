@@ -239,12 +239,13 @@ fn formula(model: &Model) -> String {
         (false, false) => ("the sum over the responses of ", ""),
     };
     let mut text = format!(
-        "The objective is {of_all}{of_rows}, plus {}/2 times the sum of the squared coefficients{of_responses}",
+        "The objective is {of_all}{of_rows}, plus {}/2 times the sum of the squared coefficients",
         fitted.ridge
     );
     if model.standardize {
         text += " of the columns divided by their standard deviations";
     }
+    text += of_responses;
     if fitted.l0_penalty > 0.0 {
         let _ = write!(
             text,

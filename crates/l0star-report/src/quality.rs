@@ -119,6 +119,7 @@ pub fn notes(fitted: &Fitted, face: Face) -> Vec<String> {
             "The rows that were held out are {} % of all, drawn with seed {seed}; nothing was learnt from them.",
             percent(*share),
         ),
+        None if !fitted.outputs().is_empty() => "These are the rows that the features were chosen for, so on others the model will do somewhat worse.".to_owned(),
         None => format!(
             "These are the rows that the features were chosen for, so on others the model will do somewhat worse; {} or {} measures that.",
             face.holdout(),
