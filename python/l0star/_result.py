@@ -362,7 +362,7 @@ class Result(Model):
             frame["odds_ratio"] = column(self.odds_ratios)
         if self.rate_ratios:
             frame["rate_ratio"] = column(self.rate_ratios)
-        for title in ("standard_error", "lower", "upper"):
+        for title in () if self.outputs else ("standard_error", "lower", "upper"):
             frame[title] = column({name: own[title] for name, own in known.items()})
         if self.priced is not None:
             frame["cost_without"] = column({name: p.cost for p in self.priced if p.chosen for name in p.columns})
