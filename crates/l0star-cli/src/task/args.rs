@@ -33,7 +33,7 @@ pub struct TaskArgs {
     pub reading: ReadingArgs,
 
     /// Column to predict, or several separated by commas (quadratic loss), which share their features; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0, with cox
-    /// times. Not needed for a file of
+    /// times, with multinomial any labels. Not needed for a file of
     /// moments
     #[arg(
         long,
