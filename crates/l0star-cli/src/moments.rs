@@ -177,6 +177,7 @@ fn task(args: &MomentsArgs) -> TaskArgs {
         columns: args.columns.clone(),
         reading: args.reading.clone(),
         target: args.target.clone().unwrap_or_default(),
+        targets: Vec::new(),
         loss: "quadratic".into(),
         huber_delta: HuberDelta::Auto,
         no_intercept: false,

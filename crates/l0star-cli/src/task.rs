@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use l0star::loss::{self, Loss, ResponseKind};
+use l0star::loss::{self, Loss, Multinomial, ResponseKind};
 use l0star::problem::{Builder, Moments};
 use l0star::{Design, Problem, Solution};
 use l0star_data::{Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
@@ -51,6 +51,11 @@ pub struct Task {
     /// The features as they are in the file.
     pub design: Design,
     pub response: Vec<f64>,
+    /// The columns to predict where there are several, and all but the first of them.
+    pub responses: Vec<String>,
+    pub others: Vec<Vec<f64>>,
+    /// The classes that the responses number, for a loss with several.
+    pub classes: Vec<String>,
     /// In the place of design and response, which are then empty.
     pub moments: Option<Moments>,
     /// The moments of parts of the rows, where these were summed for cross-validation.
@@ -119,6 +124,10 @@ impl Task {
     }
 
     fn of(args: &TaskArgs, loss: Arc<dyn Loss>, mut raw: RawTable) -> Result<Self, Failure> {
+        let args = &args.with_targets(&raw)?;
+        if !args.targets.is_empty() {
+            args.check_several(&*loss)?;
+        }
         for (_, name) in args.roles() {
             raw.column(name)?;
         }
@@ -127,7 +136,7 @@ impl Task {
         let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
         let factors = features::factors(args, &raw, &base)?;
         let asked = features::Asked {
-            labels: loss.response() == ResponseKind::Label,
+            labels: matches!(loss.response(), ResponseKind::Label | ResponseKind::Class),
             is_part: false,
         };
         features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, asked)?;
@@ -144,7 +153,13 @@ impl Task {
         }
         let offset = args.offset.as_deref().map(|name| raw.number(name));
         let offset = offset.transpose()?;
+        let mut classes = Vec::new();
         let (response, labels) = match loss.response() {
+            ResponseKind::Class => {
+                let (codes, names) = checks::classes(&raw, &args.target)?;
+                classes = names;
+                (codes.into_iter().map(|code| code as f64).collect(), None)
+            }
             ResponseKind::Label => {
                 let (signs, labels) = raw.labels(&args.target)?;
                 (signs, Some(labels))
@@ -153,21 +168,33 @@ impl Task {
             | ResponseKind::Count
             | ResponseKind::Positive
             | ResponseKind::Time => {
-                checks::check_numbers(&raw, &args.target, loss.name())?;
-                let response = raw.number(&args.target)?;
-                checks::check_amounts(&raw, &args.target, &response, &*loss)?;
+                let target = args.targets.first().unwrap_or(&args.target);
+                checks::check_numbers(&raw, target, loss.name())?;
+                let response = raw.number(target)?;
+                checks::check_amounts(&raw, target, &response, &*loss)?;
                 // Rows with the same time can be told apart by their events.
                 if offset.is_none() && !loss.has_hazards() {
-                    checks::check_varies(&raw, &args.target, &response, weights.as_deref())?;
+                    checks::check_varies(&raw, target, &response, weights.as_deref())?;
                 }
                 (response, None)
             }
         };
+        let mut others = Vec::new();
+        for target in args.targets.iter().skip(1) {
+            checks::check_numbers(&raw, target, loss.name())?;
+            let response = raw.number(target)?;
+            checks::check_varies(&raw, target, &response, weights.as_deref())?;
+            others.push(response);
+        }
         let survival = loss
             .has_hazards()
             .then(|| Followed::read(&args.survival, &raw, &response))
             .transpose()?;
         let loss = survival.as_ref().map_or(loss, Followed::loss);
+        let loss: Arc<dyn Loss> = match classes.len() {
+            0 => loss,
+            count => Arc::new(Multinomial::new(count)),
+        };
         let file = raw.file().to_path_buf();
         let (names, design) = features::features(args, raw, &base, &factors, &indicators)?;
         let known = Known {
@@ -185,6 +212,9 @@ impl Task {
             names,
             design,
             response,
+            responses: args.targets.clone(),
+            others,
+            classes,
             moments: None,
             folds: Vec::new(),
             weights,
@@ -243,7 +273,8 @@ impl Task {
     fn builder_of(&self, moments: Option<&Moments>, weights: Option<&[f64]>) -> Builder {
         let builder = match moments {
             Some(moments) => Problem::from_moments(moments.clone()),
-            None => Problem::builder(self.design.clone(), self.response.clone()),
+            None => Problem::builder(self.design.clone(), self.response.clone())
+                .more_responses(self.others.clone()),
         };
         let mut builder = builder
             .names(self.names.clone())
@@ -259,13 +290,13 @@ impl Task {
         self.rules.apply(builder)
     }
 
-    /// `intercept + Ax + o` for every row, weight or not.
+    /// `intercept + Ax + o` for every row, weight or not, of one response.
     pub fn scores(&self, coefficients: &[f64], intercept: f64) -> Vec<f64> {
         let mut scores = match &self.offset {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
-        if self.moments.is_some() {
+        if self.moments.is_some() || self.has_several() {
             return scores;
         }
         scores.iter_mut().for_each(|score| *score += intercept);
@@ -311,9 +342,32 @@ impl Task {
         }
     }
 
-    /// Rows with their scores; nothing where only moments are known.
+    /// Refuses what is not there for several responses or classes.
+    pub fn needs_one(&self, what: &str) -> Result<(), Failure> {
+        if !self.classes.is_empty() {
+            return Err(Failure::Usage(format!(
+                "{what} is not there for --loss {}; use fit or path",
+                self.loss.name()
+            )));
+        }
+        if self.responses.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "{what} is for one target, and --target names {}; use fit or path for several",
+            self.responses.len()
+        )))
+    }
+
+    /// Whether a row has several scores.
+    fn has_several(&self) -> bool {
+        !self.responses.is_empty() || !self.classes.is_empty()
+    }
+
+    /// Rows with their scores; nothing where only moments are known, or there are several responses.
     pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
-        self.moments.is_none().then_some(Rows {
+        let has_one = self.moments.is_none() && !self.has_several();
+        has_one.then_some(Rows {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
@@ -350,6 +404,9 @@ impl Task {
         }
         let mut fingerprint = Fingerprint::new(self.response.len());
         fingerprint.vector(&self.response);
+        self.others
+            .iter()
+            .for_each(|other| fingerprint.vector(other));
         for vector in [&self.weights, &self.offset] {
             fingerprint.vector(vector.as_deref().unwrap_or_default());
         }
@@ -419,6 +476,8 @@ impl Task {
             lists: false,
             free_in_support: false,
             is_refit: false,
+            responses: &self.responses,
+            classes: &self.classes,
             positive_label: labels.map(|[_, positive]| positive.as_str()),
             warnings,
         }
@@ -460,6 +519,11 @@ impl Task {
                 "{file}: column '{}' has the label '{}' in every row of positive weight; a classifier needs both labels",
                 self.target,
                 labels[usize::from(label > 0.0)]
+            )),
+            (l0star::Error::EmptyClass { class }, _) => Failure::BadData(format!(
+                "{file}: no row of positive weight has the class '{}' of column '{}'; leave its rows out",
+                self.classes.get(class).map_or("", String::as_str),
+                self.target
             )),
             (l0star::Error::TooLarge { row, column, value }, _) => {
                 let column = self.in_file(column);
