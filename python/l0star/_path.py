@@ -16,12 +16,11 @@ from l0star._core import LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._frames import prepare
 from l0star._input import hold_out, read
-from l0star._moments import Moments, data_of
 from l0star._options import Options, check_count, check_word
 from l0star._progress import Progress, bar
 from l0star._report import write
 from l0star._result import Result
-from l0star._solve import Job
+from l0star._solve import Job, data_in_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,9 +249,8 @@ def sparse_path(
     """
     options = Options.of(locals())
     options.check("sparse_path")
-    if isinstance(X, Moments):
-        data = data_of(X, y, options, sample_weight, offset)
-    else:
+    data = data_in_place(X, y, options, sample_weight, offset)
+    if data is None:
         prepared = prepare(X, options)
         labels = loss in LABEL_LOSSES
         data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)

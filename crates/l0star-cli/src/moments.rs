@@ -13,8 +13,7 @@ use crate::input::InputArgs;
 use crate::numbers::count;
 use crate::output;
 use crate::reading::ReadingArgs;
-use crate::rules::RuleArgs;
-use crate::task::{self, Factors, HuberDelta, Impute, TaskArgs};
+use crate::task::{self, Factors, Impute, TaskArgs};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -129,10 +128,7 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
         })?;
     } else if !args.quiet {
         let rows = plural(usize::try_from(moments.rows()).unwrap_or(usize::MAX), "row");
-        let dropped = match about.rows_dropped {
-            0 => String::new(),
-            dropped => format!(", {} dropped for missing values", counted(dropped, "row")),
-        };
+        let dropped = output::dropped(about.rows_dropped);
         output::print(&format!(
             "moments of {} {rows} and {} for '{}'{dropped}: {}\n",
             moments.rows(),
@@ -172,28 +168,18 @@ fn merged(files: &[PathBuf]) -> Result<MomentFile, Failure> {
 /// The options as `fit` takes them.
 fn task(args: &MomentsArgs) -> TaskArgs {
     TaskArgs {
-        data: args.data[0].clone(),
-        input: args.input.clone(),
-        columns: args.columns.clone(),
-        reading: args.reading.clone(),
         target: args.target.clone().unwrap_or_default(),
-        loss: "quadratic".into(),
-        huber_delta: HuberDelta::Auto,
-        no_intercept: false,
-        no_standardize: false,
-        standardize: false,
         interactions: args.interactions.clone(),
         exclude: args.exclude.clone(),
         weights: args.weights.clone(),
-        offset: None,
-        survival: Default::default(),
         impute: args.impute,
         drop_missing: args.drop_missing,
         rare: args.rare,
-        refit: false,
-        holdout: None,
-        seed: 1,
-        available_memory: None,
-        rules: RuleArgs::default(),
+        ..TaskArgs::of_file(
+            args.data[0].clone(),
+            &args.input,
+            &args.columns,
+            &args.reading,
+        )
     }
 }

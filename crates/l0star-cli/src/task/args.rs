@@ -181,16 +181,51 @@ pub enum Impute {
 }
 
 impl TaskArgs {
+    /// A file, how it is read, and nothing else.
+    pub fn of_file(
+        data: PathBuf,
+        input: &InputArgs,
+        columns: &ColumnArgs,
+        reading: &ReadingArgs,
+    ) -> Self {
+        Self {
+            data,
+            input: input.clone(),
+            columns: columns.clone(),
+            reading: reading.clone(),
+            target: String::new(),
+            loss: "quadratic".into(),
+            huber_delta: HuberDelta::Auto,
+            no_intercept: false,
+            no_standardize: false,
+            standardize: false,
+            interactions: None,
+            exclude: Vec::new(),
+            weights: None,
+            offset: None,
+            survival: SurvivalArgs::default(),
+            impute: None,
+            drop_missing: false,
+            rare: 5,
+            refit: false,
+            holdout: None,
+            seed: 1,
+            available_memory: None,
+            rules: RuleArgs::default(),
+        }
+    }
+
     /// The columns that are no features, with what they are.
     pub(super) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let target = ("--target", self.target.as_str());
+        let target = Some(self.target.as_str()).filter(|name| !name.is_empty());
+        let target = target.map(|name| ("--target", name));
         let weights = self.weights.as_deref().map(|name| ("--weights", name));
         let offset = self.offset.as_deref().map(|name| ("--offset", name));
-        let own = [Some(target), weights, offset].into_iter().flatten();
+        let own = [target, weights, offset].into_iter().flatten();
         own.chain(self.survival.roles())
     }
 
-    /// Only a file of moments knows its target.
+    /// Only a file of moments knows its target, and a column store may.
     pub(super) fn check_target(&self) -> Result<(), Failure> {
         if !self.target.is_empty() {
             return Ok(());

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use l0star_data::ColumnStore;
+
 use super::TaskArgs;
 use crate::units;
 
@@ -9,7 +11,8 @@ use crate::units;
 /// them one by one.
 pub(super) fn reason(args: &TaskArgs) -> Option<String> {
     let needs_rows = args.loss != "quadratic" || args.offset.is_some() || args.holdout.is_some();
-    if needs_rows {
+    // The columns of a store need no memory.
+    if needs_rows || ColumnStore::is_at(&args.data) {
         return None;
     }
     let available = args.available_memory.or_else(available)?;

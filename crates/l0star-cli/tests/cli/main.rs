@@ -41,6 +41,7 @@ mod stability;
 mod standardize;
 mod stopped;
 mod stopping;
+mod store;
 mod survival;
 mod texts;
 mod units;

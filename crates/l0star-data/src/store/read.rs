@@ -7,12 +7,12 @@ use super::layout::damaged;
 use crate::column::RawColumn;
 use crate::error::DataError;
 use crate::format::Format;
-use crate::pieces::{Each, Kind, Wanted};
+use crate::pieces::{Each, Kind, Wanted, piece_rows};
 use crate::raw::RawTable;
 use crate::source::Source;
 
-/// Rows of a piece.
-const ROWS: usize = 32 * 1024;
+/// Cells of a piece.
+const CELLS: usize = 1 << 19;
 
 pub(crate) fn read(source: &Source<'_>) -> Result<RawTable, DataError> {
     let store = open(source)?;
@@ -29,8 +29,9 @@ pub(crate) fn stream(
     let names = store.names();
     let is_wanted = |j: &usize| wanted.kind(&names[*j]) != Kind::Skipped;
     let columns: Vec<usize> = (0..names.len()).filter(is_wanted).collect();
-    for start in (0..store.rows()).step_by(ROWS) {
-        let part = start..(start + ROWS).min(store.rows());
+    let most = piece_rows(columns.len(), CELLS);
+    for start in (0..store.rows()).step_by(most) {
+        let part = start..(start + most).min(store.rows());
         if !each(rows(source, &store, &columns, part))? {
             break;
         }

@@ -211,8 +211,12 @@ impl Design {
         matches!(self.entries, Entries::Sparse(_))
     }
 
-    /// How many entries are stored: all of a dense matrix, the non-zero ones of a sparse one.
+    /// How many entries are stored here: all of a dense matrix, the non-zero ones of a sparse one, none of a shared one but those of
+    /// columns that were added.
     pub fn entry_count(&self) -> usize {
+        if let Entries::Shared(columns) = &self.entries {
+            return columns.own_count();
+        }
         let count = |j| self.stored(j).values().len();
         (0..self.columns).map(count).sum()
     }
@@ -413,6 +417,23 @@ mod tests {
             indptr.push(values.len());
         }
         Design::sparse(5, columns.len(), indptr, indices, values).unwrap()
+    }
+
+    #[test]
+    fn shared_columns_of_another_length_are_refused() {
+        let owner = Arc::new(Owner(Vec::new(), [1.0; 5]));
+        let wrong = Design::shared(4, &[0], owner).unwrap_err();
+        assert!(
+            matches!(
+                wrong,
+                Error::Shape {
+                    expected: 4,
+                    found: 5,
+                    ..
+                }
+            ),
+            "{wrong}"
+        );
     }
 
     #[test]

@@ -195,6 +195,15 @@ impl Shared {
         }
     }
 
+    /// How many entries are not those of the owner.
+    pub(super) fn own_count(&self) -> usize {
+        let own = self.places.iter().map(|place| match place {
+            Place::Owner(_) => 0,
+            Place::Own(values) => values.len(),
+        });
+        own.sum()
+    }
+
     pub(super) fn push(&mut self, column: &[f64]) {
         self.places.push(Place::Own(column.into()));
     }
