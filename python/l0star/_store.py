@@ -61,6 +61,7 @@ class ColumnStore:
     (442, 9)
     >>> solve(store, k=3, loss="huber").features
     ['bmi', 'bp', 's5']
+    >>> folder.cleanup()
     """
 
     def __init__(

@@ -159,3 +159,19 @@ def test_ctrl_c_stops_the_searches_of_workers(client) -> None:
     # Each worker has one thread: it takes another task only when its search has ended.
     for worker in client.nthreads():
         assert client.submit(abs, -1, workers=[worker], pure=False).result(timeout=120) == 1
+
+
+def test_a_client_that_closes_ends_it(cluster, monkeypatch) -> None:
+    X, y = data()
+    with Client(cluster, set_as_default=False) as client:
+        submit, submitted = client.submit, []
+
+        def closing(fn, *args, **kwargs):
+            submitted.append(submit(fn, *args, **kwargs))
+            if len(submitted) == 5:
+                client.close()
+            return submitted[-1]
+
+        monkeypatch.setattr(client, "submit", closing)
+        with on_dask(client), pytest.raises(ClusterError, match="during cross-validation"):
+            SparseRegressorCV(ks=2, cv=4).fit(X, y)

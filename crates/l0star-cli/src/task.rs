@@ -303,6 +303,8 @@ impl Task {
     pub fn extent(&self) -> (usize, usize) {
         let columns = self.design.columns();
         match &self.moments {
+            // Of columns in a file a search has its rows' numbers, weights and responses.
+            None if self.store.is_some() => (columns, 4 * self.response.len()),
             None => (columns, self.design.entry_count()),
             // The surrogate has about as many rows as columns.
             Some(_) => (columns, 2 * (columns + 1) * (columns + 1)),

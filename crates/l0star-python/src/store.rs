@@ -149,9 +149,7 @@ pub fn write_columns(
     };
     let written = ColumnStore::write(file, &shape, |file| {
         for piece in pieces {
-            let piece = piece?
-                .extract::<PyReadonlyArray2<f64>>()
-                .map_err(PyErr::from)?;
+            let piece = piece?.extract::<PyReadonlyArray2<f64>>()?;
             let columns: Vec<Vec<f64>> = piece
                 .as_array()
                 .columns()
