@@ -16,7 +16,7 @@ lower bound that no such model can beat.
 :func:`on`                                     searches on the workers of a Dask client or an executor
 :func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
-:class:`SparseClassifierCV`
+:class:`SparseClassifierCV`, :class:`SparseCoxCV`
 =============================================  =========================================================
 
 Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limits; they log to ``logging.getLogger(
@@ -26,7 +26,7 @@ Searches release the GIL and can be stopped by Ctrl-C, by a callback or by limit
 from l0star._cluster import ClusterError, on
 from l0star._core import VERSION as __version__
 from l0star._cox import SparseCox
-from l0star._cv import SparseClassifierCV, SparseRegressorCV
+from l0star._cv import SparseClassifierCV, SparseCoxCV, SparseRegressorCV
 from l0star._estimators import SparseClassifier, SparseRegressor
 from l0star._load import export, load
 from l0star._moments import Moments
@@ -56,6 +56,7 @@ __all__ = [
     "SparseClassifier",
     "SparseClassifierCV",
     "SparseCox",
+    "SparseCoxCV",
     "SparsePath",
     "SparseRegressor",
     "SparseRegressorCV",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -427,7 +427,8 @@ def report(
     model: str,
     *,
     rows: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64] | None] | None = None,
-    events: Sequence[bool] = ...,
+    followed: dict[str, Any] | None = None,
+    strata: Sequence[str] = ...,
     trace: npt.NDArray[np.float64] | None = None,
     path: tuple[str, int, Sequence[tuple[object, ...]]] | None = None,
     cv: tuple[object, ...] | None = None,

@@ -14,7 +14,7 @@ from l0star import _core
 from l0star._core import TIME_LOSSES
 from l0star._docs import documented
 from l0star._estimators import _SparseModel
-from l0star._input import FLOATS, SPARSE_FORMATS, row_vector, sample_weights
+from l0star._input import FLOATS, SPARSE_FORMATS, Data, row_vector, sample_weights
 from l0star._options import Options, check_k
 from l0star._progress import Progress
 from l0star._result import Result
@@ -106,6 +106,8 @@ class SparseCox(_SparseModel):
         within: float | None = None,
         prices: bool = False,
         refit: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
         resume: str | os.PathLike[str] | None = None,
@@ -156,11 +158,14 @@ class SparseCox(_SparseModel):
         """
         options = self._options()
         check_k(type(self).__name__, self.k, options)
-        data = read_times(X, y, options, sample_weight, offset, None, strata, entry)
+        self._solve(Job(self._read_times(X, y, sample_weight, offset, strata, entry), options), self.k)
+        return self
+
+    def _read_times(self, X: Any, y: Any, sample_weight: Any, offset: Any, strata: Any, entry: Any) -> Data:
+        data = read_times(X, y, self._options(), sample_weight, offset, None, strata, entry)
         self._prepared, self._loaded = data.prepared, None
         self._know(X, data.prepared is not None)
-        self._solve(Job(data, options), self.k)
-        return self
+        return data
 
     def _know(self, X: Any, is_frame: bool) -> None:
         """Keep the names and the number of the columns, as scikit-learn does."""

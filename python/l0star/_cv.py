@@ -8,17 +8,18 @@ from numbers import Integral
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from sklearn.base import is_classifier
+import numpy.typing as npt
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules_of
+from l0star._cox import SparseCox
 from l0star._cv_cluster import active_client, score_on
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
-from l0star._input import hold_out
+from l0star._input import Data, hold_out
 from l0star._moments import refuse
 from l0star._options import check_count, check_real, check_word
 from l0star._progress import Progress, Telling, bar
@@ -66,22 +67,28 @@ class _CrossValidated(_SparseModel):
         SparseRegressorCV or SparseClassifierCV
             Itself.
         """
+        refuse(X, type(self).__name__)
+        return self._choose(lambda: self._read(X, y, sample_weight, offset))
+
+    def _choose(self: Chooser, read: Callable[[], Data]) -> Chooser:
+        """Choose among the models of the data, once everything else was checked."""
         name = type(self).__name__
-        refuse(X, name)
         rule = self.rule if self.rule is not None else "one-se" if self.one_standard_error else "best"
         check_word(name, "rule", rule, RULES)
         # One bar for all fits, none for each.
         options = self._options(ridge=1.0, verbose=0)
         # The last fit is the one that has a checkpoint: files that cannot be used are refused before the first.
         Checkpoints(options)
-        data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
+        data = read()
+        if data.held_out is None:
+            data = hold_out(data, options.holdout, options.random_state)
         ks = self._sizes(rules_of(options, data))
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
             check_real(name, "ridges", ridge, above=0.0)
-        # Scores compare labels as the user wrote them.
-        y = data.y if data.classes is None else data.classes[(data.y > 0).astype(int)]
-        folds = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(data.X, y))
+        y, kinds = _told(data)
+        dealt_by = y if kinds is None else kinds
+        folds = list(check_cv(self.cv, dealt_by, classifier=kinds is not None).split(data.X, dealt_by))
         if len(folds) < 2:
             raise ValueError(f"{name} needs at least 2 folds; cv gives {len(folds)}.")
 
@@ -165,6 +172,17 @@ class _CrossValidated(_SparseModel):
             with Telling(self.callback, 0) as telling:
                 paths, listener = range(scoring.n_paths), telling.listener
                 scoring.run(tally.scores, paths, time_limit=limit, heard=heard, listener=listener, n_jobs=self.n_jobs)
+
+
+def _told(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+    """Give y as scorers compare it, and what folds are dealt by where each should have its share of both kinds."""
+    if data.times is not None:
+        return data.times.structured(data.y), data.times.marks
+    if data.classes is None:
+        return data.y, None
+    # Labels as the user wrote them.
+    labels = data.classes[(data.y > 0).astype(int)]
+    return labels, labels
 
 
 @documented
@@ -337,3 +355,121 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         verbose: int = 0,
     ) -> None:
         self._keep(locals())
+
+
+@documented
+class SparseCoxCV(_CrossValidated, SparseCox):
+    """:class:`SparseCox` with ``k`` (and the ridge) chosen by cross-validation.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable, default=None
+        The folds, as everywhere in scikit-learn: None means five. Each has its share of the events.
+    scoring : callable, default=None
+        What a fold is scored by, given a structured ``y`` as scikit-survival has it; by default the concordance.
+    ties : {"efron", "breslow"}, default="efron"
+        How events at the same time are counted.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of the fit on all rows.
+    intercept_ : float
+        Always 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from l0star import SparseCoxCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 6))
+    >>> time = rng.exponential(np.exp(-X[:, 1] + 0.7 * X[:, 4]))
+    >>> event = rng.random(200) < 0.7
+    >>> model = SparseCoxCV(ks=[1, 2, 3]).fit(X, (time, event))
+    >>> model.k_
+    2
+    """
+
+    def __init__(
+        self,
+        ks: Any = 10,
+        *,
+        ridges: Any = 1e-3,
+        cv: Any = None,
+        scoring: Any = None,
+        one_standard_error: bool = True,
+        rule: str | None = None,
+        n_jobs: int | None = None,
+        ties: str = "efron",
+        gap: float = 0.0,
+        relative_gap: float = 0.0,
+        standardize: bool = True,
+        method: str = "best-first",
+        include: Any = None,
+        include_free: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        bounds: Any = None,
+        nonnegative: Any = False,
+        ridge_factor: Any = None,
+        requires: Any = None,
+        l0_penalty: float = 0.0,
+        l0_factor: Any = None,
+        assume_max_coefficient: float | None = None,
+        impute: str | None = None,
+        rare: int = 5,
+        as_number: Any = None,
+        as_text: Any = None,
+        dates: str | None = None,
+        date_order: str | None = None,
+        top: int | None = None,
+        within: float | None = None,
+        prices: bool = False,
+        refit: bool = False,
+        holdout: float | None = None,
+        random_state: int = 1,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: str | os.PathLike[str] | None = None,
+        time_limit: float | None = None,
+        search_time_limit: float | None = None,
+        node_limit: int | None = None,
+        memory_limit: int | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._keep(locals())
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        offset: Any = None,
+        *,
+        strata: Any = None,
+        entry: Any = None,
+    ) -> SparseCoxCV:
+        """Choose k and the ridge, then fit on all rows.
+
+        Parameters
+        ----------
+        X : array, frame, table or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : structured array of shape (n_samples,), or a pair of arrays
+            Events and times, as for :class:`SparseCox`.
+        sample_weight : array of shape (n_samples,), default=None
+            Weights of the rows, in fits and in scores.
+        offset : array of shape (n_samples,), default=None
+            A number added to the score of each row.
+        strata : array of shape (n_samples,), default=None
+            Rows are compared only with rows of the same value.
+        entry : array of shape (n_samples,), default=None
+            The time from which on a row is observed (left truncation).
+
+        Returns
+        -------
+        SparseCoxCV
+            Itself.
+        """
+        return self._choose(lambda: self._read_times(X, y, sample_weight, offset, strata, entry))

@@ -48,14 +48,18 @@ class Data:
         # Only CSR has rows to take.
         X = self.X.tocsr() if sp.issparse(self.X) else self.X
         weights, offset = (None if values is None else values[rows] for values in (self.weights, self.offset))
-        return replace(self, X=X[rows], y=self.y[rows], weights=weights, offset=offset, held_out=None)
+        times = None if self.times is None else self.times.part(rows)
+        return replace(self, X=X[rows], y=self.y[rows], weights=weights, offset=offset, times=times, held_out=None)
 
 
 def hold_out(data: Data, share: float | None, seed: int) -> Data:
     """Give the rows to learn from, with those that are held out beside them."""
     if share is None:
         return data
-    held = np.asarray(_core.hold_out(data.y, data.weights, data.classes is not None, float(share), int(seed)))
+    # Both kinds have their share in each part: labels, or events and censored times.
+    marks = None if data.times is None else data.times.marks
+    y, has_kinds = (data.y, data.classes is not None) if marks is None else (marks, True)
+    held = np.asarray(_core.hold_out(y, data.weights, has_kinds, float(share), int(seed)))
     return replace(data.part(~held), held_out=data.part(held))
 
 

@@ -12,15 +12,13 @@ import numpy.typing as npt
 
 from l0star import _plot
 from l0star._constraints import rules_of
-from l0star._core import LABEL_LOSSES
+from l0star._core import TIME_LOSSES
 from l0star._docs import documented, drawing
-from l0star._frames import prepare
-from l0star._input import hold_out, read
-from l0star._options import Options, check_count, check_word
+from l0star._options import LOSSES, Options, check_count, check_word
 from l0star._progress import Progress, bar
 from l0star._report import write
 from l0star._result import Result
-from l0star._solve import Job, data_in_place
+from l0star._solve import Job, data_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -176,6 +174,10 @@ def sparse_path(
     date_order: str | None = None,
     sample_weight: Any = None,
     offset: Any = None,
+    event: Any = None,
+    ties: str = "efron",
+    strata: Any = None,
+    entry: Any = None,
     top: int | None = None,
     within: float | None = None,
     prices: bool = False,
@@ -248,18 +250,14 @@ def sparse_path(
     [[], ['bmi'], ['bmi', 's5'], ['bmi', 'bp', 's5']]
     """
     options = Options.of(locals())
-    options.check("sparse_path")
-    data = data_in_place(X, y, options, sample_weight, offset)
-    if data is None:
-        prepared = prepare(X, options)
-        labels = loss in LABEL_LOSSES
-        data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
+    options.check("sparse_path", (*LOSSES, *TIME_LOSSES))
+    data = data_for(X, y, options, sample_weight, offset, event, strata, entry)
     asked = rules_of(options, data)
     if k_max is None:
         k_max = max(min(10, asked.n_features), asked.n_included)
     check_count("sparse_path", "k_max", k_max)
     ks = range(min(asked.n_included, k_max), k_max + 1)
-    job = Job(hold_out(data, options.holdout, options.random_state), options)
+    job = Job(data, options)
     job.look(k_max)
     if not verbose:
         return SparsePath(job.path(ks))

@@ -16,6 +16,7 @@ from l0star import _core
 
 if TYPE_CHECKING:
     from l0star._result import Result
+    from l0star._times import Times
 
 Vector = npt.NDArray[np.float64]
 
@@ -27,8 +28,8 @@ class Rows:
     scores: Vector
     y: Vector
     weights: Vector | None
-    #: Which of y are times of events; empty for other responses.
-    events: list[bool] = field(default_factory=list)
+    #: What is known of y where it holds times.
+    times: Times | None = None
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,13 @@ def write(
             for one in results
         ]
         chart = (criterion.upper(), result.k, points)
+    times = None if rows is None else rows.times
     _core.report(
         os.fspath(file),
         model(result, call),
         rows=None if rows is None else (rows.scores, rows.y, rows.weights),
-        events=[] if rows is None else rows.events,
+        followed=None if times is None else times.followed,
+        strata=[] if times is None else times.names,
         trace=result.trace if path is None else None,
         path=chart,
         cv=cv,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.metrics import check_scoring
@@ -60,6 +59,7 @@ class Scoring:
         data, model = self.data, self.model
         scorer = check_scoring(model, scoring=model.scoring)
         X = data.X.tocsr() if sp.issparse(data.X) else data.X
+        rows = replace(data, X=X)
         jobs: dict[int, Job] = {}
         # Names were checked already; without them predictions on plain arrays are not warned about.
         fitted = copy.copy(model)
@@ -71,9 +71,7 @@ class Scoring:
         def begin(at: int) -> _core.Problem:
             ridge, fold = divmod(paths[at], len(self.folds))
             train = self.folds[fold][0]
-            weights, offset = _rows(data.weights, train), _rows(data.offset, train)
-            part = Data(X[train], data.y[train], data.names, weights, offset, data.classes, prepared=data.prepared)
-            jobs[at] = Job(part, model._options(ridge=self.ridges[ridge], **_ONE))
+            jobs[at] = Job(rows.part(train), model._options(ridge=self.ridges[ridge], **_ONE))
             return jobs[at].problem
 
         def score(at: int, solution: _core.Solution) -> float:
@@ -83,6 +81,9 @@ class Scoring:
             extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
             if model.scoring is None and data.offset is not None and data.classes is None:
                 extra["offset"] = data.offset[test]
+            if model.scoring is None and data.times is not None:
+                times = data.times.part(test)
+                extra |= {"strata": times.labels, "entry": times.entry}
             found = float(scorer(fitted, X[test], self.y[test], **extra))
             heard(paths[at], solution.k, result.features)
             if solution.k == self.ks[-1]:
@@ -95,7 +96,3 @@ class Scoring:
         entries = X.nnz if sp.issparse(X) else X.size
         size = {"entries": int(entries), "columns": X.shape[1]}
         _core.cross_validate(scores, settings, begin=begin, score=score, callback=listener, **size)
-
-
-def _rows(values: npt.NDArray[np.float64] | None, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
-    return None if values is None else values[rows]

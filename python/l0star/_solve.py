@@ -160,20 +160,29 @@ def solve(
     """
     options = Options.of(locals())
     options.check("solve", (*LOSSES, *TIME_LOSSES))
-    if loss in TIME_LOSSES:
-        check_k("solve", k, options)
-        return Job(read_times(X, y, options, sample_weight, offset, event, strata, entry), options).run(k)
+    data = data_for(X, y, options, sample_weight, offset, event, strata, entry)
+    check_k("solve", k, options)
+    return Job(data, options).run(k)
+
+
+def data_for(
+    X: Any, y: Any, options: Options, sample_weight: Any, offset: Any, event: Any, strata: Any, entry: Any
+) -> Data:
+    """Check the data of a function, for any loss."""
+    if options.loss in TIME_LOSSES:
+        return read_times(X, y, options, sample_weight, offset, event, strata, entry)
     for name, value in (("event", event), ("strata", strata), ("entry", entry)):
         if value is not None:
-            raise ValueError(f"{name} is about times until an event, and loss={loss!r} knows of none: use loss='cox'.")
-    data = data_in_place(X, y, options, sample_weight, offset)
-    check_k("solve", k, options)
-    if data is not None:
-        return Job(data, options).run(k)
+            raise ValueError(
+                f"{name} is about times until an event, and loss={options.loss!r} knows of none: use loss='cox'."
+            )
+    in_place = data_in_place(X, y, options, sample_weight, offset)
+    if in_place is not None:
+        return in_place
     prepared = prepare(X, options)
-    labels = loss in LABEL_LOSSES
+    labels = options.loss in LABEL_LOSSES
     data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
-    return Job(hold_out(data, options.holdout, options.random_state), options).run(k)
+    return hold_out(data, options.holdout, options.random_state)
 
 
 def data_in_place(X: Any, y: Any, options: Options, sample_weight: Any, offset: Any) -> Data | None:
@@ -190,14 +199,10 @@ def read_times(
 ) -> Data:
     """Check the data of a loss of times."""
     refuse(X, "A Cox model")
-    if options.holdout is not None:
-        raise ValueError(
-            "holdout is not available for Cox models: split the rows, and use SparseCox.score on the others."
-        )
     times, rest = followed(y, event, ties=options.ties, strata=strata, entry=entry)
     prepared = prepare(X, options)
     data = read(X, times, labels=False, sample_weight=sample_weight, offset=offset, prepared=prepared)
-    return replace(data, times=rest)
+    return hold_out(replace(data, times=rest), options.holdout, options.random_state)
 
 
 class Clock:
@@ -453,14 +458,10 @@ class Job:
             refit=solution.refit,
             warnings=warnings,
             origin=self._origin,
-            rows=Rows(self._problem.scores(solution), self._y, self._weights, self._events) if self._has_rows else None,
+            rows=Rows(self._problem.scores(solution), self._y, self._weights, self._times) if self._has_rows else None,
         )
         logger.info("%s", result.headline)
         return result
-
-    @property
-    def _events(self) -> list[bool]:
-        return [] if self._times is None else self._times.event.tolist()
 
     def _survival(self, solution: _core.Solution) -> dict[str, Any] | None:
         """Give the baseline hazards of a solution, for a loss of times."""
@@ -478,7 +479,8 @@ class Job:
         scores = np.asarray(held.X @ solution.coefficients + solution.intercept, dtype=np.float64)
         if held.offset is not None:
             scores = scores + held.offset
-        return float(options.holdout or 0.0), int(options.random_state), scores, held.y, held.weights, held.offset
+        rows = (scores, held.y, held.weights, held.offset, None if held.times is None else held.times.followed)
+        return float(options.holdout or 0.0), int(options.random_state), *rows
 
 
 def _warn_of_prices(results: Sequence[Result]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,28 @@ class Times:
     strata: npt.NDArray[np.uint32] | None = None
     names: list[str] = field(default_factory=list)
     entry: Vector | None = None
+
+    def part(self, rows: npt.NDArray[Any]) -> Times:
+        """Give some of the rows, by index or by mask."""
+        strata, entry = (None if values is None else values[rows] for values in (self.strata, self.entry))
+        return replace(self, event=self.event[rows], strata=strata, entry=entry)
+
+    @property
+    def marks(self) -> Vector | None:
+        """1 for events and -1 for other times: what rows are dealt by. None where there are not two of each."""
+        events = int(self.event.sum())
+        return np.where(self.event, 1.0, -1.0) if 2 <= events <= len(self.event) - 2 else None
+
+    def structured(self, times: Vector) -> npt.NDArray[Any]:
+        """Give events and times as scikit-survival has them."""
+        y = np.empty(len(times), dtype=[("event", bool), ("time", np.float64)])
+        y["event"], y["time"] = self.event, times
+        return y
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None:
+        """The stratum of each row, by its name."""
+        return None if self.strata is None else np.asarray(self.names)[self.strata]
 
     @property
     def followed(self) -> dict[str, Any]:

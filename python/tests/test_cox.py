@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 from statsmodels.duration.hazard_regression import PHReg
 
 import l0star
-from l0star import SparseCox, SparseRegressor, solve, sparse_path
+from l0star import SparseCox, SparseCoxCV, SparseRegressor, solve, sparse_path
 
 
 def draw(rows=60, columns=6, seed=0, tied=True):
@@ -154,6 +155,79 @@ def test_a_model_file_keeps_the_baseline(tmp_path):
     model.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "highest third" in page
+    assert '"calibration":{"horizon":' in page
+
+
+def test_a_path_is_the_fits_of_its_sizes():
+    X, time, event = draw(rows=60)
+    strata = np.arange(60) % 2
+    options = {"loss": "cox", "strata": strata, "ties": "breslow"}
+    path = sparse_path(X, time, k_max=3, event=event, **options)
+    for result in path:
+        assert result.objective == pytest.approx(solve(X, time, k=result.k, event=event, **options).objective)
+    assert path.best().k >= 1
+    with pytest.raises(ValueError, match="loss='cox'"):
+        sparse_path(X, time, strata=strata)
+
+
+def test_rows_held_out_are_measured_by_their_own_risk_sets():
+    X, time, event = draw(rows=90, tied=False)
+    strata, entry = np.arange(90) % 2, time / 2
+    result = solve(X, time, k=2, loss="cox", event=event, strata=strata, entry=entry, holdout=0.3)
+    held = result.metrics["holdout"]
+    assert held["rows"] == 27
+    rows = np.asarray(l0star._core.hold_out(np.where(event, 1.0, -1.0), None, True, 0.3, 1))
+    model = SparseCox(k=2).fit(X[~rows], (time[~rows], event[~rows]), strata=strata[~rows], entry=entry[~rows])
+    assert model.objective_ == result.objective
+    expected = model.score(X[rows], (time[rows], event[rows]), strata=strata[rows], entry=entry[rows])
+    assert held["concordance"] == pytest.approx(expected)
+    # Both parts have their share of the events.
+    assert abs(event[rows].mean() - event.mean()) < 0.05
+
+
+@pytest.mark.parametrize("details", [False, True])
+def test_cross_validation_scores_the_concordance_of_each_fold(details):
+    X, time, event = draw(rows=100, tied=False)
+    extra = {"strata": np.arange(100) % 2, "entry": time / 3} if details else {}
+    weights = np.where(np.arange(100) % 7 == 0, 2.0, 1.0) if details else None
+    chooser = SparseCoxCV(ks=[1, 2, 3], cv=KFold(4)).fit(X, (time, event), sample_weight=weights, **extra)
+
+    def part(values, rows):
+        return None if values is None else values[rows]
+
+    for fold, (train, test) in enumerate(KFold(4).split(X)):
+        for at, k in enumerate([1, 2, 3]):
+            model = SparseCox(k=k).fit(
+                X[train],
+                (time[train], event[train]),
+                sample_weight=part(weights, train),
+                **{name: values[train] for name, values in extra.items()},
+            )
+            score = model.score(
+                X[test],
+                (time[test], event[test]),
+                sample_weight=part(weights, test),
+                **{name: values[test] for name, values in extra.items()},
+            )
+            assert chooser.cv_results_[f"split{fold}_test_score"][at] == pytest.approx(score)
+    assert chooser.k_ in (1, 2, 3)
+    assert chooser.status_ == "optimal"
+    curves = chooser.predict_survival_function(X[:2], times=[1.0], strata=extra["strata"][:2] if details else None)
+    assert curves.shape == (2, 1)
+
+
+def test_folds_have_their_share_of_the_events():
+    X, time, _ = draw(rows=60, tied=False)
+    event = np.arange(60) < 10
+
+    found = []
+
+    def score(model, X, y, sample_weight=None):
+        found.append(int(y["event"].sum()))
+        return float(len(y["time"]))
+
+    SparseCoxCV(ks=[1], scoring=score).fit(X, (time, event))
+    assert found == [2] * 5
 
 
 def test_constraints_lists_and_prices_go_with_times():
@@ -178,13 +252,11 @@ def test_what_cannot_be_is_refused():
         solve(X, time, k=1, loss="cox", event=event[1:])
     with pytest.raises(ValueError, match="loss='cox'"):
         solve(X, time, k=1, event=event)
-    with pytest.raises(ValueError, match="holdout"):
-        solve(X, time, k=1, loss="cox", event=event, holdout=0.2)
     with pytest.raises(ValueError, match="couples"):
         solve(X, time, k=1, loss="cox", event=event, method="paper")
     with pytest.raises(ValueError, match="ties"):
         solve(X, time, k=1, loss="cox", event=event, ties="exact")
     with pytest.raises(ValueError, match="loss"):
         SparseRegressor(loss="cox").fit(X, time)
-    with pytest.raises(ValueError, match="loss"):
+    with pytest.raises(ValueError, match="which times"):
         sparse_path(X, time, k_max=2, loss="cox")

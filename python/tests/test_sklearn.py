@@ -24,6 +24,7 @@ from l0star import (
     SparseClassifier,
     SparseClassifierCV,
     SparseCox,
+    SparseCoxCV,
     SparseRegressor,
     SparseRegressorCV,
     solve,
@@ -141,7 +142,10 @@ def test_classifiers_know_constraints(cancer):
 
 
 def test_every_parameter_is_described():
-    estimators = (SparseRegressor, SparseClassifier, SparseCox, SparseRegressorCV, SparseClassifierCV)
+    estimators = (
+        *(SparseRegressor, SparseClassifier, SparseCox),
+        *(SparseRegressorCV, SparseClassifierCV, SparseCoxCV),
+    )
     for thing in (*estimators, solve, sparse_path):
         section = inspect.getdoc(thing).split("Parameters\n----------\n")[1].split("\n\n")[0]
         assert re.findall(r"^(\w+) : ", section, flags=re.MULTILINE) == list(inspect.signature(thing).parameters)

@@ -335,8 +335,11 @@ impl Task {
             response: &self.response,
             weights: self.weights.as_deref(),
             offset: self.offset.as_deref(),
-            events: self.events(),
-            entry: self.survival.as_ref().map_or(&[], |own| &own.entry),
+            times: self
+                .survival
+                .as_ref()
+                .map(Followed::times)
+                .unwrap_or_default(),
         })
     }
 

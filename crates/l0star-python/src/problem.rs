@@ -9,7 +9,7 @@ use l0star::problem::Builder;
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
 use l0star_record::holdout::{self, HoldoutError};
-use l0star_record::metrics::{HeldOut, Metrics, Rows};
+use l0star_record::metrics::{HeldOut, Metrics, Rows, Times};
 use l0star_record::outcome::Outcome;
 use l0star_record::stability::summary::Resampled;
 use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
@@ -29,7 +29,7 @@ use crate::solution::{Price, Solution, complete};
 use crate::survival::Followed;
 use crate::tally::Tally;
 
-/// Share and seed, and scores, targets, weights and offset of rows that were held out.
+/// Share and seed, and scores, targets, weights and offset of rows that were held out, with what is known of times.
 type Held<'py> = (
     f64,
     u64,
@@ -37,6 +37,7 @@ type Held<'py> = (
     PyReadonlyArray1<'py, f64>,
     Option<PyReadonlyArray1<'py, f64>>,
     Option<PyReadonlyArray1<'py, f64>>,
+    Option<Followed>,
 );
 
 /// Checked data, to be solved for any k.
@@ -143,7 +144,10 @@ impl Problem {
     }
 
     /// How good a model is on rows that were held out.
-    fn measure(&self, (share, seed, scores, response, weights, offset): Held) -> HeldOut {
+    fn measure(
+        &self,
+        (share, seed, scores, response, weights, offset, followed): Held,
+    ) -> PyResult<HeldOut> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let (scores, response) = (vector(scores), vector(response));
         let (weights, offset) = (weights.map(vector), offset.map(vector));
@@ -152,14 +156,15 @@ impl Problem {
             response: &response,
             weights: weights.as_deref(),
             offset: offset.as_deref(),
-            events: &[],
-            entry: &[],
+            times: Times::default(),
         };
-        HeldOut {
+        // A loss of times is one of the rows that it knows.
+        let own = followed.map(|followed| followed.loss()).transpose()?;
+        Ok(HeldOut {
             share,
             seed,
-            metrics: Metrics::of(self.problem.loss(), &rows),
-        }
+            metrics: Metrics::of(own.as_deref().unwrap_or(self.problem.loss()), &rows),
+        })
     }
 }
 
@@ -340,7 +345,7 @@ impl Problem {
         let fitted = outcome.fitted(&solution.found);
         let mut fitted = outcome.with_inference(fitted, &solution.found);
         if let Some(quality) = &mut fitted.metrics {
-            quality.holdout = holdout.map(|held| self.measure(held));
+            quality.holdout = holdout.map(|held| self.measure(held)).transpose()?;
         }
         let prices = prices.map(|prices| -> Vec<l0star::Price> {
             prices.iter().map(|price| price.0.clone()).collect()

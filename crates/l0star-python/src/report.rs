@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::guarded;
+use crate::survival::Followed;
 
 /// Scores, targets and weights of the rows.
 type RowArrays<'py> = (
@@ -50,12 +51,14 @@ fn refuse(error: DataError) -> PyErr {
 /// has rows of (seconds, objective, lower bound, nodes); `path` is a criterion, the size it chooses and all sizes; `cv` has the
 /// scores of cross-validation.
 #[pyfunction]
-#[pyo3(signature = (file, model, *, rows=None, events=Vec::new(), trace=None, path=None, cv=None))]
+#[pyo3(signature = (file, model, *, rows=None, followed=None, strata=Vec::new(), trace=None, path=None, cv=None))]
+#[expect(clippy::too_many_arguments)]
 pub fn report(
     file: PathBuf,
     model: &str,
     rows: Option<RowArrays<'_>>,
-    events: Vec<bool>,
+    followed: Option<Followed>,
+    strata: Vec<String>,
     trace: Option<PyReadonlyArray2<'_, f64>>,
     path: Option<(String, usize, Vec<PathRow>)>,
     cv: Option<CvRows>,
@@ -74,8 +77,10 @@ pub fn report(
         response,
         weights: weights.as_deref(),
         offset: None,
-        events: &events,
-        entry: &[],
+        times: followed
+            .as_ref()
+            .map(|followed| followed.times(&strata))
+            .unwrap_or_default(),
     });
     let trace = trace.map(|trace| {
         let rows = trace.as_array();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use l0star::loss::{Cox, Loss};
 use l0star_record::cv::Score;
+use l0star_record::metrics::Times;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -25,6 +26,18 @@ impl Followed {
         let strata = self.strata.clone().unwrap_or_default();
         let entry = self.entry.clone().unwrap_or_default();
         Ok(Arc::new(cox.strata(strata).entry(entry)))
+    }
+}
+
+impl Followed {
+    /// For metrics and reports; `names` are those of the strata.
+    pub(crate) fn times<'a>(&'a self, names: &'a [String]) -> Times<'a> {
+        Times {
+            events: &self.event,
+            entry: self.entry.as_deref().unwrap_or_default(),
+            strata: self.strata.as_deref().unwrap_or_default(),
+            strata_names: names,
+        }
     }
 }
 

@@ -18,10 +18,21 @@ pub struct Rows<'a> {
     pub weights: Option<&'a [f64]>,
     /// What is added to every prediction, that of a model without features too.
     pub offset: Option<&'a [f64]>,
-    /// Which times are those of events; empty for responses that are no times.
+    /// Empty for responses that are no times.
+    pub times: Times<'a>,
+}
+
+/// What is known of rows whose responses are times.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times<'a> {
+    /// Which times are those of events.
     pub events: &'a [bool],
     /// From when on rows are observed; empty where that is from the beginning.
     pub entry: &'a [f64],
+    /// The stratum of each row, by its number; empty where there is only one.
+    pub strata: &'a [u32],
+    /// The names of the strata, by their numbers.
+    pub strata_names: &'a [String],
 }
 
 /// How well a model predicts some rows, by weight. A measure that the loss or the rows do not have is absent.
@@ -101,8 +112,7 @@ impl Metrics {
             response: problem.response(),
             weights: Some(problem.shares()),
             offset: problem.offset(),
-            events: &[],
-            entry: &[],
+            times: Times::default(),
         };
         Self::of(problem.loss(), &rows)
     }
@@ -348,8 +358,7 @@ mod tests {
             response: b,
             weights,
             offset: None,
-            events: &[],
-            entry: &[],
+            times: Times::default(),
         }
     }
 

@@ -388,7 +388,7 @@ impl<'p> Restricted<'p> {
     fn free_gradient(&self) -> f64 {
         let penalised = self.columns.len() - self.problem.unpenalised.columns().len();
         let free = &self.gradient[penalised..];
-        free.iter().fold(0.0, |m: f64, g| m.max(g.abs()))
+        kernels::largest(free)
     }
 
     /// `H = A_Wᵀ ∇²L A_W + diag(λ)`, factorised. Where rounding makes it indefinite (collinear columns with a

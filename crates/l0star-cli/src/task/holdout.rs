@@ -4,7 +4,7 @@ use l0star::loss::{Loss, ResponseKind};
 use l0star_data::{RawTable, counted};
 use l0star_record::Model;
 use l0star_record::holdout::{HoldoutError, draw};
-use l0star_record::metrics::{self, Metrics, Rows};
+use l0star_record::metrics::{self, Metrics, Rows, Times};
 use l0star_record::survival::kinds;
 
 use super::args::TaskArgs;
@@ -93,8 +93,7 @@ impl HeldOut {
             response: &response,
             weights: weights.as_deref(),
             offset: offset.as_deref(),
-            events: &[],
-            entry: &[],
+            times: Times::default(),
         };
         // A loss of times is one of the rows that it knows.
         let own = model.survival.as_ref();

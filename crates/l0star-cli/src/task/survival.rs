@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use l0star::loss::{Cox, Loss, Ties};
 use l0star_data::{RawColumn, RawTable};
+use l0star_record::metrics::Times;
 use l0star_record::survival::Survival;
 use l0star_report::text::clip;
 
@@ -145,6 +146,16 @@ impl Followed {
             strata_names,
             entry,
         })
+    }
+
+    /// For metrics and reports.
+    pub(super) fn times(&self) -> Times<'_> {
+        Times {
+            events: &self.events,
+            entry: &self.entry,
+            strata: &self.strata,
+            strata_names: &self.strata_names,
+        }
     }
 
     pub(super) fn loss(&self) -> Arc<dyn Loss> {

@@ -105,6 +105,7 @@ fn a_fit_is_proved_and_its_predictions_are_hazards() {
     assert!(!table.contains("(intercept)"), "{table}");
     let page = String::from_utf8(sandbox.read("page.html")).unwrap();
     assert!(page.contains("\"survival\":{\"groups\":[") && page.contains("highest third"));
+    assert!(page.contains("\"calibration\":{\"horizon\":"));
     let module = sandbox.run("export m.json --to python").stdout;
     assert!(module.contains("logarithm of the hazard"), "{module}");
     sandbox.refuses(

@@ -306,13 +306,20 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
     match (rows, &model.labels) {
         (None, _) => {}
         (Some(rows), None) if model.has_hazards() => {
+            let own = model.survival.as_ref();
+            let own = own.filter(|_| !rows.times.events.is_empty());
+            charts.survival = own.map(|own| survival::curves(rows, own));
+            let horizon = charts.survival.as_ref().and_then(survival::Curves::horizon);
+            let beside = horizon.map_or_else(String::new, |time| {
+                let time = significant(time, 4);
+                format!(" Beside it, predicted and observed shares without an event up to {time}, the median time of an event.")
+            });
             note(
                 "survival",
                 format!(
-                    "The share of rows without an event (Kaplan and Meier), by the thirds of their scores. {fitted_rows}"
+                    "The share of rows without an event (Kaplan and Meier), by the thirds of their scores.{beside} {fitted_rows}"
                 ),
             );
-            charts.survival = (!rows.events.is_empty()).then(|| survival::curves(rows));
         }
         (Some(rows), None) => {
             note("residuals", fitted_rows);

@@ -503,9 +503,9 @@ function drawPrices(section, prices) {
   });
 }
 
-// Kaplan–Meier curves, one for each group of scores.
-function drawSurvival(section, { groups }) {
-  const chart = section.querySelector(".chart");
+// Kaplan–Meier curves, one for each group of scores, and predicted beside observed survival.
+function drawSurvival(section, { groups, calibration }) {
+  const [chart, right] = section.querySelectorAll(".chart");
   const styles = ["good", "plus", "minus"];
   const times = groups.flatMap((group) => [group.steps[0][0], group.steps[group.steps.length - 1][0]]);
   const [first, last] = [Math.min(...times), Math.max(...times)];
@@ -525,6 +525,14 @@ function drawSurvival(section, { groups }) {
   });
   legendOf(plot, groups.map((group, i) => [`${styles[i]}-text`, group.name]).reverse());
   hover(plot, placed, (point) => `${point.group.name}: ${number(point.share, 3)} from ${number(point.time, 4)} on\n${point.group.rows} rows, ${point.group.events} with an event`, () => {});
+  right.hidden = !calibration;
+  if (!calibration) return;
+  const until = number(calibration.horizon, 4);
+  drawScatter(right, {
+    points: calibration.bins.map((bin) => ({ ...bin, x: bin.predicted, y: bin.observed })), x: [0, 1], y: [0, 1],
+    xName: `predicted up to ${until}`, yName: "without an event (calibration)", title: "Calibration", guide: (at) => at,
+    told: (bin) => `${counted(bin.rows, "row")}\npredicted ${number(100 * bin.x, 3)} % on average\n${number(100 * bin.y, 3)} % without an event up to ${until}`,
+  });
 }
 
 const panels = { trace: drawTrace, path: drawPath, cv: drawCv, stability: drawStability, prices: drawPrices, models: drawModels, residuals: drawResiduals, labels: drawLabels, survival: drawSurvival };

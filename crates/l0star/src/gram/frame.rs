@@ -122,8 +122,7 @@ impl Frame {
         }
         let steepest = ratios.fold(0.0, f64::max);
         let c: Vec<f64> = condensed.c.iter().zip(&scale).map(|(c, s)| c / s).collect();
-        let largest = |v: &[f64]| v.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        let sizes = [largest(&c), largest(&g)];
+        let sizes = [kernels::largest(&c), kernels::largest(&g)];
         let mut frame = Self {
             columns: columns.to_vec(),
             inside: inside.to_vec(),

@@ -224,7 +224,7 @@ impl Model for MixedModel<'_> {
         let length: f64 = support.iter().map(|j| x[*j].abs()).sum();
         let count = self.rows.len();
         let (per_entry, per_row) = (gamma(support.len() + 6), gamma(count + 8));
-        let steepest = u.iter().fold(0.0, |m: f64, u| m.max(u.abs()));
+        let steepest = kernels::largest(u);
         // `slope` bounds the error of every u_j; taking the rows' part off u rounds once more.
         let (mut value, mut slope, mut pulls) = (0.0, gamma(3) * steepest, 0.0);
         self.terms.slopes.clear();

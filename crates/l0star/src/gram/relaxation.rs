@@ -80,27 +80,31 @@ impl Current<'_> {
         (place != NOWHERE).then_some(place as usize)
     }
 
-    fn sets(&self, problem: &Problem, node: &Subproblem) -> Sets {
+    /// Makes `sets` those of a node, in the room that the last node took.
+    fn set_node(&mut self, problem: &Problem, node: &Subproblem) {
+        let mut sets = std::mem::take(&mut self.sets);
         // What is in and has no place is condensed.
-        let inside = node.included.iter().filter_map(|j| self.place(*j));
-        let free = node.free.iter().filter_map(|j| self.place(*j));
-        let mut costs = Vec::new();
+        refill(&mut sets.inside, node.included, |j| self.place(j));
+        refill(&mut sets.free, node.free, |j| self.place(j));
+        sets.budget = node.budget;
         if let Some(prices) = problem.prices() {
-            costs.resize(self.frame.size(), 0.0);
+            sets.costs.clear();
+            sets.costs.resize(self.frame.size(), 0.0);
             for j in node.free {
                 if let Some(place) = self.place(*j) {
-                    costs[place] = prices[*j];
+                    sets.costs[place] = prices[*j];
                 }
             }
         }
-        Sets {
-            unpenalised: Vec::new(),
-            inside: gather(inside),
-            free: gather(free),
-            budget: node.budget,
-            costs,
-        }
+        self.sets = sets;
     }
+}
+
+/// Fills `places` with those that columns have.
+fn refill(places: &mut Vec<usize>, columns: &[usize], place: impl Fn(usize) -> Option<usize>) {
+    places.clear();
+    places.reserve(columns.len());
+    places.extend(columns.iter().filter_map(|j| place(*j)));
 }
 
 /// The model of a node: its frame alone, or with explicit rows beside it.
@@ -217,7 +221,7 @@ impl<'p> GramRelaxation<'p> {
         let Some(current) = &mut self.current else {
             return Certified::TRIVIAL;
         };
-        current.sets = current.sets(self.problem, node);
+        current.set_node(self.problem, node);
         let bound = self
             .newton
             .solve(current.model.as_model(), &current.sets, goal, limits);
@@ -238,7 +242,7 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// The relaxed model: (column, coefficient).
-    pub(crate) fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(crate) fn model(&self) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         let current = self.current.iter();
         current.flat_map(|current| {
             let (frame, x) = (&current.frame, &self.newton.x);
@@ -249,7 +253,11 @@ impl<'p> GramRelaxation<'p> {
     }
 
     /// Goes to a point, zero outside the node: (column, coefficient).
-    pub(crate) fn go_to(&mut self, node: &Subproblem, point: &[(usize, f64)]) {
+    pub(crate) fn go_to(
+        &mut self,
+        node: &Subproblem,
+        point: impl IntoIterator<Item = (usize, f64)>,
+    ) {
         let Some(current) = &self.current else {
             return;
         };
@@ -258,8 +266,8 @@ impl<'p> GramRelaxation<'p> {
         x.resize(current.frame.size(), 0.0);
         let is_in = |j: usize| node.included.contains(&j);
         for (j, value) in point {
-            if let Some(place) = current.place(*j)
-                && (node.free.binary_search(j).is_ok() || is_in(*j))
+            if let Some(place) = current.place(j)
+                && (node.free.binary_search(&j).is_ok() || is_in(j))
             {
                 x[place] = value * current.frame.scale[place];
             }
@@ -268,7 +276,7 @@ impl<'p> GramRelaxation<'p> {
 
     /// A smaller frame with a larger lift for what is left of a node, when that is worth its price; x is carried over.
     pub(crate) fn reframe(&mut self, node: &Subproblem, reference: f64, limits: &Limits) -> bool {
-        let Some(current) = &self.current else {
+        let Some(current) = &mut self.current else {
             return false;
         };
         let (frame, left) = (&current.frame, node.free.len());
@@ -280,6 +288,11 @@ impl<'p> GramRelaxation<'p> {
         {
             return false;
         }
+        current.set_node(self.problem, node);
+        let Some(current) = &self.current else {
+            return false;
+        };
+        let frame = &current.frame;
         // Explicit rows see the features that are in: those stay as columns. Else they are condensed away.
         let index = |j: &usize| Some(self.root.index(*j)? as u32);
         let decided = gather(node.included.iter().filter_map(index));
@@ -295,9 +308,8 @@ impl<'p> GramRelaxation<'p> {
         let free = node.free.iter().filter_map(index);
         let columns = gather(explicit.iter().copied().chain(free));
         let budget = node.budget.min(self.most) + explicit.len();
-        let sets = current.sets(self.problem, node);
         let mut gains = vec![0.0; explicit.len()];
-        gains.extend(self.newton.gains(&sets));
+        gains.extend(self.newton.gains(&current.sets));
         let place = |i: &u32| current.place(self.root.columns[*i as usize]);
         for (gain, i) in gains.iter_mut().zip(&columns) {
             *gain /= place(i).map_or(1.0, |at| frame.scale[at] * frame.scale[at]);

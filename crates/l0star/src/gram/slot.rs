@@ -110,7 +110,7 @@ pub(crate) struct GramStart {
 
 impl Start for GramStart {
     fn model(&self) -> Vec<(usize, f64)> {
-        lengthen(&self.x)
+        lengthen(&self.x).collect()
     }
 
     fn frame(&self) -> Option<(usize, &FrameShape)> {

@@ -267,7 +267,7 @@ impl Relaxation for Working {
 
     fn prepare(&mut self, _: &Problem, _: &Task, start: Option<&ShortModel>) {
         if let Some(start) = start {
-            self.x = lengthen(start);
+            self.x = lengthen(start).collect();
         }
     }
 

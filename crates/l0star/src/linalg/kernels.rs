@@ -6,6 +6,19 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::rounding::{two_product, two_sum};
 
+/// `max |a_i|`, numbers that are no numbers left out; 0 of nothing.
+pub(crate) fn largest(a: &[f64]) -> f64 {
+    let larger = |m: f64, a: f64| if a.abs() > m { a.abs() } else { m };
+    let (blocks, rest) = a.as_chunks::<8>();
+    let mut most = [0.0; 8];
+    for block in blocks {
+        for (m, a) in most.iter_mut().zip(block) {
+            *m = larger(*m, *a);
+        }
+    }
+    most.iter().chain(rest).fold(0.0, |m, a| larger(m, *a))
+}
+
 /// `Σ a_i b_i`.
 #[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -422,6 +435,13 @@ mod tests {
                 assert_eq!(y[i], w[i] + 6.0 + more);
             }
             assert_eq!(sum(&a), a.iter().sum::<f64>());
+            let most = |a: &[f64]| a.iter().fold(0.0, |m: f64, a| m.max(a.abs()));
+            assert_eq!(largest(&a), most(&a));
+            for i in 0..n {
+                let mut alone = vec![f64::NAN; n];
+                alone[i] = -2.0;
+                assert_eq!(largest(&alone), 2.0);
+            }
         }
     }
 }

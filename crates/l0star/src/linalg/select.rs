@@ -1,5 +1,8 @@
 //! Selection: the largest entries of a vector without sorting it.
 
+/// Up to this many are found by insertion, which beats a selection: few values enter.
+const FEW: usize = 48;
+
 /// The sum of the `m` largest of some non-negative numbers, in O(d) expected.
 pub(crate) fn top_sum(
     values: impl ExactSizeIterator<Item = f64>,
@@ -13,12 +16,12 @@ pub(crate) fn top_sum(
         return values.sum();
     }
     scratch.clear();
-    if m > 48 {
+    if m > FEW {
         scratch.extend(values);
         scratch.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
         return scratch[..m].iter().sum();
     }
-    // For small m an ordered buffer of the best so far beats a selection: few values enter it.
+    // An ordered buffer of the best so far.
     let mut values = values;
     scratch.extend(values.by_ref().take(m));
     scratch.sort_unstable_by(|a, b| a.total_cmp(b));
@@ -34,6 +37,31 @@ pub(crate) fn top_sum(
         }
     }
     scratch.iter().sum()
+}
+
+/// Brings the `m` largest entries to the front, sorted; there are more than that, and m > 0.
+pub(crate) fn largest_to_front(sizes: &mut [f64], m: usize) {
+    if m > FEW {
+        sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
+        return sizes[..m].sort_unstable_by(|a, b| b.total_cmp(a));
+    }
+    for i in 1..sizes.len() {
+        let value = sizes[i];
+        let mut at = i.min(m);
+        if at == m {
+            // Most entries end here.
+            if value <= sizes[m - 1] {
+                continue;
+            }
+            sizes[i] = sizes[m - 1];
+            at = m - 1;
+        }
+        while at > 0 && sizes[at - 1] < value {
+            sizes[at] = sizes[at - 1];
+            at -= 1;
+        }
+        sizes[at] = value;
+    }
 }
 
 #[cfg(test)]
@@ -53,6 +81,23 @@ mod tests {
             let expected: f64 = sorted.iter().take(m).sum();
             let found = top_sum(squares.into_iter(), m, &mut Vec::new());
             prop_assert!((found - expected).abs() <= 1e-12 * (1.0 + expected));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_front_is_that_of_a_sort(
+            v in proptest::collection::vec(prop_oneof![4 => 0.0..3.0f64, 1 => Just(0.0), 1 => Just(1.0)], 2..120),
+            share in 0.0..1.0f64,
+        ) {
+            let m = 1 + (share * (v.len() - 1) as f64) as usize;
+            let mut found = v.clone();
+            largest_to_front(&mut found, m);
+            let mut expected = v;
+            expected.sort_by(|a, b| b.total_cmp(a));
+            prop_assert_eq!(&found[..m], &expected[..m]);
+            found.sort_by(|a, b| b.total_cmp(a));
+            prop_assert_eq!(found, expected);
         }
     }
 

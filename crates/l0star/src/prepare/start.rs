@@ -232,7 +232,7 @@ impl GramRelaxation<'_> {
         }
         let model = self.fit(chosen);
         let k = self.problem.support_size();
-        self.go_to(&first.node(k), &model);
+        self.go_to(&first.node(k), model.iter().copied());
         Some(first)
     }
 

@@ -262,7 +262,7 @@ pub trait Relaxation {
 
 impl Start for ShortModel {
     fn model(&self) -> Vec<(usize, f64)> {
-        lengthen(self)
+        lengthen(self).collect()
     }
 
     fn bytes(&self) -> usize {
@@ -271,13 +271,15 @@ impl Start for ShortModel {
 }
 
 /// Coefficients as they are handed to children.
-pub(crate) fn shorten(x: impl Iterator<Item = (usize, f64)>) -> ShortModel {
-    x.map(|(j, x)| (j as u32, Short::new(x))).collect()
+pub(crate) fn shorten(x: impl Iterator<Item = (usize, f64)> + Clone) -> ShortModel {
+    let mut short = Vec::with_capacity(x.clone().count());
+    short.extend(x.map(|(j, x)| (j as u32, Short::new(x))));
+    short.into()
 }
 
 /// Coefficients as they were handed down.
-pub(crate) fn lengthen(x: &ShortModel) -> Vec<(usize, f64)> {
-    x.iter().map(|(j, x)| (*j as usize, x.value())).collect()
+pub(crate) fn lengthen(x: &ShortModel) -> impl Iterator<Item = (usize, f64)> {
+    x.iter().map(|(j, x)| (*j as usize, x.value()))
 }
 
 /// The features of S (selectable ones alone) and the m free ones of largest size, in order.

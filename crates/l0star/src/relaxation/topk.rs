@@ -1,5 +1,7 @@
 //! The prox of the conjugate of the squared top-m ℓ2 norm (Algorithm 4 of the paper).
 
+use crate::linalg::select::largest_to_front;
+
 /// What [`Prox::run`] finds: the piece of the solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Piece {
@@ -129,8 +131,7 @@ pub(crate) fn support_norm(sizes: &mut [f64], m: usize) -> (f64, usize) {
         return (f64::INFINITY, 0);
     }
     // Only the m largest can be whole.
-    sizes.select_nth_unstable_by(m - 1, |a, b| b.total_cmp(a));
-    sizes[..m].sort_unstable_by(|a, b| b.total_cmp(a));
+    largest_to_front(sizes, m);
     let mut rest: f64 = sizes.iter().sum();
     let mut whole = 0;
     let mut squares = 0.0;

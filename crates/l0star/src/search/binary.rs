@@ -89,9 +89,9 @@ impl<S: Start> BinaryNode<S> {
         }
     }
 
-    /// The features that are in, and those that are free.
-    fn sets(&self) -> (Vec<usize>, Vec<usize>) {
-        let (mut inside, mut free) = (Vec::new(), Vec::with_capacity(self.list.len()));
+    /// Appends the features that are in to `inside`; returns those that are free.
+    fn sets(&self, inside: &mut Vec<usize>) -> Vec<usize> {
+        let mut free = Vec::with_capacity(self.list.len());
         for (i, j) in self.list.iter().enumerate() {
             if self.inside.contains(i) {
                 inside.push(*j as usize);
@@ -99,7 +99,7 @@ impl<S: Start> BinaryNode<S> {
                 free.push(*j as usize);
             }
         }
-        (inside, free)
+        free
     }
 
     /// A node below this one.
@@ -141,22 +141,32 @@ struct Left {
 
 impl Left {
     /// What the constraints of the problem leave of a node; `None` when no model is left in it.
-    fn new(problem: &Problem, inside: Vec<usize>, free: Vec<usize>) -> Option<Self> {
-        let k = problem.support_size();
-        let (inside, free) = match problem.structure.as_deref() {
-            Some(structure) => structure.propagate(&inside, &free, k)?,
-            None => (inside, free),
-        };
-        let mut included = problem.penalised.clone();
-        // More features than fit may have been fixed, each with evidence of its own: then nothing is left.
-        let (always, budget) = (included.len(), k.checked_sub(inside.len())?);
-        included.extend(inside);
-        Some(Self {
+    fn new<S: Start>(problem: &Problem, node: &BinaryNode<S>) -> Option<Self> {
+        let always = problem.penalised.len();
+        let mut included = Vec::with_capacity(always + problem.support_size() + 1);
+        included.extend_from_slice(&problem.penalised);
+        let free = node.sets(&mut included);
+        let left = Self {
             included,
             free,
-            budget,
+            budget: 0,
             always,
-        })
+        };
+        left.propagated(problem)
+    }
+
+    /// Follows the constraints of the problem from what is decided; `None` when no model is left.
+    fn propagated(mut self, problem: &Problem) -> Option<Self> {
+        let k = problem.support_size();
+        if let Some(structure) = problem.structure.as_deref() {
+            let (inside, free) = structure.propagate(self.inside(), &self.free, k)?;
+            self.included.truncate(self.always);
+            self.included.extend(inside);
+            self.free = free;
+        }
+        // More features than fit may have been fixed, each with evidence of its own: then nothing is left.
+        self.budget = k.checked_sub(self.inside().len())?;
+        Some(self)
     }
 
     fn node(&self) -> Subproblem<'_> {
@@ -296,13 +306,12 @@ impl<R: Relaxation> BinaryTree<R> {
     }
 
     /// Decides every free feature whose other side is ruled out; `None` when no model is left.
-    fn fix(&mut self, left: Left, context: &mut Context) -> Option<Left> {
+    fn fix(&mut self, mut left: Left, context: &mut Context) -> Option<Left> {
         let (problem, cut) = (context.problem, context.incumbents.cut());
         if !context.mechanisms.fixing {
             return Some(left);
         }
         let bounds = self.relaxation.children(problem, &left.node());
-        let mut inside = left.inside().to_vec();
         let decided = &mut self.decided;
         decided.clear();
         decided.resize(problem.design.columns(), false);
@@ -315,12 +324,11 @@ impl<R: Relaxation> BinaryTree<R> {
             context.evidence.rule_out(other.bound);
             decided[other.feature] = true;
             if other.is_out {
-                inside.push(other.feature);
+                left.included.push(other.feature);
             }
         }
-        let mut free = left.free;
-        free.retain(|j| !decided[*j]);
-        Left::new(problem, inside, free)
+        left.free.retain(|j| !decided[*j]);
+        left.propagated(problem)
     }
 }
 
@@ -377,8 +385,7 @@ impl<R: Relaxation + Clone + Send + Sync> Tree for BinaryTree<R> {
         children: &mut Vec<Self::Node>,
     ) -> Expansion {
         let problem = context.problem;
-        let (inside, free) = node.sets();
-        let Some(mut left) = Left::new(problem, inside, free) else {
+        let Some(mut left) = Left::new(problem, node) else {
             return Expansion::Split;
         };
         let limits = context.limits.clone();
@@ -475,7 +482,8 @@ impl<R: Relaxation + Clone + Send + Sync> Restrict for BinaryTree<R> {
         node: &Self::Node,
         decision: Decision,
     ) -> Option<Self::Node> {
-        let (mut inside, mut free) = node.sets();
+        let mut inside = Vec::new();
+        let mut free = node.sets(&mut inside);
         let j = decision.feature;
         let (is_in, is_free) = (inside.contains(&j), free.binary_search(&j).is_ok());
         let is_full = inside.len() >= problem.support_size();

@@ -52,7 +52,7 @@ pub(crate) struct BoxedStart {
 
 impl Start for BoxedStart {
     fn model(&self) -> Vec<(usize, f64)> {
-        lengthen(&self.x)
+        lengthen(&self.x).collect()
     }
 
     fn bytes(&self) -> usize {

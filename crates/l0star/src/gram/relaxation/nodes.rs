@@ -14,7 +14,8 @@ use crate::problem::Problem;
 use crate::relaxation::model::Goal;
 use crate::relaxation::newton::whole_from;
 use crate::relaxation::{
-    Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, largest_model, lengthen, shorten,
+    Exit, Known, Relaxation, SavedStarts, Task, Watch, branching, gather, largest_model, lengthen,
+    shorten,
 };
 use crate::tuning::enumeration::{EASY_NODES, MANY_TRIPLES};
 use crate::tuning::frames::{MOST_FRAMES, NEARLY, NODE_TOLERANCE, NODE_WORK, ROOT_TOLERANCE};
@@ -40,8 +41,8 @@ impl Relaxation for GramRelaxation<'_> {
         if let Some((slot, frame)) = own.or_else(whole) {
             self.enter(&slot, frame);
         }
-        let point = start.map_or_else(Vec::new, |start| lengthen(&start.x));
-        self.go_to(&task.node, &point);
+        let point = start.into_iter().flat_map(|start| lengthen(&start.x));
+        self.go_to(&task.node, point);
     }
 
     fn initial_bound(&mut self, _: &Problem, _: &Subproblem) -> Certified {
@@ -125,9 +126,10 @@ impl Relaxation for GramRelaxation<'_> {
         }
         self.last_candidate.clone_from(support);
         let index = |j: &usize| self.root.index(*j);
-        let Some(mut chosen) = support.iter().map(index).collect::<Option<Vec<usize>>>() else {
+        let mut chosen = gather(support.iter().filter_map(index));
+        if chosen.len() < support.len() {
             return true;
-        };
+        }
         let value = swaps::value(self.root.form(), &chosen, &mut self.factor);
         let value = value + problem.cost(support);
         let is_mixed = self.explicit.is_some();
@@ -170,12 +172,13 @@ impl Relaxation for GramRelaxation<'_> {
         let Some(current) = &mut self.current else {
             return node.free[0];
         };
-        let sets = current.sets(self.problem, node);
+        current.set_node(self.problem, node);
+        let sets = &current.sets;
         let (x, u) = (&self.newton.x, &self.newton.best_u);
         let place = if self.mechanisms.gains {
-            branching::choose(current.model.as_model(), &sets, x, u, gap, limits)
+            branching::choose(current.model.as_model(), sets, x, u, gap, limits)
         } else {
-            branching::steepest(&sets, x, u)
+            branching::steepest(sets, x, u)
         };
         self.root.columns[current.frame.columns[place] as usize]
     }

@@ -211,7 +211,7 @@ pub struct RowsStart {
 
 impl Start for RowsStart {
     fn model(&self) -> Vec<(usize, f64)> {
-        lengthen(&self.x)
+        lengthen(&self.x).collect()
     }
 
     fn bytes(&self) -> usize {

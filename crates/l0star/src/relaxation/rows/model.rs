@@ -358,7 +358,7 @@ impl Model for RowModel<'_> {
         work.kept.copy_from_slice(&work.alpha);
         work.kept_z.copy_from_slice(&work.z);
         let (n, p) = (problem.rows(), support.len());
-        let largest = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
+        let largest = kernels::largest(&problem.offset);
         let sizes = support
             .iter()
             .map(|j| problem.sizes[*j] * (x[*j] / work.scale[*j]).abs());

@@ -239,7 +239,7 @@ impl<B: Backend> Structured<B> {
     }
 
     /// The iterate: (column, coefficient).
-    fn model(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+    fn model(&self) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         let shape = self.backend.shape();
         let x = self.proximal.x.iter().enumerate();
         let x = x.filter(|(_, x)| **x != 0.0);
@@ -255,7 +255,7 @@ pub(crate) struct StructuredStart<B: Backend> {
 
 impl<B: Backend> Start for StructuredStart<B> {
     fn model(&self) -> Vec<(usize, f64)> {
-        lengthen(&self.x)
+        lengthen(&self.x).collect()
     }
 
     fn bytes(&self) -> usize {

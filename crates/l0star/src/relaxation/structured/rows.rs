@@ -361,7 +361,7 @@ impl Rows {
         self.point.dots(problem, &task.node);
         let bound = self.point.bound(problem, &task.node, &mut self.scratch);
         let bound = task.node.with_cost(problem, bound).value();
-        let offset = problem.offset.iter().fold(0.0, |m: f64, o| m.max(o.abs()));
+        let offset = kernels::largest(&problem.offset);
         let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
         let error = gamma(x.len() + 6) * (size + offset);
         let centre = Centre::plain(problem, &self.point.alpha, &self.z, error);

@@ -1,0 +1,149 @@
+"""Counts, amounts and times until an event: time, proof and objective beside abess, which does not prove anything.
+
+``python bench/losses.py`` needs the Python package and abess (``bench/peers/requirements/inexact.txt``); the real set
+of times comes with lifelines, and is left out where that is not installed. Columns are standardised here, so that both
+solve the same problem; every support of abess is fitted again with the same ridge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass
+class Instance:
+    """A problem, and what is said of it."""
+
+    name: str
+    loss: str
+    x: Array
+    y: Any
+    k: int
+    ridge: float = 1e-3
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def solve(self, columns: Array, k: int, limit: float) -> Any:
+        """Run l0star on some of the columns."""
+        import l0star
+
+        return l0star.solve(
+            columns, self.y, k=k, loss=self.loss, ridge=self.ridge, standardize=False, time_limit=limit, **self.extra
+        )
+
+
+def rows(n: int, d: int, rho: float, random: np.random.Generator) -> Array:
+    """Draw rows of an AR(1) process."""
+    x = np.empty((n, d))
+    x[:, 0] = random.standard_normal(n)
+    for j in range(1, d):
+        x[:, j] = rho * x[:, j - 1] + np.sqrt(1 - rho**2) * random.standard_normal(n)
+    return standard(x)
+
+
+def standard(x: Array) -> Array:
+    """Centre the columns and scale them to variance 1; constant ones are dropped."""
+    x = x[:, x.std(axis=0) > 0]
+    return np.asfortranarray((x - x.mean(axis=0)) / x.std(axis=0))
+
+
+def drawn(loss: str, n: int, d: int, k: int, seed: int) -> Instance:
+    """Draw an instance with k planted features of equal size."""
+    random = np.random.default_rng(seed)
+    x = rows(n, d, 0.5, random)
+    z = x[:, random.choice(d, k, replace=False)] @ random.choice([-0.4, 0.4], k)
+    name = f"{loss} n={n} d={d} k={k}, seed {seed}"
+    if loss == "poisson":
+        return Instance(name, loss, x, random.poisson(np.exp(z)).astype(float), k)
+    if loss == "gamma":
+        return Instance(name, loss, x, random.gamma(2.0, np.exp(z) / 2.0), k)
+    times, censored = random.exponential(np.exp(-z)), random.exponential(2.0, n)
+    return Instance(name, loss, x, np.minimum(times, censored), k, extra={"event": times <= censored})
+
+
+def real(k: int) -> Iterator[Instance]:
+    """Give the lung cancer data of the North Central Cancer Treatment Group, with squares and all pairwise products."""
+    try:
+        from lifelines.datasets import load_lung
+    except ImportError:
+        return
+    frame = load_lung().drop(columns="inst").dropna()
+    y, event = frame.pop("time").to_numpy(float), frame.pop("status").to_numpy() == 1
+    x = standard(frame.to_numpy(float))
+    pairs = combinations_with_replacement(range(x.shape[1]), 2)
+    x = standard(np.column_stack([x, *(x[:, i] * x[:, j] for i, j in pairs)]))
+    # A square of two levels is a constant, a product with it may be a copy.
+    _, first = np.unique(np.round(x, 9), axis=1, return_index=True)
+    x = x[:, np.sort(first)]
+    name = f"cox lung, interactions, n={x.shape[0]} d={x.shape[1]} k={k}"
+    yield Instance(name, "cox", x, y, k, extra={"event": event})
+
+
+def abess(instance: Instance) -> list[int]:
+    """Run abess with the same ridge."""
+    from abess import linear
+
+    kinds: dict[str, Callable[..., Any]] = {
+        "poisson": linear.PoissonRegression,
+        "gamma": linear.GammaRegression,
+        "cox": linear.CoxPHSurvivalAnalysis,
+    }
+    model = kinds[instance.loss](support_size=[instance.k], alpha=len(instance.x) * instance.ridge, thread=1)
+    y = np.column_stack([instance.y, instance.extra["event"]]) if instance.loss == "cox" else instance.y
+    model.fit(np.ascontiguousarray(instance.x), y, is_normal=False)
+    return [int(j) for j in np.flatnonzero(np.ravel(model.coef_))]
+
+
+def instances() -> Iterator[Instance]:
+    """Give everything that is run."""
+    for seed in (1, 2, 3):
+        yield drawn("poisson", 1000, 100, 10, seed)
+    yield drawn("poisson", 1000, 300, 10, 1)
+    yield drawn("gamma", 1000, 100, 10, 1)
+    for seed in (1, 2, 3):
+        yield drawn("cox", 500, 50, 5, seed)
+    yield drawn("cox", 500, 100, 5, 1)
+    yield drawn("cox", 1000, 200, 8, 1)
+    for k in (3, 5, 8):
+        yield from real(k)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit of l0star")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print("| instance | l0star | s | nodes | gap | abess s | objective of abess above ours |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for instance in instances():
+        begin = time.perf_counter()
+        ours = instance.solve(instance.x, instance.k, options.seconds)
+        seconds = time.perf_counter() - begin
+        try:
+            begin = time.perf_counter()
+            support = abess(instance)
+            theirs = time.perf_counter() - begin
+            fitted = instance.solve(instance.x[:, support], len(support), options.seconds)
+            above = f"{100 * (fitted.objective / ours.objective - 1):.4f} %"
+            told = f"{theirs:.2f}"
+        except ImportError:
+            told, above = "not installed", ""
+        gap = "" if ours.status == "optimal" else f"{100 * ours.relative_gap:.2f} %"
+        print(
+            f"| {instance.name} | {ours.status} | {seconds:.2f} | {ours.nodes} | {gap} | {told} | {above} |", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main()
