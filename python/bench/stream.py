@@ -67,11 +67,13 @@ def main() -> None:
     parser.add_argument("binary", help="the command l0star")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--columns", type=int, default=50)
+    parser.add_argument("--file", type=Path, help="keep the rows in this file, and use what is there")
     parser.add_argument("--repeat", type=int, default=0, help="sum the file so many times in one command, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.parquet"
-        write(file, options.rows, options.columns)
+        file = options.file or Path(folder) / "rows.parquet"
+        if not file.exists():
+            write(file, options.rows, options.columns)
         size, load = file.stat().st_size / 1e6, os.getloadavg()[0]
         print(f"{options.rows} x {options.columns}: {size:.0f} MB of Parquet, {os.cpu_count()} cores, load {load:.1f}")
         fit = [options.binary, "fit", str(file), "--target", "y", "-k", "3", "--json", "--available-memory", "1MB"]

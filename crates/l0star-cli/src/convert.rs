@@ -7,13 +7,9 @@ use l0star_data::counted;
 use l0star_data::store::Precision;
 use serde::Serialize;
 
-use crate::columns::ColumnArgs;
 use crate::failure::Failure;
-use crate::input::InputArgs;
-use crate::numbers::count;
-use crate::output;
-use crate::reading::ReadingArgs;
-use crate::task::{self, Factors, Impute, TaskArgs};
+use crate::task::{self, MakingArgs};
+use crate::{interrupt, output};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -32,43 +28,12 @@ pub struct ConvertArgs {
     #[arg(long)]
     f32: bool,
 
-    #[command(flatten)]
-    input: InputArgs,
-
-    #[command(flatten)]
-    columns: ColumnArgs,
-
-    #[command(flatten)]
-    reading: ReadingArgs,
-
     /// Column to predict: it may have two labels, and fits need not name it
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
-    /// Add the product of every pair of features (a:b) and their squares (a^2): of these columns, written as for --features,
-    /// or of all
-    #[arg(long, value_name = "COLUMNS", num_args = 0..=1, value_parser = Factors::parse, default_missing_value = "")]
-    interactions: Option<Factors>,
-
-    /// Fill in missing values: numbers with the mean of their column, text with a level of its own
-    #[arg(long, value_name = "HOW")]
-    impute: Option<Impute>,
-
-    /// Drop rows with a missing value
-    #[arg(long)]
-    drop_missing: bool,
-
-    /// Merge categories that fewer than N rows have into one level, (other)
-    #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
-    rare: usize,
-
-    /// Print one JSON object instead of a sentence
-    #[arg(long)]
-    json: bool,
-
-    /// Print nothing, and no progress
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    making: MakingArgs,
 }
 
 /// What is printed.
@@ -96,28 +61,26 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
         )));
     }
     for file in data {
+        let is_pipe = file.as_os_str() == "-" || file.exists() && !file.is_file() && !file.is_dir();
+        if is_pipe {
+            return Err(Failure::Usage(format!(
+                "{}: the rows are read twice, so they cannot come through a pipe; save them to a file",
+                file.display()
+            )));
+        }
         output::check_files(&Some(out.clone()), &None, file)?;
     }
-    let tell = |lines: &[String]| {
-        if !args.quiet && !args.json {
-            output::warn(lines);
-        }
-    };
+    let tell = |lines: &[String]| args.making.tell(lines);
     let precision = if args.f32 {
         Precision::Single
     } else {
         Precision::Double
     };
-    let made = task::store(
-        &task(args, &data[0]),
-        data,
-        out,
-        precision,
-        args.quiet,
-        &tell,
-    )?;
+    let task = args.making.task(&data[0], args.target.as_deref());
+    interrupt::end_at_once();
+    let made = task::store(&task, data, out, precision, args.making.quiet, &tell)?;
     let dropped = made.about.rows_dropped;
-    if args.json {
+    if args.making.json {
         output::print_json(&Shown {
             out: out.display().to_string(),
             rows: made.rows,
@@ -127,7 +90,7 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
             precision: if args.f32 { "f32" } else { "f64" },
             files: &made.about.files,
         })?;
-    } else if !args.quiet {
+    } else if !args.making.quiet {
         let dropped = output::dropped(dropped);
         output::print(&format!(
             "{} of {}{dropped}: {}\n",
@@ -137,21 +100,4 @@ pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The options as `fit` takes them.
-fn task(args: &ConvertArgs, first: &std::path::Path) -> TaskArgs {
-    TaskArgs {
-        target: args.target.clone().unwrap_or_default(),
-        interactions: args.interactions.clone(),
-        impute: args.impute,
-        drop_missing: args.drop_missing,
-        rare: args.rare,
-        ..TaskArgs::of_file(
-            first.to_path_buf(),
-            &args.input,
-            &args.columns,
-            &args.reading,
-        )
-    }
 }

@@ -7,13 +7,9 @@ use l0star_data::{counted, plural};
 use l0star_record::MomentFile;
 use serde::Serialize;
 
-use crate::columns::ColumnArgs;
 use crate::failure::Failure;
-use crate::input::InputArgs;
-use crate::numbers::count;
 use crate::output;
-use crate::reading::ReadingArgs;
-use crate::task::{self, Factors, Impute, TaskArgs};
+use crate::task::{self, MakingArgs, TaskArgs};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -37,23 +33,9 @@ pub struct MomentsArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    #[command(flatten)]
-    input: InputArgs,
-
-    #[command(flatten)]
-    columns: ColumnArgs,
-
-    #[command(flatten)]
-    reading: ReadingArgs,
-
     /// Column to predict
     #[arg(long, value_name = "COLUMN", required_unless_present = "merge")]
     target: Option<String>,
-
-    /// Add the product of every pair of features (a:b) and their squares (a^2): of these columns, written as for --features,
-    /// or of all; all rows are then read twice
-    #[arg(long, value_name = "COLUMNS", num_args = 0..=1, value_parser = Factors::parse, default_missing_value = "")]
-    interactions: Option<Factors>,
 
     /// Features to leave out by name, including products such as a:b, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -63,26 +45,8 @@ pub struct MomentsArgs {
     #[arg(long, value_name = "COLUMN")]
     weights: Option<String>,
 
-    /// Fill in missing values: numbers with the mean of their column, text with a level of its own; all rows are then read
-    /// twice
-    #[arg(long, value_name = "HOW")]
-    impute: Option<Impute>,
-
-    /// Drop rows with a missing value in a column that is used
-    #[arg(long)]
-    drop_missing: bool,
-
-    /// Merge categories that fewer than N rows have into one level, (other)
-    #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
-    rare: usize,
-
-    /// Print one JSON object instead of a sentence
-    #[arg(long)]
-    json: bool,
-
-    /// Print nothing, and no progress
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    making: MakingArgs,
 }
 
 /// What is printed.
@@ -106,16 +70,12 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
     let made = if args.merge {
         merged(&args.data)?
     } else {
-        let tell = |lines: &[String]| {
-            if !args.quiet && !args.json {
-                output::warn(lines);
-            }
-        };
-        task::sum(&task(args), &args.data, args.quiet, &tell)?
+        let tell = |lines: &[String]| args.making.tell(lines);
+        task::sum(&task(args), &args.data, args.making.quiet, &tell)?
     };
     made.save(&args.out)?;
     let MomentFile { moments, about } = &made;
-    if args.json {
+    if args.making.json {
         output::print_json(&Shown {
             out: args.out.display().to_string(),
             target: &about.target,
@@ -126,7 +86,7 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
             files: &about.files,
             error: moments.error(),
         })?;
-    } else if !args.quiet {
+    } else if !args.making.quiet {
         let rows = plural(usize::try_from(moments.rows()).unwrap_or(usize::MAX), "row");
         let dropped = output::dropped(about.rows_dropped);
         output::print(&format!(
@@ -168,18 +128,8 @@ fn merged(files: &[PathBuf]) -> Result<MomentFile, Failure> {
 /// The options as `fit` takes them.
 fn task(args: &MomentsArgs) -> TaskArgs {
     TaskArgs {
-        target: args.target.clone().unwrap_or_default(),
-        interactions: args.interactions.clone(),
         exclude: args.exclude.clone(),
         weights: args.weights.clone(),
-        impute: args.impute,
-        drop_missing: args.drop_missing,
-        rare: args.rare,
-        ..TaskArgs::of_file(
-            args.data[0].clone(),
-            &args.input,
-            &args.columns,
-            &args.reading,
-        )
+        ..args.making.task(&args.data[0], args.target.as_deref())
     }
 }

@@ -5,6 +5,7 @@ mod checks;
 mod features;
 mod holdout;
 mod large;
+mod making;
 mod of_moments;
 mod of_store;
 mod pieces;
@@ -35,6 +36,7 @@ use l0star_report::{Face, warnings};
 
 pub use args::{Factors, HuberDelta, Impute, TaskArgs};
 pub use holdout::HeldOut;
+pub use making::MakingArgs;
 pub use stored::store;
 pub use summed::sum;
 pub use survival::Followed;

@@ -1,7 +1,7 @@
 //! The options about data, as typed.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
@@ -183,13 +183,13 @@ pub enum Impute {
 impl TaskArgs {
     /// A file, how it is read, and nothing else.
     pub fn of_file(
-        data: PathBuf,
+        data: &Path,
         input: &InputArgs,
         columns: &ColumnArgs,
         reading: &ReadingArgs,
     ) -> Self {
         Self {
-            data,
+            data: data.to_path_buf(),
             input: input.clone(),
             columns: columns.clone(),
             reading: reading.clone(),

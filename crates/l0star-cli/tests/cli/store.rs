@@ -224,6 +224,7 @@ fn what_a_store_cannot_do_is_said() {
         ),
         (format!("{fit} --target y --drop c"), 3, &["no column 'c'"]),
         ("convert all.csv".to_owned(), 2, &["OUT"]),
+        ("convert - out.l0d".to_owned(), 2, &["-: ", "read twice"]),
         ("convert all.csv out.csv".to_owned(), 2, &[".l0d"]),
         ("convert all.csv out.l0d".to_owned(), 3, &["--drop id"]),
         (
