@@ -94,7 +94,7 @@ def complete(
     prepared: Any = None,
 ) -> Data:
     """Check what belongs to the rows, given the rest."""
-    y = np.asarray(y, dtype=np.float64)
+    y = np.require(y, np.float64, "A")
     weights = sample_weights(sample_weight, X.shape[0])
     if classes is not None and weights is not None and len(set(y[weights > 0])) < 2:
         raise ValueError(
@@ -178,7 +178,7 @@ def row_vector(values: Any, rows: int, name: str) -> Vector | None:
     if len(vector) != rows:
         entries, count = _core.counted(len(vector), "entry"), _core.counted(rows, "row")
         raise ValueError(f"{name} has {entries}, but X has {count}.")
-    return np.asarray(vector, dtype=np.float64)
+    return np.require(vector, np.float64, "A")
 
 
 class Words(list[str]):

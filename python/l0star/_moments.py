@@ -85,7 +85,7 @@ class Moments:
         names, target = feature_names(X), target_name(y)
         X = check_array(_numbers(X), accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="Moments")
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="Moments")
-        y = np.ravel(y)
+        y = np.ravel(np.require(y, np.float64, "A"))
         check_consistent_length(X, y)
         weights = row_vector(sample_weight, X.shape[0], "sample_weight")
         own = self._names

@@ -109,7 +109,8 @@ def followed(y: Any, event: Any, *, ties: str, strata: Any, entry: Any) -> tuple
 
 
 def _vector(values: Any, name: str) -> Vector:
-    array = np.asarray(values, dtype=np.float64)
+    # A field of a structured array need not be aligned.
+    array = np.require(values, np.float64, "A")
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension; it has {array.ndim}.")
     if not np.isfinite(array).all():

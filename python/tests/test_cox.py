@@ -260,3 +260,15 @@ def test_what_cannot_be_is_refused():
         SparseRegressor(loss="cox").fit(X, time)
     with pytest.raises(ValueError, match="which times"):
         sparse_path(X, time, k_max=2, loss="cox")
+
+
+def test_fields_of_a_packed_structured_array_are_taken():
+    X, time, event = draw(rows=60)
+    packed = np.empty(60, dtype=[("event", bool), ("time", np.float64), ("weight", np.float64)])
+    packed["event"], packed["time"], packed["weight"] = event, time, 1.0
+    assert not packed["time"].flags.aligned
+    model = SparseCox(k=2).fit(X, packed[["event", "time"]], sample_weight=packed["weight"], offset=packed["weight"])
+    assert model.score(X, packed[["event", "time"]], sample_weight=packed["weight"]) > 0.5
+    assert solve(X, packed["time"], k=1, sample_weight=packed["weight"], offset=packed["weight"]).status == "optimal"
+    moments = l0star.Moments().partial_fit(X, packed["time"], sample_weight=packed["weight"])
+    assert solve(moments, k=1).status == "optimal"

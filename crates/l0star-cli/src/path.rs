@@ -1,5 +1,6 @@
 //! `l0star path`: the best model of every size, and which size a criterion would take.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use l0star_record::fields::{Constraints, Fitted};
 use l0star_record::outcome::Outcome;
 use l0star_report::page::{self, Page, PathChart, PathPoint};
 use l0star_report::text::{percent_up, printable, significant};
-use l0star_report::{Face, Proof, proof};
+use l0star_report::{Face, Outlook, Proof, proof};
 use serde::Serialize;
 
 use crate::checkpoint::{CheckpointArgs, Checkpoints};
@@ -188,11 +189,21 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
         output::warn(&warnings);
     }
     let problem = task.problem(last, args.ridge, task.weights.as_deref())?;
-    let points = solve(args, &problem, &settings, last, checkpoints)?;
+    let (points, outlooks) = solve(args, &problem, &settings, last, checkpoints)?;
 
     let chosen = args.criterion.choose(&points);
     let origin = Origin::new(&args.task, &task, &problem, &settings);
-    let rows = rows(&origin, &task, &problem, &points, args.ridge)?;
+    let mut rows = rows(&origin, &task, &problem, &points, args.ridge)?;
+    let hopeless = hopeless(&points, &outlooks, &problem, args.ridge);
+    if let Some((at, words)) = hopeless.first()
+        && !args.quiet
+        && !args.json
+    {
+        output::warn(&[format!("k = {}: {words}", points[*at].k)]);
+    }
+    for (at, words) in hopeless {
+        rows[at].fitted.warnings.push(words);
+    }
     if let Some(chosen) = chosen {
         let mut fitted = rows[chosen].fitted.clone();
         fitted.constraints = task.rules.asked().cloned();
@@ -245,19 +256,22 @@ fn solve(
     settings: &Settings,
     last: usize,
     mut checkpoints: Checkpoints<PathCheckpoint>,
-) -> Result<Vec<PathSize>, Failure> {
+) -> Result<(Vec<PathSize>, Outlooks), Failure> {
     let source = checkpoints.source.take();
     let mut listener = Listener::new(args.log, true);
+    let mut outlooks = Outlooks::new();
     let mut size = None;
     // Smaller models do not have room for what has to be in.
     let first = problem.included().len();
     let mut run = PathRun::new(problem, settings, first..=last);
-    if args.log {
+    // Sizes are solved side by side where nobody listens.
+    if args.log || settings.thread_count() == 1 {
         run = run.observe(Box::new(|k, event: &Event| {
-            if size.replace(k) != Some(k) {
+            if args.log && size.replace(k) != Some(k) {
                 eprintln!("k = {k}");
             }
             listener.hear(event, None);
+            outlooks.entry(k).or_default().hear(event);
         }));
     }
     if let Some(checkpoint) = checkpoints.resume.take() {
@@ -272,7 +286,28 @@ fn solve(
     let each = bar.clone();
     let points = run.each(Box::new(move |_| each.inc(1))).solve();
     bar.finish_and_clear();
-    points.map_err(|error| checkpoint::explain(source, error))
+    let points = points.map_err(|error| checkpoint::explain(source, error))?;
+    Ok((points, outlooks))
+}
+
+/// How the searches of the sizes went on, where somebody listened.
+type Outlooks = BTreeMap<usize, Outlook>;
+
+/// Of every size whose search was stopped and was not likely to end: its place, and what would help.
+fn hopeless(
+    points: &[PathSize],
+    outlooks: &Outlooks,
+    problem: &Problem,
+    ridge: f64,
+) -> Vec<(usize, String)> {
+    let stopped = points.iter().enumerate();
+    let stopped = stopped.filter(|(_, point)| point.solution.status.stopped_early());
+    stopped
+        .filter_map(|(at, point)| {
+            let outlook = outlooks.get(&point.k)?;
+            Some((at, outlook.words(problem, ridge, Face::Command)?))
+        })
+        .collect()
 }
 
 fn rows(
@@ -403,4 +438,36 @@ fn render(output: &Output, chosen: Option<usize>, screen: &Screen) -> String {
         text.push_str(&screen.wrapped(&first, "  ", &features));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use l0star::{Design, Status};
+
+    use super::*;
+
+    #[test]
+    fn sizes_that_were_stopped_without_hope_are_told_what_would_help() {
+        let design = Design::dense(3, 2, vec![1.0, 0.0, 2.0, 0.0, 1.0, 1.0]).unwrap();
+        let problem = Problem::builder(design, vec![1.0, 2.0, 3.0]).k(2).build();
+        let problem = problem.unwrap();
+        let mut points = PathRun::new(&problem, &Settings::default(), 0..=2)
+            .solve()
+            .unwrap();
+        // The bound stands still; then it moves on.
+        let still = (0..100).map(|at| [at as f64, 1.0, 0.5, 0.0]);
+        let moving = (0..100).map(|at| [at as f64, 1.0, at as f64 / 100.0, 0.0]);
+        let outlooks = [
+            Outlook::of(still.clone()),
+            Outlook::of(still),
+            Outlook::of(moving),
+        ];
+        let outlooks: Outlooks = outlooks.into_iter().enumerate().collect();
+        assert!(hopeless(&points, &outlooks, &problem, 1e-3).is_empty());
+        points[1].solution.status = Status::TimeLimit;
+        points[2].solution.status = Status::TimeLimit;
+        let found = hopeless(&points, &outlooks, &problem, 1e-3);
+        assert_eq!(found.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1]);
+        assert!(found[0].1.contains("--ridge"), "{}", found[0].1);
+    }
 }

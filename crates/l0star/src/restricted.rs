@@ -5,14 +5,16 @@
 //! have bounds, a step is the minimum of the same quadratic within them (`boxed`).
 
 mod boxed;
+mod certificate;
 mod empty;
+mod gram;
 
-use crate::bound::{Certified, joint_leaf_bound, leaf_bound};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
-use crate::linalg::rounding::{Doubled, two_sum};
 use crate::problem::Problem;
+
+use self::gram::Gram;
 
 /// Predicted decrease and duality gap, relative to P, at which the minimum is reached.
 const TOLERANCE: f64 = 1e-17;
@@ -21,12 +23,6 @@ const POLISH: f64 = 1e-13;
 const MAX_ITERATIONS: usize = 200;
 /// A fit is given up when this many times the decrease that a step predicts would not be enough.
 const HOPE: f64 = 4.0;
-/// A certificate within this of the objective, relatively, needs no more precision.
-const PRECISE: f64 = 1e-11;
-/// Above this many columns Gram columns are not kept: entries are computed for each support.
-const MAX_CACHED_COLUMNS: usize = 4096;
-/// So many supports are fitted without Gram columns.
-const FEW_SUPPORTS: usize = 8;
 
 /// A model on a support.
 #[derive(Debug, Clone, PartialEq)]
@@ -235,115 +231,6 @@ impl<'p> Restricted<'p> {
         self.columns.iter().copied().zip(self.x.iter().copied())
     }
 
-    /// A certified lower bound of P over the support fitted last, and of what that costs: its subsets may cost less.
-    ///
-    /// The slopes at the float x give it. Where the fit is so close that they are mostly rounding (`z - b` far smaller
-    /// than `b`), the Newton step from x, taken in doubled precision and never rounded into x, gives better ones.
-    pub fn certify(&mut self) -> Certified {
-        let problem = self.problem;
-        let penalised = self.columns.len() - problem.unpenalised.columns().len();
-        let mut bound = self.bound(penalised);
-        for _ in 0..2 {
-            if penalised == 0 || self.objective - bound.value() <= PRECISE * self.objective {
-                break;
-            }
-            self.refine_slopes();
-            bound = bound.tighter(self.bound(penalised));
-        }
-        bound.plus(self.cost, self.priced)
-    }
-
-    /// The bound at the slopes at hand, or at the predictions where the loss couples rows.
-    fn bound(&mut self, penalised: usize) -> Certified {
-        let (problem, included) = (self.problem, &self.columns[..penalised]);
-        if let Some(joint) = problem.joint() {
-            return joint_leaf_bound(problem, joint, &self.z, included);
-        }
-        problem.unpenalised.repair(problem, &mut self.alpha);
-        leaf_bound(problem, &self.alpha, included)
-    }
-
-    /// The objective of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
-    /// compared with its residuals, plain floats lose as many digits.
-    pub fn precise_objective(&self) -> f64 {
-        self.precise_objective_at(self.cost)
-    }
-
-    /// [`Restricted::precise_objective`] of a model whose features cost this much.
-    pub(crate) fn precise_objective_at(&self, cost: f64) -> f64 {
-        let (problem, loss) = (self.problem, &*self.problem.loss);
-        let mut total = Doubled::default();
-        if let Some(joint) = problem.joint() {
-            let (high, low): (Vec<f64>, Vec<f64>) = self.predictions().unzip();
-            total.add(joint.total_near(&high, &low));
-        } else {
-            for (i, (high, low)) in self.predictions().enumerate() {
-                let (b, p) = (problem.b[i], problem.p[i]);
-                total.add_product(p, loss.value_near(high, low, b));
-            }
-        }
-        for (j, x) in self.columns.iter().zip(&self.x) {
-            total.add_product(0.5 * problem.ridge[*j] * x, *x);
-        }
-        total.add(cost);
-        total.value()
-    }
-
-    /// `Ax + o` in doubled precision, each as two doubles, high and low.
-    fn predictions(&self) -> impl Iterator<Item = (f64, f64)> + use<'p> {
-        let problem = self.problem;
-        let (mut high, mut low) = (vec![0.0; problem.rows()], vec![0.0; problem.rows()]);
-        if !problem.offset.is_empty() {
-            high.copy_from_slice(&problem.offset);
-        }
-        let x: Vec<(usize, f64)> = self.model().collect();
-        problem.design.add_doubled(&x, &mut high, &mut low);
-        high.into_iter()
-            .zip(low)
-            .map(|(high, low)| two_sum(high, low))
-    }
-
-    /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision. Where the loss couples rows z itself takes the
-    /// step.
-    fn refine_slopes(&mut self) {
-        let (problem, loss) = (self.problem, &*self.problem.loss);
-        if let Some(joint) = problem.joint() {
-            for (i, (high, _)) in self.predictions().enumerate() {
-                self.z[i] = high;
-            }
-            joint.gradient(&self.z, &mut self.beta);
-        } else {
-            for (i, (high, low)) in self.predictions().enumerate() {
-                self.z[i] = high;
-                self.curvature[i] = loss.curvature(high, problem.b[i]);
-                self.alpha[i] = loss.slope(high, problem.b[i]) + self.curvature[i] * low;
-            }
-            problem.weigh(&self.alpha, &mut self.beta);
-        }
-        for (c, j) in self.columns.iter().enumerate() {
-            let mut g = problem.design.doubled_dot(*j, &self.beta);
-            g.add_product(problem.ridge[*j], self.x[c]);
-            self.direction[c] = g.value();
-        }
-        if problem.is_boxed() {
-            self.keep_to_face();
-        } else {
-            self.factor.solve(&mut self.direction);
-        }
-        self.dz.fill(0.0);
-        let back = self.columns.iter().zip(&self.direction);
-        let back = back.map(|(j, d)| (*j, -d));
-        problem.design.add_columns(back, &mut self.dz);
-        if problem.joint().is_some() {
-            self.z.iter_mut().zip(&self.dz).for_each(|(z, d)| *z += d);
-            return;
-        }
-        for i in 0..problem.rows() {
-            self.alpha[i] += self.curvature[i] * self.dz[i];
-        }
-        loss.clip(&mut self.alpha, &problem.b);
-    }
-
     /// `∇L` at the model fitted last: `-a_jᵀβ` for a column outside it is the gradient entry.
     pub(crate) fn beta(&self) -> &[f64] {
         &self.beta
@@ -507,56 +394,6 @@ impl<'p> Restricted<'p> {
             high
         } else {
             low
-        }
-    }
-}
-
-/// `G = Aᵀ diag(p) A`, by columns, each computed when a support first needs it; for the first few supports it is not worth
-/// its while.
-#[derive(Debug)]
-struct Gram {
-    supports: usize,
-    columns: Vec<Option<Box<[f64]>>>,
-    all: Vec<usize>,
-    weighted: Vec<f64>,
-}
-
-impl Gram {
-    fn new(problem: &Problem) -> Self {
-        let count = problem.design.columns();
-        let cached = problem.loss.is_quadratic() && count <= MAX_CACHED_COLUMNS;
-        Self {
-            supports: 0,
-            columns: vec![None; if cached { count } else { 0 }],
-            all: (0..if cached { count } else { 0 }).collect(),
-            weighted: vec![0.0; problem.rows()],
-        }
-    }
-
-    /// Computes the columns that are missing; false when there are too many columns to keep any, or few supports.
-    fn load(&mut self, problem: &Problem, columns: &[usize], limits: &Limits) -> bool {
-        self.supports += 1;
-        if self.columns.is_empty() || self.supports <= FEW_SUPPORTS {
-            return false;
-        }
-        for j in columns {
-            if self.columns[*j].is_none() && !limits.stop() {
-                let design = &problem.design;
-                design.weigh_column(*j, &problem.p, &mut self.weighted);
-                let mut gram = vec![0.0; self.all.len()];
-                design.dots(&self.all, &self.weighted, &mut gram);
-                self.columns[*j] = Some(gram.into());
-            }
-        }
-        true
-    }
-
-    /// The entries (i, j) for each j of `columns`; column i is loaded.
-    fn copy_row(&self, i: usize, columns: &[usize], out: &mut [f64]) {
-        if let Some(row) = &self.columns[i] {
-            for (out, j) in out.iter_mut().zip(columns) {
-                *out = row[*j];
-            }
         }
     }
 }

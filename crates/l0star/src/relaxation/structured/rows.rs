@@ -4,24 +4,25 @@
 //! Where the loss is curved wherever a better model can be, the ridge is lifted as for problems without groups and bounds
 //! ([`crate::relaxation::rows`]): nothing of a lift or its region knows of these.
 
+mod lifting;
+mod nodes;
+
 use std::sync::Arc;
 
-use super::{ATOM, Backend, Blocks, Shape, Smooth};
+use super::{Backend, Blocks, Shape, Smooth};
 use crate::bound::{Certified, Children, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
-use crate::linalg::rounding::{U, gamma};
-use crate::linalg::select::top_sum;
+use crate::linalg::rounding::U;
 use crate::problem::Problem;
 use crate::relaxation::Task;
-use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::rows::lift::Lift;
 use crate::relaxation::rows::model::{RowModel, Work};
-use crate::relaxation::rows::region::{Centre, Region};
-use crate::relaxation::rows::slack::{ColumnState, Slack};
 use crate::relaxation::rows::{is_liftable, promising_width};
 use crate::settings::Mechanisms;
+
+use self::nodes::{LiftedAt, RowsAt};
 
 /// Most Newton steps for the unpenalised coefficients at one point.
 const MAX_STEPS: usize = 30;
@@ -304,229 +305,10 @@ impl Backend for Rows {
     }
 }
 
-impl Rows {
-    /// Lifts the ridge of what is left of a node; false where nothing can be proved.
-    fn lift(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        blocks: &Blocks,
-        point: &[f64],
-        gains: &dyn Fn(usize) -> f64,
-        width: f64,
-    ) -> bool {
-        let region = match self.work.lift.clone() {
-            Some(lift) => self.region_of_lifted(problem, task, blocks, point, &lift),
-            None => self.region(problem, task, point),
-        };
-        let included = problem.expanded(task.node.included);
-        let free = problem.expanded(task.node.free);
-        let weights: Vec<f64> = if self.mechanisms.spreading {
-            free.iter().map(|j| gains(*j)).collect()
-        } else {
-            Vec::new()
-        };
-        let node = Subproblem {
-            included: &included,
-            free: &free,
-            budget: 0,
-        };
-        let lift = region.and_then(|region| {
-            let (scale, limits) = (task.reference, task.limits);
-            Lift::new(problem, &node, region, &weights, scale, width, limits)
-        });
-        let Some(lift) = lift else {
-            return false;
-        };
-        self.change(problem, Some(Arc::new(lift)));
-        true
-    }
-
-    /// Where the better models of a node are, seen from a point of the problem without a lift.
-    fn region(&mut self, problem: &Problem, task: &Task, point: &[f64]) -> Option<Region> {
-        let unpenalised = problem.unpenalised.columns();
-        let scale = &self.shape.scale;
-        let x = point.iter().enumerate().filter(|(_, x)| **x != 0.0);
-        let mut x: Vec<(usize, f64)> = x.map(|(j, x)| (j, x / scale[j])).collect();
-        problem.predict_into(&x, &mut self.z);
-        self.settle(problem);
-        x.extend(
-            unpenalised
-                .iter()
-                .copied()
-                .zip(self.unpenalised.iter().copied()),
-        );
-        problem.predict_into(&x, &mut self.z);
-        self.point.move_to(problem, &self.z);
-        self.point.dots(problem, &task.node);
-        let bound = self.point.bound(problem, &task.node, &mut self.scratch);
-        let bound = task.node.with_cost(problem, bound).value();
-        let offset = kernels::largest(&problem.offset);
-        let size: f64 = x.iter().map(|(j, x)| problem.sizes[*j] * x.abs()).sum();
-        let error = gamma(x.len() + 6) * (size + offset);
-        let centre = Centre::plain(problem, &self.point.alpha, &self.z, error);
-        let slope = |j: usize| {
-            let (v, error) = self.point.slope(problem, j);
-            (-v / self.shape.scale[j], error / self.shape.scale[j])
-        };
-        let (columns, slack) = self.slack(problem, task, point, task.reference - bound, &slope);
-        Region::find(problem, &columns, &centre, &slack, None, task.limits)
-    }
-
-    /// The region seen from a point of the lifted problem.
-    fn region_of_lifted(
-        &mut self,
-        problem: &Problem,
-        task: &Task,
-        blocks: &Blocks,
-        point: &[f64],
-        lift: &Lift,
-    ) -> Option<Region> {
-        let mut u = vec![0.0; point.len()];
-        let model = RowModel {
-            problem,
-            work: &mut self.work,
-            limits: task.limits,
-        };
-        let mut lifted = LiftedAt { model };
-        let (_, base) = lifted.evaluate(point, blocks, &mut u);
-        let dual = base - blocks.atoms(&u, &mut self.scratch);
-        lifted.keep(point, &u, blocks, dual);
-        let bound = lifted.certify(blocks);
-        let bound = task.node.with_cost(problem, bound).value();
-        let work = &self.work;
-        let slope = |j: usize| (u[j], work.frame.slope);
-        let (columns, slack) = self.slack(problem, task, point, task.reference - bound, &slope);
-        let centre = Centre::lifted(&work.kept_z, work.kept_error, &lift.region);
-        let before = Some(&lift.region);
-        Region::find(problem, &columns, &centre, &slack, before, task.limits)
-    }
-
-    /// Every column that can be non-zero, and the slack around `point`, where the slopes are `slope` up to an error.
-    fn slack(
-        &self,
-        problem: &Problem,
-        task: &Task,
-        point: &[f64],
-        gap: f64,
-        slope: &dyn Fn(usize) -> (f64, f64),
-    ) -> (Vec<usize>, Slack) {
-        let place = |j: usize, feature: Option<usize>| {
-            let has_ridge = problem.ridge[j] > 0.0 || self.work.lift.is_some();
-            let (u, error) = if has_ridge { slope(j) } else { (0.0, 0.0) };
-            let place = ColumnState {
-                x: point[j],
-                u,
-                error,
-                bounds: self.shape.bounds[j],
-                scale: if has_ridge { self.shape.scale[j] } else { 0.0 },
-                mu: self.work.mu[j],
-                feature,
-                cost: 0.0,
-            };
-            (j, place)
-        };
-        let (node, unpenalised) = (&task.node, problem.unpenalised.columns());
-        let included = problem.expanded(node.included);
-        let mut all: Vec<(usize, ColumnState)> = included.iter().map(|j| place(*j, None)).collect();
-        for (i, leader) in node.free.iter().enumerate() {
-            let cost = problem.structure.as_ref().map_or(0.0, |s| s.costs[*leader]);
-            for (at, j) in problem.members(*leader).iter().enumerate() {
-                let (j, mut own) = place(*j, Some(i));
-                // A feature pays once.
-                own.cost = if at == 0 { cost } else { 0.0 };
-                all.push((j, own));
-            }
-        }
-        all.extend(unpenalised.iter().map(|j| place(*j, None)));
-        let (columns, places): (Vec<usize>, Vec<ColumnState>) = all.into_iter().unzip();
-        let slack = Slack::new(gap, &places, node.budget, self.mechanisms.slack);
-        (columns, slack)
-    }
-}
-
-/// The lifted problem at one node.
-struct LiftedAt<'a> {
-    model: RowModel<'a>,
-}
-
-impl LiftedAt<'_> {
-    fn sets(node: &Blocks) -> Sets {
-        Sets {
-            unpenalised: Vec::new(),
-            inside: node.inside.clone(),
-            free: node.free.clone(),
-            budget: node.most_columns() + ATOM,
-            costs: Vec::new(),
-        }
-    }
-
-    fn support(x: &[f64], node: &Blocks) -> Vec<usize> {
-        node.columns().filter(|j| x[*j] != 0.0).collect()
-    }
-}
-
-impl Smooth for LiftedAt<'_> {
-    fn evaluate(&mut self, x: &[f64], node: &Blocks, u: &mut [f64]) -> (f64, f64) {
-        let support = Self::support(x, node);
-        self.model.evaluate(x, &support, &Self::sets(node), u)
-    }
-
-    /// The errors of D are those of plain atoms of as many columns as m features can have.
-    fn keep(&mut self, x: &[f64], u: &[f64], node: &Blocks, dual: f64) {
-        let sets = Self::sets(node);
-        let squares = node.free.iter().map(|j| u[*j] * u[*j]);
-        let top = top_sum(squares, sets.budget, &mut Vec::new());
-        let support = Self::support(x, node);
-        self.model.keep(x, &support, u, &sets, dual, top);
-    }
-
-    fn certify(&mut self, node: &Blocks) -> Certified {
-        self.model.certify(&Self::sets(node))
-    }
-}
-
-/// The data at one node.
-struct RowsAt<'a> {
-    rows: &'a mut Rows,
-    problem: &'a Problem,
-    node: Subproblem<'a>,
-}
-
-impl Smooth for RowsAt<'_> {
-    fn evaluate(&mut self, x: &[f64], node: &Blocks, u: &mut [f64]) -> (f64, f64) {
-        let (problem, rows) = (self.problem, &mut *self.rows);
-        let shape = Arc::clone(&rows.shape);
-        problem.predict_into(&[], &mut rows.z);
-        let support: Vec<usize> = node.columns().filter(|j| x[*j] != 0.0).collect();
-        let scaled = support.iter().map(|j| (*j, x[*j] / shape.scale[*j]));
-        problem.design.add_columns(scaled, &mut rows.z);
-        let value = rows.settle(problem);
-        for columns in [&node.inside, &node.free] {
-            problem.design.dots_scattered(columns, &rows.beta, u);
-            columns.iter().for_each(|j| u[*j] /= -shape.scale[*j]);
-        }
-        let pull: f64 = support.iter().map(|j| u[*j] * x[*j]).sum();
-        (value, value + pull)
-    }
-
-    fn keep(&mut self, _x: &[f64], _u: &[f64], _node: &Blocks, _dual: f64) {
-        self.rows.kept.copy_from_slice(&self.rows.alpha);
-        self.rows.kept_z.copy_from_slice(&self.rows.z);
-    }
-
-    fn certify(&mut self, _node: &Blocks) -> Certified {
-        let (problem, rows) = (self.problem, &mut *self.rows);
-        rows.point.return_to(problem, &rows.kept, &rows.kept_z);
-        rows.point.dots(problem, &self.node);
-        let scratch = &mut rows.scratch;
-        rows.point.bound(problem, &self.node, scratch)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relaxation::rows::region::Region;
     use crate::relaxation::rows::tests::{Lifting, better_models_are_held};
     use crate::relaxation::structured::Structured;
 
