@@ -3,6 +3,7 @@
     cargo build --release --all-features
     python python/bench/stream.py target/release/l0star                  # 10,000,000 x 50
     python python/bench/stream.py target/release/l0star --rows 100000    # seconds
+    python python/bench/stream.py target/release/l0star --repeat 20      # and the same file 20 times over
 
 Every program runs in a process of its own. The file is written in groups of rows, and removed afterwards.
 """
@@ -66,15 +67,21 @@ def main() -> None:
     parser.add_argument("binary", help="the command l0star")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--columns", type=int, default=50)
+    parser.add_argument("--file", type=Path, help="keep the rows in this file, and use what is there")
+    parser.add_argument("--repeat", type=int, default=0, help="sum the file so many times in one command, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rows.parquet"
-        write(file, options.rows, options.columns)
-        print(
-            f"{options.rows} x {options.columns}: {file.stat().st_size / 1e6:.0f} MB of Parquet, {os.cpu_count()} cores"
-        )
+        file = options.file or Path(folder) / "rows.parquet"
+        if not file.exists():
+            write(file, options.rows, options.columns)
+        size, load = file.stat().st_size / 1e6, os.getloadavg()[0]
+        print(f"{options.rows} x {options.columns}: {size:.0f} MB of Parquet, {os.cpu_count()} cores, load {load:.1f}")
         fit = [options.binary, "fit", str(file), "--target", "y", "-k", "3", "--json", "--available-memory", "1MB"]
         print(run("l0star fit, in a stream", fit, options.rows)[:200])
+        if options.repeat:
+            out = str(Path(folder) / "rows.l0m")
+            again = [options.binary, "moments", *[str(file)] * options.repeat, "--target", "y", "--out", out, "--json"]
+            print(run(f"l0star moments, {options.repeat} times", again, options.repeat * options.rows)[:200])
         for name, code in SUMS.items():
             run(f"{name}, column sums", [sys.executable, "-c", code.format(file=file)], options.rows)
 

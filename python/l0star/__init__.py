@@ -12,6 +12,7 @@ lower bound that no such model can beat.
 :class:`SparseClassifier`                      the same for two classes
 :class:`SparseCox`                             the same for times until an event
 :class:`Moments`                               sums over rows, in place of the rows, however many there are
+:class:`ColumnStore`                           columns in a file, in place of the rows, for data larger than memory
 :func:`on`                                     searches on the workers of a Dask client or an executor
 :func:`load`, :func:`export`                   a model file as a fitted estimator; as SQL or Python code
 :class:`SparseRegressorCV`,                    ``k`` (and the ridge) chosen by cross-validation
@@ -36,10 +37,12 @@ from l0star._progress import Progress
 from l0star._result import Model, Result
 from l0star._solve import SolveInterrupted, solve
 from l0star._stability import Stability, stability
+from l0star._store import ColumnStore
 from l0star._warnings import L0starWarning
 
 __all__ = [
     "ClusterError",
+    "ColumnStore",
     "L0starWarning",
     "Model",
     "Moments",

@@ -184,14 +184,18 @@ class Data:
     recipe: bytes | None = None
     file: str | None = None
 
-    def build(self) -> _core.Problem:
-        """Make the problem."""
+    def load(self) -> Any:
+        """Unpack what it holds."""
         recipe = self.recipe
         if recipe is None:
             with open(str(self.file), "rb") as file:
                 recipe = file.read()
-        problem: Recipe = pickle.loads(recipe)
-        return problem.build()
+        return pickle.loads(recipe)
+
+    def build(self) -> _core.Problem:
+        """Make the problem."""
+        recipe: Recipe = self.load()
+        return recipe.build()
 
 
 class _Explorers:
@@ -225,12 +229,17 @@ class _Explorers:
 _explorers = _Explorers()
 
 
-def explore(version: str, data: Data, task: bytes, threads: int, memory_limit: int | None) -> bytes:
-    """Explore the subtrees of a task: a pure function, run by workers."""
+def check_version(version: str) -> None:
+    """Refuse to work for a process with another version."""
     if version != _core.VERSION:
         raise VersionMismatch(
             f"a worker has l0star {_core.VERSION}, and this process has {version}. Install the same version on all."
         )
+
+
+def explore(version: str, data: Data, task: bytes, threads: int, memory_limit: int | None) -> bytes:
+    """Explore the subtrees of a task: a pure function, run by workers."""
+    check_version(version)
     with _explorers.lend(data, threads, memory_limit) as explorer:
         return explorer.explore(task)
 
@@ -267,7 +276,7 @@ class Workers:
         try:
             future = self._begin(number, task)
         except Exception as error:
-            raise ClusterError(f"a task could not be submitted: {_words(error)}") from error
+            raise ClusterError(f"a task could not be submitted: {describe(error)}") from error
         self._pending[number] = (task_id, future)
         future.add_done_callback(lambda _: self._done.put(number))
 
@@ -308,7 +317,7 @@ class Workers:
         except Exception as error:
             if self._is_lost(error):
                 return [(task_id, None)]
-            raise ClusterError(f"A worker refused its task: {_words(error)}") from error
+            raise ClusterError(f"A worker refused its task: {describe(error)}") from error
         return [(task_id, answer)]
 
     def _worker_count(self) -> int:
@@ -444,7 +453,8 @@ def workers(place: Place | None, recipe: Recipe | None, memory_limit: int | None
         made.close()
 
 
-def _words(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
+    """Say what happened to a task."""
     if isinstance(error, VersionMismatch):
         return str(error)
     kind = type(error).__name__

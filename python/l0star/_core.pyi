@@ -1,6 +1,6 @@
 """The bindings: arrays in, numbers out. The package on top of them is what users see."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, final
 
@@ -271,6 +271,30 @@ class Moments:
     def parts(self) -> str: ...
 
 @final
+class Columns:
+    """The columns of a file, in place."""
+
+    def __new__(cls, file: str) -> Columns: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def labels(self) -> list[str] | None: ...
+    @property
+    def precision(self) -> str: ...
+    def numbers(self, place: int) -> npt.NDArray[np.float64]: ...
+    def parts(self, names: list[str]) -> str: ...
+    def texts(self, names: list[str]) -> list[tuple[str, list[int]]]: ...
+    def check(self) -> None: ...
+
+def write_columns(
+    file: str, names: list[str], rows: int, single: bool, pieces: Iterator[npt.NDArray[np.float64]]
+) -> None: ...
+
+@final
 class Problem:
     """Checked data, to be solved for any k."""
 
@@ -278,7 +302,8 @@ class Problem:
         cls,
         X: npt.NDArray[np.float64]
         | npt.NDArray[np.float32]
-        | tuple[tuple[int, int], npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
+        | tuple[tuple[int, int], npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float64]]
+        | tuple[Columns, Sequence[int]],
         y: npt.NDArray[np.float64],
         *,
         rules: Rules,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +17,7 @@ from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules_of
 from l0star._core import LABEL_LOSSES
 from l0star._cox import SparseCox
+from l0star._cv_cluster import active_client, score_on
 from l0star._docs import documented
 from l0star._estimators import SparseClassifier, SparseRegressor, _SparseModel
 from l0star._input import Data, hold_out
@@ -28,6 +25,7 @@ from l0star._moments import refuse
 from l0star._options import check_count, check_real, check_word
 from l0star._progress import Progress, Telling, bar
 from l0star._report import finite, write
+from l0star._scoring import Scoring
 from l0star._solve import Clock, Job
 from l0star._tally import Tally
 
@@ -102,7 +100,7 @@ class _CrossValidated(_SparseModel):
         clock = Clock(self.time_limit)
         tally = Tally(ks, ridges, len(folds))
         try:
-            self._score(data, y, tally, folds, clock)
+            self._score(Scoring(self, data, y, ks, ridges, folds), tally, clock)
         finally:
             self.cv_results_ = tally.results()
         self.best_index_ = tally.choose(rule)
@@ -160,64 +158,24 @@ class _CrossValidated(_SparseModel):
             raise ValueError(f"The 'ks' parameter of {name} must not be empty.")
         return sorted({int(size) for size in sizes})
 
-    def _score(
-        self,
-        data: Data,
-        y: npt.NDArray[Any],
-        tally: Tally,
-        folds: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]],
-        clock: Clock,
-    ) -> None:
-        """Score every (ridge, fold, k), a size on all folds before the next; what is cut off has no score."""
-        scorer = check_scoring(self, scoring=self.scoring)
-        # Lists, prices and checkpoints are for the last fit.
-        one = {"verbose": 0, "top": None, "within": None, "prices": False, "checkpoint": None, "resume": None}
-        paths = [(ridge, train, test) for ridge in tally.ridges for train, test in folds]
-        X = data.X.tocsr() if sp.issparse(data.X) else data.X
-        rows = replace(data, X=X)
-        jobs: dict[int, Job] = {}
-        # Names were checked already; without them predictions on plain arrays are not warned about.
-        fitted = copy.copy(self)
-        fitted.__dict__.pop("feature_names_in_", None)
-        # Features are made of text and gaps already.
-        fitted._prepared = None
-        fitted.n_features_in_ = data.X.shape[1]
-
-        def begin(path: int) -> _core.Problem:
-            ridge, train, _ = paths[path]
-            jobs[path] = Job(rows.part(train), self._options(ridge=ridge, **one))
-            return jobs[path].problem
-
-        def score(path: int, solution: _core.Solution) -> float:
-            test = paths[path][2]
-            result = jobs[path].result(solution)
-            fitted._adopt(result)
-            self._supports[path // len(folds), solution.k, path % len(folds)] = result.features
-            extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
-            if self.scoring is None and data.offset is not None and data.classes is None:
-                extra["offset"] = data.offset[test]
-            if self.scoring is None and data.times is not None:
-                times = data.times.part(test)
-                extra |= {"strata": times.labels, "entry": times.entry}
-            found = float(scorer(fitted, X[test], y[test], **extra))
-            shown.update()
-            if solution.k == tally.ks[-1]:
-                # The data of this fold are not needed any more.
-                del jobs[path]
-            return found
-
-        options = self._options(ridge=1.0, **one)
-        left = clock.left()
+    def _score(self, scoring: Scoring, tally: Tally, clock: Clock) -> None:
+        """Score every (ridge, fold, k); what is cut off has no score."""
+        left, n_folds = clock.left(), len(scoring.folds)
         # The last fit has as much of the time as a fold.
-        limit = None if left is None else left * len(folds) / (len(folds) + 1)
-        settings = replace(options, time_limit=limit).settings()
-        entries = X.nnz if sp.issparse(X) else X.size
-        size = {"entries": int(entries), "columns": X.shape[1]}
-        with (
-            Telling(self.callback, 0) as telling,
-            bar(tally.n_searches, "searches", disable=not self.verbose) as shown,
-        ):
-            _core.cross_validate(tally.scores, settings, begin=begin, score=score, callback=telling.listener, **size)
+        limit = None if left is None else left * n_folds / (n_folds + 1)
+        client = active_client()
+        with bar(tally.n_searches, "searches", disable=not self.verbose) as shown:
+
+            def heard(path: int, k: int, features: list[str]) -> None:
+                self._supports[path // n_folds, k, path % n_folds] = features
+                shown.update()
+
+            if client is not None:
+                score_on(client, scoring, tally.scores, time_limit=limit, heard=heard)
+                return
+            with Telling(self.callback, 0) as telling:
+                paths, listener = range(scoring.n_paths), telling.listener
+                scoring.run(tally.scores, paths, time_limit=limit, heard=heard, listener=listener, n_jobs=self.n_jobs)
 
 
 def _told(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:

@@ -38,12 +38,13 @@ from l0star._input import (
     target_name,
     unnamed,
 )
-from l0star._moments import Moments, data_of
+from l0star._moments import Moments
 from l0star._options import LOSSES, Options, check_k
 from l0star._progress import Progress
 from l0star._report import model
 from l0star._result import Result
-from l0star._solve import Clock, Job, SolveInterrupted
+from l0star._solve import Clock, Job, SolveInterrupted, data_in_place
+from l0star._store import ColumnStore
 from l0star._warnings import L0starWarning, warn
 
 Fitted = TypeVar("Fitted", bound="_SparseModel")
@@ -91,26 +92,28 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         """
         options = self._options()
         check_k(type(self).__name__, self.k, options)
-        if isinstance(X, Moments):
-            return self._fit_moments(X, y, sample_weight, offset)
+        if isinstance(X, (Moments, ColumnStore)):
+            return self._fit_in_place(X, y, sample_weight, offset)
         data = hold_out(self._read(X, y, sample_weight, offset), options.holdout, options.random_state)
         self._solve(Job(data, options), self.k)
         return self
 
-    def _fit_moments(self: Fitted, moments: Moments, y: Any, sample_weight: Any, offset: Any) -> Fitted:
-        """Fit the moments of rows; predictions are made from rows as ever."""
+    def _fit_in_place(self: Fitted, X: Moments | ColumnStore, y: Any, sample_weight: Any, offset: Any) -> Fitted:
+        """Fit moments, or columns in a file; predictions are made from rows as ever."""
         options = self._options()
-        if self._of_labels:
+        if self._of_labels and isinstance(X, Moments):
             raise TypeError("A classifier needs the rows, and these are their moments.")
-        data = data_of(moments, y, options, sample_weight, offset)
+        data = data_in_place(X, y, options, sample_weight, offset)
+        if data is None:
+            raise TypeError(f"{type(X).__name__} cannot be fitted.")
         self._prepared = self._loaded = None
-        self.n_features_in_ = moments.n_features
+        self.n_features_in_ = len(data.names)
         self.feature_names_in_ = np.asarray(data.names, dtype=object)
-        if data.names == unnamed(moments.n_features):
+        if data.names == unnamed(len(data.names)):
             del self.feature_names_in_
         self._solve(Job(data, options), self.k)
-        if moments.has_parts:
-            # Text, products and gaps: the engine reads the columns of a table as they were read for the sums.
+        if X.has_parts:
+            # Text, products and gaps: the engine reads the columns of a table as they were read before.
             self._loaded = model(self.result_)
         return self
 

@@ -28,7 +28,7 @@ class Prepared:
     feature is made of, ``parts`` the fields of a model file that say how, ``excluded`` the columns that were left out.
     """
 
-    X: npt.NDArray[np.float64]
+    X: Any
     names: list[str]
     texts: list[tuple[str, list[int]]]
     sources: list[int]

@@ -278,7 +278,9 @@ def column(item: Any, names: Words, parameter: str) -> list[int]:
 
 
 def matrix(X: Any) -> Any:
-    """Make what the bindings take: an aligned array, in any order of its entries, or the arrays of a sparse matrix."""
+    """Make what the bindings take: an aligned array in any order, the arrays of a sparse matrix, columns in a file."""
+    if hasattr(X, "in_place"):
+        return X.in_place()
     if not sp.issparse(X):
         return np.require(X, requirements="A")
     columns = X.tocsc()

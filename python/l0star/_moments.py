@@ -17,7 +17,7 @@ from l0star._input import FLOATS, SPARSE_FORMATS, Data, feature_names, matrix, r
 from l0star._options import Options
 
 #: What a fit of moments cannot do, since it needs the rows.
-_OF_ROWS = {
+OF_ROWS = {
     "impute": None,
     "as_number": None,
     "as_text": None,
@@ -311,7 +311,7 @@ def data_of(moments: Moments, y: Any, options: Options, sample_weight: Any = Non
         raise TypeError("Moments hold the target too: leave y out, and give k by its name.")
     given = {"sample_weight": sample_weight, "offset": offset}
     asked = [name for name, value in given.items() if value is not None]
-    asked += [name for name, default in _OF_ROWS.items() if getattr(options, name) != default]
+    asked += [name for name, default in OF_ROWS.items() if getattr(options, name) != default]
     if options.loss != "quadratic":
         raise ValueError(f"loss={options.loss!r} needs the rows: moments hold what the quadratic loss needs.")
     if asked:
@@ -321,9 +321,11 @@ def data_of(moments: Moments, y: Any, options: Options, sample_weight: Any = Non
 
 
 def refuse(X: Any, what: str) -> None:
-    """Refuse moments where rows are needed."""
+    """Refuse moments, and columns in a file, where rows are needed."""
     if isinstance(X, Moments):
         raise TypeError(f"{what} needs the rows, and these are their moments.")
+    if hasattr(X, "in_place"):
+        raise TypeError(f"{what} needs the rows in memory, and these are in a file; the command has it for files.")
 
 
 def _different(own: Sequence[str], other: Sequence[str]) -> str:

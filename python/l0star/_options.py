@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal
 
-from joblib import cpu_count, effective_n_jobs
+from joblib import cpu_count, effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
 from l0star._core import LABEL_LOSSES, METHODS, REAL_LOSSES, RELAXATIONS
 from l0star._progress import Progress
@@ -161,7 +163,10 @@ class Options:
 
 def thread_count(n_jobs: int | None) -> int:
     """Give the threads that ``n_jobs`` stands for: at most four per core, with a warning where more are asked for."""
-    asked, most = effective_n_jobs(n_jobs), 4 * cpu_count()
+    backend, _ = get_active_backend()
+    # Threads are those of this machine, whatever other machines a backend of joblib has.
+    with parallel_config(backend="loky") if hasattr(backend, "client") else nullcontext():
+        asked, most = effective_n_jobs(n_jobs), 4 * cpu_count()
     if asked > most:
         warn(f"n_jobs={n_jobs} is more than four per core; {most} threads are started.", UserWarning)
     return int(min(asked, most))

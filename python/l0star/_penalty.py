@@ -15,6 +15,7 @@ from l0star._core import LABEL_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import read
+from l0star._moments import refuse
 from l0star._options import Options, check_count, check_real
 from l0star._solve import Job, falls_short
 from l0star._warnings import warn
@@ -213,6 +214,7 @@ def penalty_path(
     """
     options = Options.of(locals())
     options.check("penalty_path")
+    refuse(X, "penalty_path")
     prepared = prepare(X, options)
     data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset, prepared=prepared)
     if k is not None:

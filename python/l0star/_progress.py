@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,6 +58,22 @@ class Progress(NamedTuple):
         return max(self.objective - self.lower_bound, 0.0)
 
 
+def cancellation() -> Callable[[], bool] | None:
+    """Give what tells whether the task at hand was cancelled; None where this is no task of Dask."""
+    module = sys.modules.get("distributed.worker")
+    state = getattr(module, "thread_state", None)
+    key = getattr(state, "key", None)
+    if module is None or key is None:
+        return None
+    worker = module.get_worker()
+
+    def is_cancelled() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is None or task.state == "cancelled"
+
+    return is_cancelled
+
+
 def bar(total: float, description: str, **options: Any) -> tqdm[Any]:
     """Make a progress bar, as a widget in notebooks."""
     if options.get("disable"):
@@ -73,6 +90,7 @@ class Telling:
 
     def __init__(self, callback: Callable[[Progress], object] | None, verbose: int) -> None:
         self._callback = callback
+        self._is_cancelled = cancellation()
         self._first_gap: float | None = None
         self._drawn = 0.0
         self._bar: tqdm[Any] | None = None
@@ -92,6 +110,8 @@ class Telling:
     @property
     def listener(self) -> Listener | None:
         """What to give to the bindings: None when nobody listens, so that nothing is sent."""
+        if self._is_cancelled is not None:
+            return self._tell
         if self._callback is None and self._bar is None and not logger.isEnabledFor(logging.DEBUG):
             return None
         return self._tell
@@ -117,6 +137,8 @@ class Telling:
             )
         if self._bar is not None:
             self._draw(self._bar, progress)
+        if self._is_cancelled is not None and self._is_cancelled():
+            return True
         return bool(self._callback(progress)) if self._callback is not None else False
 
     def _draw(self, bar: tqdm[Any], progress: Progress, *, last: bool = False) -> None:

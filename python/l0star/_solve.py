@@ -23,12 +23,14 @@ from l0star._core import CLASS_LOSSES, LABEL_LOSSES, TIME_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
-from l0star._moments import Moments, data_of
+from l0star._moments import Moments, data_of, refuse
 from l0star._options import LOSSES, Options, check_k
 from l0star._prices import Price, Prices
 from l0star._progress import Progress, Telling, logger
 from l0star._report import Origin, Rows, finite
 from l0star._result import Model, Result
+from l0star._store import ColumnStore
+from l0star._store import data_of as data_of_store
 from l0star._times import followed
 from l0star._warnings import L0starWarning, warn
 
@@ -177,8 +179,9 @@ def data_for(
             raise ValueError(
                 f"{name} is about times until an event, and loss={options.loss!r} knows of none: use loss='cox'."
             )
-    if isinstance(X, Moments):
-        return data_of(X, y, options, sample_weight, offset)
+    in_place = data_in_place(X, y, options, sample_weight, offset)
+    if in_place is not None:
+        return in_place
     prepared = prepare(X, options)
     data = read(
         X,
@@ -193,12 +196,20 @@ def data_for(
     return hold_out(data, options.holdout, options.random_state)
 
 
+def data_in_place(X: Any, y: Any, options: Options, sample_weight: Any, offset: Any) -> Data | None:
+    """Give moments or columns in a file as data; None for everything else."""
+    if isinstance(X, Moments):
+        return data_of(X, y, options, sample_weight, offset)
+    if isinstance(X, ColumnStore):
+        return data_of_store(X, y, options, options.loss in LABEL_LOSSES, sample_weight, offset)
+    return None
+
+
 def read_times(
     X: Any, y: Any, options: Options, sample_weight: Any, offset: Any, event: Any, strata: Any, entry: Any
 ) -> Data:
     """Check the data of a loss of times."""
-    if isinstance(X, Moments):
-        raise TypeError("A Cox model needs the rows, and these are their moments.")
+    refuse(X, "A Cox model")
     times, rest = followed(y, event, ties=options.ties, strata=strata, entry=entry)
     prepared = prepare(X, options)
     data = read(X, times, labels=False, sample_weight=sample_weight, offset=offset, prepared=prepared)
@@ -227,6 +238,7 @@ class Job:
     def __init__(self, data: Data, options: Options) -> None:
         self._options = options
         self._y, self._weights = data.y, data.weights
+        self._store = data.X if isinstance(data.X, ColumnStore) else None
         self._names, self._classes = data.names, data.classes
         self._held_out = data.held_out
         self._times = data.times
@@ -414,6 +426,8 @@ class Job:
     def result(self, solution: _core.Solution, priced: list[_core.Price] | None = None) -> Result:
         """Give what users see of a solution."""
         options, names = self._options, self._names
+        if self._store is not None:
+            self._store.check()
         warnings = list(self._warnings)
         if solution.kept_ridge is not None:
             warnings.append(solution.kept_ridge)

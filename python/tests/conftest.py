@@ -1,6 +1,8 @@
-"""What has to hold before anything is imported."""
+"""What has to hold before anything is imported, and a cluster for whoever needs one."""
 
 import os
+
+import pytest
 
 # scikit-learn skips its check of array API input without it, and SciPy reads it once.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -11,3 +13,19 @@ os.environ["MPLBACKEND"] = "agg"
 def pytest_configure(config):
     # Most data here are random and small, or have scales of their own; test_warnings asks for the warnings.
     config.addinivalue_line("filterwarnings", "ignore::l0star.L0starWarning")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        yield client

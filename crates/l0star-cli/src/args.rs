@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 #[cfg(not(all(feature = "figures", feature = "manual")))]
 use crate::absent::AbsentArgs;
+use crate::convert::ConvertArgs;
 use crate::cv::CvArgs;
 use crate::explain::ExplainArgs;
 use crate::export::ExportArgs;
@@ -74,6 +75,9 @@ pub enum Command {
     /// Sum up all that a quadratic fit needs of rows, from files of any size, for fit and path
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::moments::EXAMPLES))]
     Moments(Box<MomentsArgs>),
+    /// Write the columns of files as a column store, which fits map into memory: data larger than memory, any loss
+    #[command(after_help = format!("{}\n\n{FORMATS}", crate::convert::EXAMPLES))]
+    Convert(Box<ConvertArgs>),
     /// Print completions for a shell
     #[cfg(feature = "manual")]
     #[command(after_help = crate::manual::COMPLETIONS_EXAMPLES)]

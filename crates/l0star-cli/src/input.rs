@@ -14,7 +14,8 @@ use crate::progress::ReadingBar;
 
 /// What every command that reads data says about its formats.
 pub const FORMATS: &str = "\
-Formats: CSV and TSV (any delimiter; gzip or zstd), Parquet, Arrow IPC, NPY, NPZ, LIBSVM;
+Formats: CSV and TSV (any delimiter; gzip or zstd), Parquet, Arrow IPC, NPY, NPZ, LIBSVM,
+column stores (.l0d);
 detected from the content, not from the name of the file. '-' reads standard input.";
 
 /// What is told about the file instead of found out.

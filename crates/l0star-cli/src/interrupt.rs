@@ -16,11 +16,20 @@ pub fn flag() -> Arc<AtomicBool> {
     let _ = ctrlc::set_handler(move || {
         seen.store(true, Ordering::SeqCst);
         if ASKED.set(()).is_err() {
-            l0star_data::quit_writing();
-            std::process::exit(i32::from(INTERRUPTED));
+            quit();
         }
     });
     flag
+}
+
+/// Lets the first signal end the process, without a file that is half written: for commands that have nothing to show before their end.
+pub fn end_at_once() {
+    let _ = ctrlc::set_handler(quit);
+}
+
+fn quit() {
+    l0star_data::quit_writing();
+    std::process::exit(i32::from(INTERRUPTED));
 }
 
 /// Waits for the first signal.

@@ -22,6 +22,7 @@
 //! | `table` | a result for a reader |
 //! | `penalty_path` | the best model at every price of a feature |
 //! | `moments` | the sums over rows that the quadratic loss needs, in a stream |
+//! | `convert` | the columns of files as a column store |
 //! | `fit`, `path`, `cv`, `stability`, `predict`, `explain`, `export`, `generate`, `inspect`, `reproduce` | the commands |
 //! | `manual` | shell completions and manual pages |
 //! | `absent` | what a lean build says of the commands that it leaves out |
@@ -32,6 +33,7 @@ mod absent;
 mod args;
 mod checkpoint;
 mod columns;
+mod convert;
 mod cv;
 mod design;
 mod explain;
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => generate::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Moments(args) => moments::run(&args),
+        Command::Convert(args) => convert::run(&args),
         #[cfg(feature = "manual")]
         Command::Completions(args) => {
             manual::completions(&args, <Args as clap::CommandFactory>::command())

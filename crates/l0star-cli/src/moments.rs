@@ -7,14 +7,9 @@ use l0star_data::{counted, plural};
 use l0star_record::MomentFile;
 use serde::Serialize;
 
-use crate::columns::ColumnArgs;
 use crate::failure::Failure;
-use crate::input::InputArgs;
-use crate::numbers::count;
 use crate::output;
-use crate::reading::ReadingArgs;
-use crate::rules::RuleArgs;
-use crate::task::{self, Factors, HuberDelta, Impute, TaskArgs};
+use crate::task::{self, MakingArgs, TaskArgs};
 
 pub const EXAMPLES: &str = "\
 Examples:
@@ -38,23 +33,9 @@ pub struct MomentsArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    #[command(flatten)]
-    input: InputArgs,
-
-    #[command(flatten)]
-    columns: ColumnArgs,
-
-    #[command(flatten)]
-    reading: ReadingArgs,
-
     /// Column to predict
     #[arg(long, value_name = "COLUMN", required_unless_present = "merge")]
     target: Option<String>,
-
-    /// Add the product of every pair of features (a:b) and their squares (a^2): of these columns, written as for --features,
-    /// or of all; all rows are then read twice
-    #[arg(long, value_name = "COLUMNS", num_args = 0..=1, value_parser = Factors::parse, default_missing_value = "")]
-    interactions: Option<Factors>,
 
     /// Features to leave out by name, including products such as a:b, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -64,26 +45,8 @@ pub struct MomentsArgs {
     #[arg(long, value_name = "COLUMN")]
     weights: Option<String>,
 
-    /// Fill in missing values: numbers with the mean of their column, text with a level of its own; all rows are then read
-    /// twice
-    #[arg(long, value_name = "HOW")]
-    impute: Option<Impute>,
-
-    /// Drop rows with a missing value in a column that is used
-    #[arg(long)]
-    drop_missing: bool,
-
-    /// Merge categories that fewer than N rows have into one level, (other)
-    #[arg(long, value_name = "N", default_value_t = 5, allow_hyphen_values = true, value_parser = count)]
-    rare: usize,
-
-    /// Print one JSON object instead of a sentence
-    #[arg(long)]
-    json: bool,
-
-    /// Print nothing, and no progress
-    #[arg(long)]
-    quiet: bool,
+    #[command(flatten)]
+    making: MakingArgs,
 }
 
 /// What is printed.
@@ -107,16 +70,12 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
     let made = if args.merge {
         merged(&args.data)?
     } else {
-        let tell = |lines: &[String]| {
-            if !args.quiet && !args.json {
-                output::warn(lines);
-            }
-        };
-        task::sum(&task(args), &args.data, args.quiet, &tell)?
+        let tell = |lines: &[String]| args.making.tell(lines);
+        task::sum(&task(args), &args.data, args.making.quiet, &tell)?
     };
     made.save(&args.out)?;
     let MomentFile { moments, about } = &made;
-    if args.json {
+    if args.making.json {
         output::print_json(&Shown {
             out: args.out.display().to_string(),
             target: &about.target,
@@ -127,12 +86,9 @@ pub fn run(args: &MomentsArgs) -> Result<ExitCode, Failure> {
             files: &about.files,
             error: moments.error(),
         })?;
-    } else if !args.quiet {
+    } else if !args.making.quiet {
         let rows = plural(usize::try_from(moments.rows()).unwrap_or(usize::MAX), "row");
-        let dropped = match about.rows_dropped {
-            0 => String::new(),
-            dropped => format!(", {} dropped for missing values", counted(dropped, "row")),
-        };
+        let dropped = output::dropped(about.rows_dropped);
         output::print(&format!(
             "moments of {} {rows} and {} for '{}'{dropped}: {}\n",
             moments.rows(),
@@ -172,29 +128,8 @@ fn merged(files: &[PathBuf]) -> Result<MomentFile, Failure> {
 /// The options as `fit` takes them.
 fn task(args: &MomentsArgs) -> TaskArgs {
     TaskArgs {
-        data: args.data[0].clone(),
-        input: args.input.clone(),
-        columns: args.columns.clone(),
-        reading: args.reading.clone(),
-        target: args.target.clone().unwrap_or_default(),
-        targets: Vec::new(),
-        loss: "quadratic".into(),
-        huber_delta: HuberDelta::Auto,
-        no_intercept: false,
-        no_standardize: false,
-        standardize: false,
-        interactions: args.interactions.clone(),
         exclude: args.exclude.clone(),
         weights: args.weights.clone(),
-        offset: None,
-        survival: Default::default(),
-        impute: args.impute,
-        drop_missing: args.drop_missing,
-        rare: args.rare,
-        refit: false,
-        holdout: None,
-        seed: 1,
-        available_memory: None,
-        rules: RuleArgs::default(),
+        ..args.making.task(&args.data[0], args.target.as_deref())
     }
 }

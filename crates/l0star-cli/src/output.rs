@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use l0star_data::counted;
 use l0star_report::text::printable;
 use serde::Serialize;
 
@@ -136,4 +137,12 @@ pub fn check_distinct(what: &str, out: &Path, kind: &str, other: &Path) -> Resul
         "{what} '{}' would overwrite {kind}; choose another file",
         out.display()
     )))
+}
+
+/// What is said behind the number of rows where some were dropped.
+pub fn dropped(rows: usize) -> String {
+    match rows {
+        0 => String::new(),
+        _ => format!(", {} dropped for missing values", counted(rows, "row")),
+    }
 }

@@ -35,6 +35,7 @@ impl<'a> Origin<'a> {
 impl Origin<'_> {
     /// The fields of a result, with how good it is on rows that were held out.
     pub fn measured(&self, mut fitted: Fitted) -> Result<Fitted, Failure> {
+        self.task.check_unchanged()?;
         if let Some(held_out) = &self.task.held_out {
             let model = unstamped(self, fitted.clone());
             let measured = held_out.measure(&model, self.problem.loss())?;

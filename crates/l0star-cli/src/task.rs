@@ -5,7 +5,12 @@ mod checks;
 mod features;
 mod holdout;
 mod large;
+mod making;
 mod of_moments;
+mod of_store;
+mod pieces;
+mod roles;
+mod stored;
 mod stream;
 mod summed;
 mod survival;
@@ -16,24 +21,29 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use l0star::loss::{self, Loss, Multinomial, ResponseKind};
+use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::{Builder, Moments};
 use l0star::{Design, Problem, Solution};
-use l0star_data::{Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
+use l0star_data::{ColumnStore, Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
 use l0star_record::fields::Product;
 use l0star_record::inference;
 use l0star_record::metrics::Rows;
 use l0star_record::names::Known;
 use l0star_record::outcome::Outcome;
 use l0star_record::survival::kinds as survival_kinds;
-use l0star_record::{MomentFile, Rules};
+use l0star_record::{MomentFile, Rules, StoreFile};
 use l0star_report::{Face, warnings};
 
 pub use args::{Factors, HuberDelta, Impute, TaskArgs};
 pub use holdout::HeldOut;
+pub use making::MakingArgs;
+pub use stored::store;
 pub use summed::sum;
 pub use survival::Followed;
 
+use roles::Roles;
+
+use crate::design::Named;
 use crate::failure::Failure;
 use crate::reading::Settled;
 
@@ -60,6 +70,8 @@ pub struct Task {
     pub moments: Option<Moments>,
     /// The moments of parts of the rows, where these were summed for cross-validation.
     pub folds: Vec<Moments>,
+    /// The file that the features lie in, where they are not in memory.
+    store: Option<StoreFile>,
     pub weights: Option<Vec<f64>>,
     /// The column of weights, for the record.
     pub weight_column: Option<String>,
@@ -92,6 +104,9 @@ impl Task {
     pub fn read(args: &TaskArgs, quiet: bool) -> Result<Self, Failure> {
         if MomentFile::is_at(&args.data) {
             return of_moments::read(args);
+        }
+        if ColumnStore::is_at(&args.data) {
+            return of_store::read(args, quiet);
         }
         let loss = loss::by_name(&args.loss, args.huber_delta.value().unwrap_or(1.0))?;
         args.check_target()?;
@@ -146,55 +161,7 @@ impl Task {
         let imputed = features::impute(args, &mut raw, others, &base)?;
         let (indicators, texts) = features::encode_texts(args, &mut raw, &mut base)?;
 
-        let weights = args.weights.as_deref().map(|name| raw.number(name));
-        let weights = weights.transpose()?;
-        if let (Some(name), Some(weights)) = (&args.weights, &weights) {
-            checks::check_weights(&raw, name, weights)?;
-        }
-        let offset = args.offset.as_deref().map(|name| raw.number(name));
-        let offset = offset.transpose()?;
-        let mut classes = Vec::new();
-        let (response, labels) = match loss.response() {
-            ResponseKind::Class => {
-                let (codes, names) = checks::classes(&raw, &args.target)?;
-                classes = names;
-                (codes.into_iter().map(|code| code as f64).collect(), None)
-            }
-            ResponseKind::Label => {
-                let (signs, labels) = raw.labels(&args.target)?;
-                (signs, Some(labels))
-            }
-            ResponseKind::Real
-            | ResponseKind::Count
-            | ResponseKind::Positive
-            | ResponseKind::Time => {
-                let target = args.targets.first().unwrap_or(&args.target);
-                checks::check_numbers(&raw, target, loss.name())?;
-                let response = raw.number(target)?;
-                checks::check_amounts(&raw, target, &response, &*loss)?;
-                // Rows with the same time can be told apart by their events.
-                if offset.is_none() && !loss.has_hazards() {
-                    checks::check_varies(&raw, target, &response, weights.as_deref())?;
-                }
-                (response, None)
-            }
-        };
-        let mut others = Vec::new();
-        for target in args.targets.iter().skip(1) {
-            checks::check_numbers(&raw, target, loss.name())?;
-            let response = raw.number(target)?;
-            checks::check_varies(&raw, target, &response, weights.as_deref())?;
-            others.push(response);
-        }
-        let survival = loss
-            .has_hazards()
-            .then(|| Followed::read(&args.survival, &raw, &response))
-            .transpose()?;
-        let loss = survival.as_ref().map_or(loss, Followed::loss);
-        let loss: Arc<dyn Loss> = match classes.len() {
-            0 => loss,
-            count => Arc::new(Multinomial::new(count)),
-        };
+        let roles = Roles::read(args, loss, &raw)?;
         let file = raw.file().to_path_buf();
         let (names, design) = features::features(args, raw, &base, &factors, &indicators)?;
         let known = Known {
@@ -203,41 +170,67 @@ impl Task {
             factors: &factors,
         };
         let rules = args.rules.resolve(&known)?;
-        let mut task = Self {
-            file,
-            intercept: !args.no_intercept && !loss.is_relative(),
-            loss,
-            standardize: !args.no_standardize,
-            refit: args.refit,
-            names,
-            design,
-            response,
-            responses: args.targets.clone(),
-            others,
-            classes,
-            moments: None,
-            folds: Vec::new(),
-            weights,
-            weight_column: args.weights.clone(),
-            offset,
-            target: args.target.clone(),
-            labels,
-            survival,
+        let task = Self {
             factors,
             indicators,
-            rules,
             imputed,
             rows_dropped,
             held_out,
             reading,
             notes,
+            ..Self::plain(args, roles, file, (names, design), rules)
         };
-        if args.huber_delta == HuberDelta::Auto && task.loss.huber_delta().is_some() {
-            let builder = task.builder(task.weights.as_deref());
-            let loss = l0star::loss_for(&builder, &args.loss, None);
-            task.loss = loss.map_err(|error| task.explain(error))?;
+        task.with_delta(args)
+    }
+
+    /// Columns of numbers as they are.
+    fn plain(
+        args: &TaskArgs,
+        roles: Roles,
+        file: PathBuf,
+        (names, design): Named,
+        rules: Rules,
+    ) -> Self {
+        Self {
+            file,
+            intercept: !args.no_intercept && !roles.loss.is_relative(),
+            loss: roles.loss,
+            standardize: !args.no_standardize,
+            refit: args.refit,
+            names,
+            design,
+            response: roles.response,
+            responses: args.targets.clone(),
+            others: roles.others,
+            classes: roles.classes,
+            moments: None,
+            folds: Vec::new(),
+            store: None,
+            weights: roles.weights,
+            weight_column: args.weights.clone(),
+            offset: roles.offset,
+            target: args.target.clone(),
+            labels: roles.labels,
+            survival: roles.survival,
+            factors: Vec::new(),
+            indicators: Vec::new(),
+            rules,
+            imputed: Vec::new(),
+            rows_dropped: 0,
+            held_out: None,
+            reading: Reading::default(),
+            notes: Vec::new(),
         }
-        Ok(task)
+    }
+
+    /// With Huber's δ, where the data choose it.
+    fn with_delta(mut self, args: &TaskArgs) -> Result<Self, Failure> {
+        if args.huber_delta == HuberDelta::Auto && self.loss.huber_delta().is_some() {
+            let builder = self.builder(self.weights.as_deref());
+            let loss = l0star::loss_for(&builder, &args.loss, None);
+            self.loss = loss.map_err(|error| self.explain(error))?;
+        }
+        Ok(self)
     }
 
     /// The problem on the rows of positive weight.
@@ -325,10 +318,18 @@ impl Task {
     pub fn extent(&self) -> (usize, usize) {
         let columns = self.design.columns();
         match &self.moments {
+            // Of columns in a file a search has its rows' numbers, weights and responses.
+            None if self.store.is_some() => (columns, 4 * self.response.len()),
             None => (columns, self.design.entry_count()),
             // The surrogate has about as many rows as columns.
             Some(_) => (columns, 2 * (columns + 1) * (columns + 1)),
         }
+    }
+
+    /// Refuses features that were changed in their file since it was opened.
+    pub fn check_unchanged(&self) -> Result<(), Failure> {
+        let store = self.store.as_ref();
+        Ok(store.map_or(Ok(()), |file| file.store().check_unchanged())?)
     }
 
     /// Refuses what needs rows where there are only their moments.

@@ -4,6 +4,7 @@ use crate::error::DataError;
 use crate::format::Format;
 use crate::libsvm;
 use crate::source::Source;
+use crate::store;
 
 /// What the file is: the first bytes decide, the name only where they leave a doubt.
 pub(crate) fn detect(source: &Source<'_>) -> Result<Format, DataError> {
@@ -27,7 +28,9 @@ pub(crate) fn detect(source: &Source<'_>) -> Result<Format, DataError> {
         });
     }
     match named {
-        Some(format @ (Format::Npy | Format::Npz | Format::Parquet | Format::Arrow)) => {
+        Some(
+            format @ (Format::Npy | Format::Npz | Format::Parquet | Format::Arrow | Format::Store),
+        ) => {
             // A table under a wrong name is read for what it is; a stump of a binary file is none.
             if is_text(&head) && head.contains(&b'\n') {
                 return Ok(of_text(&head, None));
@@ -51,6 +54,8 @@ pub(crate) fn of_magic(head: &[u8]) -> Option<Format> {
         Some(Format::Npy)
     } else if starts(b"PK\x03\x04") || starts(b"PK\x05\x06") {
         Some(Format::Npz)
+    } else if starts(&store::MAGIC) {
+        Some(Format::Store)
     } else {
         None
     }

@@ -15,7 +15,7 @@ use crate::pieces::{Each, Wanted};
 use crate::raw::RawTable;
 use crate::source::{Source, Watch};
 use crate::table::Table;
-use crate::{arrow, csv, libsvm, npy, npz};
+use crate::{arrow, csv, libsvm, npy, npz, store};
 
 /// Reads a file of any format, found from its content; `-` is standard input.
 pub fn load(path: impl AsRef<Path>) -> Result<RawTable, DataError> {
@@ -41,7 +41,7 @@ pub fn parse(file: &Path, bytes: &[u8], options: &ReadOptions) -> Result<RawTabl
     read(Source::memory(file, bytes)?, options)
 }
 
-/// Reads a file piece by piece, in bounded memory: delimited text, Parquet and Arrow; other formats are one piece.
+/// Reads a file piece by piece, in bounded memory: delimited text, Parquet, Arrow and column stores; other formats are one piece.
 ///
 /// Columns and lines are those of the file, messages too; `watch` is as for [`load_watched`].
 pub fn stream(
@@ -57,6 +57,7 @@ pub fn stream(
         Format::Csv => csv::stream(&source, options, wanted, each),
         Format::Parquet => arrow::stream_parquet(&source, wanted, each),
         Format::Arrow => arrow::stream_ipc(&source, wanted, each),
+        Format::Store => store::stream(&source, wanted, each),
         Format::Libsvm | Format::Npy | Format::Npz => {
             let table = read_as(source, format, options)?;
             let kept = wanted.columns.map(|columns| {
@@ -79,7 +80,7 @@ pub fn streamed_size(path: impl AsRef<Path>, options: &ReadOptions) -> Option<u6
     let (source, format) = opened(Source::open(path).ok()?, options).ok()?;
     let factor = match format {
         Format::Csv if source.is_packed() => 4,
-        Format::Csv | Format::Arrow => 1,
+        Format::Csv | Format::Arrow | Format::Store => 1,
         Format::Parquet => 2,
         Format::Libsvm | Format::Npy | Format::Npz => return None,
     };
@@ -143,6 +144,7 @@ fn read_as(
         Format::Npz => npz::read(&source),
         Format::Parquet => arrow::read_parquet(&source),
         Format::Arrow => arrow::read_ipc(&source),
+        Format::Store => store::read(&source),
     }
 }
 
@@ -200,7 +202,7 @@ pub fn save_frame(path: impl AsRef<Path>, frame: &Frame<'_>) -> Result<(), DataE
         (_, Some("gz" | "zst" | "zstd")) => Err(unknown()),
         (Format::Parquet, _) => write_atomically(path, |out| arrow::write_parquet(out, frame)),
         (Format::Arrow, _) => write_atomically(path, |out| arrow::write_ipc(out, frame)),
-        (Format::Npy | Format::Npz | Format::Libsvm, _) => Err(unknown()),
+        (Format::Npy | Format::Npz | Format::Libsvm | Format::Store, _) => Err(unknown()),
     }
 }
 

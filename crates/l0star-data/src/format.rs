@@ -21,19 +21,22 @@ pub enum Format {
     Parquet,
     /// Apache Arrow IPC: a file (Feather) or a stream.
     Arrow,
+    /// Columns that are mapped into memory (`.l0d`).
+    Store,
 }
 
 impl Format {
     /// The words that name the formats, as [`FromStr`] takes them.
-    pub const WORDS: [&'static str; 6] = ["csv", "libsvm", "npy", "npz", "parquet", "arrow"];
+    pub const WORDS: [&'static str; 7] = ["csv", "libsvm", "npy", "npz", "parquet", "arrow", "l0d"];
 
-    const ALL: [Format; 6] = [
+    const ALL: [Format; 7] = [
         Format::Csv,
         Format::Libsvm,
         Format::Npy,
         Format::Npz,
         Format::Parquet,
         Format::Arrow,
+        Format::Store,
     ];
 
     /// The word that names it.
@@ -55,6 +58,7 @@ impl Format {
             Format::Npz => "a NumPy archive (.npz)",
             Format::Parquet => "a Parquet file",
             Format::Arrow => "an Arrow file",
+            Format::Store => "a column store",
         }
     }
 
@@ -67,6 +71,7 @@ impl Format {
             "npz" => Format::Npz,
             "parquet" | "pq" => Format::Parquet,
             "arrow" | "arrows" | "feather" | "ipc" => Format::Arrow,
+            "l0d" => Format::Store,
             _ => return None,
         })
     }

@@ -31,6 +31,7 @@
 //! | [`frame`] | [`Frame`]: columns of numbers and text to write |
 //! | [`csv`] | CSV text ⇄ tables, floats bit for bit, in parallel |
 //! | [`npy`], `npz`, `libsvm`, `arrow` | the other formats: NumPy, LIBSVM, Parquet and Arrow |
+//! | [`store`] | [`ColumnStore`]: columns that are mapped into memory |
 //! | `detect` | what a file is, by its first bytes, then by its name |
 //! | [`mod@file`] | [`load`], [`stream`] and [`save`]: which module reads a file, and which writes it |
 //! | [`expand`] | interactions, squares, unit norms |
@@ -89,6 +90,7 @@ pub mod real;
 pub mod select;
 mod source;
 pub mod sparse;
+pub mod store;
 mod suggest;
 pub mod summary;
 pub mod table;
@@ -119,6 +121,7 @@ pub use real::{RealData, real_instance};
 pub use select::Selection;
 pub use source::Watch;
 pub use sparse::SparseTable;
+pub use store::ColumnStore;
 pub use suggest::no_such_column;
 pub use summary::Summary;
 pub use table::Table;

@@ -15,6 +15,12 @@ pub struct Wanted<'a> {
     pub texts: &'a [String],
 }
 
+/// Rows of a piece of a file with so many columns, at most: as many as have so many cells, whatever the number of columns.
+pub(crate) fn piece_rows(columns: usize, cells: usize) -> usize {
+    const ROWS: usize = 32 * 1024;
+    (cells / columns.max(1)).clamp(1, ROWS)
+}
+
 /// What a column is wanted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

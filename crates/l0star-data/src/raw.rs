@@ -122,7 +122,6 @@ impl RawTable {
     }
 
     /// Says that the first row is one further down in the file; the first of all is 1.
-    #[cfg(feature = "parquet")]
     pub(crate) fn starting_at(mut self, row: u64) -> RawTable {
         let mut kept = Lines::default();
         kept.put(0, row);

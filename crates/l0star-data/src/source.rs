@@ -129,6 +129,13 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Says how many bytes of how many are done.
+    pub(crate) fn tell_bytes(&self, done: u64, of: u64) {
+        if let Some(watch) = self.watch {
+            watch(done, of);
+        }
+    }
+
     /// The file, as messages call it.
     pub(crate) fn name(&self) -> &Path {
         &self.name

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::error::refuse;
+use crate::store::Columns;
 
 /// Rows and columns of a tile: both sides of a transposition stay in the first-level cache.
 const TILE: usize = 32;
@@ -19,7 +20,7 @@ type Sparse<'py> = (
     PyReadonlyArray1<'py, f64>,
 );
 
-/// Copies a matrix: doubles, singles, or compressed sparse columns of doubles.
+/// Copies a matrix: doubles, singles, or compressed sparse columns of doubles. Columns of a store stay where they are.
 ///
 /// One copy, whatever the layout: the engine owns its data, since Python code could change the array during a search.
 pub fn copy(matrix: &Bound<'_, PyAny>) -> PyResult<Design> {
@@ -35,9 +36,12 @@ pub fn copy(matrix: &Bound<'_, PyAny>) -> PyResult<Design> {
         let values = values.as_array().to_vec();
         return Design::sparse(rows, columns, starts, indices, values).map_err(refuse);
     }
+    if let Ok((store, places)) = matrix.extract::<(PyRef<Columns>, Vec<usize>)>() {
+        return store.design(&places);
+    }
     Err(PyTypeError::new_err(
         "X must be a two-dimensional NumPy array of float64 or float32, or ((rows, columns), indptr as uint64, \
-         indices as uint32, values as float64)",
+         indices as uint32, values as float64), or (Columns, places)",
     ))
 }
 

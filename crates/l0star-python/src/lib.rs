@@ -8,7 +8,9 @@
 //! | `lock` | one process at a time writes a file |
 //! | `text` | how wide a text is on a terminal, and what of it may be shown |
 //! | `words` | the sentences of `l0star-report`, for the Python package |
-//! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy |
+//! | `about` | how features were made of columns, in the words of a model file |
+//! | `store` | the class `Columns`: a column store |
+//! | `design` | a NumPy matrix of any layout, or a sparse one → the engine's columns, in one copy; those of a store in place |
 //! | `rules` | the class `Rules`: constraints on the features |
 //! | `solution` | what comes back |
 //! | `tally` | the class `Tally`: the scores of cross-validation |
@@ -22,6 +24,7 @@
 //! | `explorer` | the class `Explorer`: the workers' end of a search on a cluster |
 //! | `_core` | the module as Python imports it |
 
+mod about;
 mod design;
 mod error;
 mod explorer;
@@ -35,6 +38,7 @@ mod report;
 mod rules;
 mod run;
 mod solution;
+mod store;
 mod survival;
 mod tally;
 mod text;
@@ -66,6 +70,8 @@ mod _core {
     use crate::rules::Rules;
     #[pymodule_export]
     use crate::solution::{Price, Solution};
+    #[pymodule_export]
+    use crate::store::{Columns, write_columns};
     #[pymodule_export]
     use crate::survival::concordance;
     #[pymodule_export]

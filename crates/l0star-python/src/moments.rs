@@ -3,18 +3,15 @@
 use std::path::PathBuf;
 
 use l0star::problem;
-use l0star_data::factors;
 use l0star_record::MomentFile;
-use l0star_record::fields::Product;
 use l0star_record::moments::About;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::json;
 
-use crate::design;
 use crate::error::{guarded, refuse};
+use crate::{about, design};
 
 /// Moments of some rows; they never change.
 #[pyclass(frozen, module = "l0star._core")]
@@ -125,43 +122,12 @@ impl Moments {
     /// The fields of a model file that say how features are made of columns, as JSON.
     #[getter]
     fn parts(&self) -> String {
-        let (about, names) = (&self.file.about, self.file.moments.names());
-        let product = |name: &String| {
-            let factors = factors(&about.factors, name)?;
-            Some(Product {
-                name: name.clone(),
-                factors: factors.map(String::clone),
-            })
-        };
-        let products: Vec<Product> = if about.factors.is_empty() {
-            Vec::new()
-        } else {
-            names.iter().filter_map(product).collect()
-        };
-        let reading = if about.reading.is_empty() {
-            json!({})
-        } else {
-            json!(about.reading)
-        };
-        json!({
-            "products": products,
-            "indicators": about.indicators,
-            "imputed": about.imputed,
-            "reading": reading,
-        })
-        .to_string()
+        about::parts(&self.file.about, self.file.moments.names())
     }
 
     /// The columns of text with the places of the features that stand for their levels.
     #[getter]
     fn texts(&self) -> Vec<(String, Vec<usize>)> {
-        let names = self.file.moments.names();
-        let place = |name: &String| names.iter().position(|own| own == name);
-        let groups = self.file.about.texts.iter();
-        let places = groups.map(|group| {
-            let columns = group.columns.iter().filter_map(place);
-            (group.name.clone(), columns.collect())
-        });
-        places.collect()
+        about::texts(&self.file.about, self.file.moments.names())
     }
 }

@@ -15,6 +15,7 @@
 //! | [`fields`] | the fields of a result, as scripts read them |
 //! | [`model`] | [`Model`]: a result with all that a prediction needs, in a file |
 //! | [`moments`] | [`MomentFile`]: the moments of rows in a file, with what they are of |
+//! | [`store`] | [`StoreFile`]: a column store as a design, with what its columns are |
 //! | [`names`] | which columns a word of the user stands for |
 //! | [`rules`] | [`Rules`]: constraints from names to columns, for the engine and for the record |
 //! | [`outcome`] | a solution of the engine in the words of the user's columns |
@@ -34,8 +35,10 @@ pub mod outcome;
 pub mod rules;
 pub mod several;
 pub mod stability;
+pub mod store;
 pub mod survival;
 
 pub use model::Model;
 pub use moments::MomentFile;
 pub use rules::Rules;
+pub use store::StoreFile;

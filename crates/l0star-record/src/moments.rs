@@ -19,12 +19,15 @@ pub struct MomentFile {
     pub about: About,
 }
 
-/// What moments are of: how features were made of the columns of files.
+/// How features were made of the columns of files, for moments and for column stores.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct About {
-    /// The column that is predicted.
+    /// The column that is predicted; empty for a column store that leaves it open.
     pub target: String,
+    /// The labels that 0 and 1 stand for in the target of a column store, where it has labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<[String; 2]>,
     /// The column of weights.
     pub weights: Option<String>,
     /// Where the rows came from, as it was named.
@@ -44,6 +47,17 @@ pub struct About {
 }
 
 impl About {
+    /// The columns of text with those of their features that are among `names`.
+    pub fn texts_among(&self, names: &[String]) -> Vec<Group> {
+        let own = |group: &Group| {
+            let columns = group.columns.iter().filter(|name| names.contains(name));
+            let columns: Vec<String> = columns.cloned().collect();
+            let name = group.name.clone();
+            (!columns.is_empty()).then_some(Group { name, columns })
+        };
+        self.texts.iter().filter_map(own).collect()
+    }
+
     /// What two sets of moments differ in, if they cannot be merged for it.
     fn differs(&self, other: &Self) -> Option<&'static str> {
         let pairs = [

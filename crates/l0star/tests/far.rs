@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Random, compress};
+use common::{Form, Random};
 use l0star::{Design, Method, Problem, Settings, Solution, Status, loss, prices, solve};
 use l0star_oracle::{Column, Dyadic, Exact, Loss, Row};
 
@@ -73,14 +73,10 @@ fn the_optimum_is_that_of_exact_arithmetic() {
     let k = 2;
     for (at, power) in [0, 3, 6, 7, 8, 9, 10, 11, 12].into_iter().enumerate() {
         for standardize in [false, true] {
-            for is_sparse in [false, true] {
+            for form in [Form::Dense, Form::Sparse, Form::Shared] {
                 let seed = 10 * at as u64 + u64::from(standardize);
                 let (columns, y) = drawn(seed, 12, 10f64.powi(power));
-                let design = if is_sparse {
-                    compress(&columns, |_| false)
-                } else {
-                    Design::dense(12, 4, columns.concat()).unwrap()
-                };
+                let design = form.design(&columns, seed);
                 let problem = Problem::builder(design, y.clone())
                     .k(k)
                     .ridge(1e-2)
@@ -94,7 +90,7 @@ fn the_optimum_is_that_of_exact_arithmetic() {
                     .reduce(|a, b| if a.0.at_most(&b.0) { a } else { b })
                     .unwrap();
                 for method in [Method::BestFirst, Method::Exhaustive] {
-                    let words = format!("1e{power}, {standardize}, {is_sparse}, {method}");
+                    let words = format!("1e{power}, {standardize}, {form:?}, {method}");
                     let found = solved(&problem, method);
                     assert_eq!(found.status, Status::Optimal, "{words}");
                     assert_eq!(found.support, support, "{words}");

@@ -218,6 +218,7 @@ fn format_name(format: Format) -> &'static str {
         Format::Npz => "NumPy archive",
         Format::Parquet => "Parquet",
         Format::Arrow => "Arrow",
+        Format::Store => "column store",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The options about data, as typed.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
@@ -185,11 +185,47 @@ pub enum Impute {
 }
 
 impl TaskArgs {
+    /// A file, how it is read, and nothing else.
+    pub fn of_file(
+        data: &Path,
+        input: &InputArgs,
+        columns: &ColumnArgs,
+        reading: &ReadingArgs,
+    ) -> Self {
+        Self {
+            data: data.to_path_buf(),
+            input: input.clone(),
+            columns: columns.clone(),
+            reading: reading.clone(),
+            target: String::new(),
+            targets: Vec::new(),
+            loss: "quadratic".into(),
+            huber_delta: HuberDelta::Auto,
+            no_intercept: false,
+            no_standardize: false,
+            standardize: false,
+            interactions: None,
+            exclude: Vec::new(),
+            weights: None,
+            offset: None,
+            survival: SurvivalArgs::default(),
+            impute: None,
+            drop_missing: false,
+            rare: 5,
+            refit: false,
+            holdout: None,
+            seed: 1,
+            available_memory: None,
+            rules: RuleArgs::default(),
+        }
+    }
+
     /// The columns that are no features, with what they are.
     pub(super) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let several = self.targets.iter().map(|name| ("--target", name.as_str()));
-        let one = [("--target", self.target.as_str())];
-        let one = one.into_iter().filter(|_| self.targets.is_empty());
+        let one =
+            Some(self.target.as_str()).filter(|name| !name.is_empty() && self.targets.is_empty());
+        let one = one.map(|name| ("--target", name)).into_iter();
         let weights = self.weights.as_deref().map(|name| ("--weights", name));
         let offset = self.offset.as_deref().map(|name| ("--offset", name));
         let own = one.chain(several).chain(weights).chain(offset);
@@ -211,7 +247,7 @@ impl TaskArgs {
         Ok(args)
     }
 
-    /// Only a file of moments knows its target.
+    /// Only a file of moments knows its target, and a column store may.
     pub(super) fn check_target(&self) -> Result<(), Failure> {
         if !self.target.is_empty() {
             return Ok(());

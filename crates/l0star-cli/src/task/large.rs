@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use l0star_data::ColumnStore;
+
 use super::TaskArgs;
 use crate::units;
 
@@ -13,7 +15,8 @@ pub(super) fn reason(args: &TaskArgs) -> Option<String> {
         || args.loss != "quadratic"
         || args.offset.is_some()
         || args.holdout.is_some();
-    if needs_rows {
+    // The columns of a store need no memory.
+    if needs_rows || ColumnStore::is_at(&args.data) {
         return None;
     }
     let available = args.available_memory.or_else(available)?;

@@ -6,7 +6,6 @@ use l0star::Design;
 use l0star::loss::Quadratic;
 use l0star_data::{RawColumn, RawTable};
 use l0star_record::MomentFile;
-use l0star_record::fields::Group;
 use l0star_record::names::Known;
 
 use super::{Task, TaskArgs};
@@ -39,13 +38,7 @@ pub(super) fn read(args: &TaskArgs) -> Result<Task, Failure> {
 pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Result<Task, Failure> {
     let MomentFile { moments, about } = made;
     let names = moments.names().to_vec();
-    let texts = about.texts.iter().filter_map(|group| {
-        let columns = group.columns.iter().filter(|name| names.contains(name));
-        let columns: Vec<String> = columns.cloned().collect();
-        let name = group.name.clone();
-        (!columns.is_empty()).then_some(Group { name, columns })
-    });
-    let texts: Vec<Group> = texts.collect();
+    let texts = about.texts_among(&names);
     let known = Known {
         names: &names,
         texts: &texts,
@@ -62,6 +55,7 @@ pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Res
         response: Vec::new(),
         moments: Some(moments),
         folds: Vec::new(),
+        store: None,
         names,
         weights: None,
         weight_column: about.weights,
@@ -82,11 +76,10 @@ pub(super) fn task(args: &TaskArgs, made: MomentFile, notes: Vec<String>) -> Res
     })
 }
 
-/// Options about rows.
-fn check(args: &TaskArgs) -> Result<(), Failure> {
+/// Options about how features are made of rows, the first that is given.
+pub(super) fn of_making(args: &TaskArgs) -> Option<&'static str> {
     let reading = &args.reading;
-    let of_summing = [
-        (args.weights.is_some(), "--weights"),
+    let options = [
         (args.interactions.is_some(), "--interactions"),
         (args.impute.is_some(), "--impute"),
         (args.drop_missing, "--drop-missing"),
@@ -95,7 +88,14 @@ fn check(args: &TaskArgs) -> Result<(), Failure> {
         (reading.dates.is_some(), "--dates"),
         (args.input.format.is_some(), "--format"),
     ];
-    if let Some((_, option)) = of_summing.iter().find(|(given, _)| *given) {
+    let given = options.iter().find(|(given, _)| *given);
+    given.map(|(_, option)| *option)
+}
+
+/// Options about rows.
+fn check(args: &TaskArgs) -> Result<(), Failure> {
+    let weights = args.weights.as_ref().map(|_| "--weights");
+    if let Some(option) = weights.or_else(|| of_making(args)) {
         return Err(Failure::Usage(format!(
             "{}: these are moments, not rows, and {option} is about rows; give it to l0star moments, which makes them",
             args.data.display()
@@ -116,11 +116,16 @@ fn check(args: &TaskArgs) -> Result<(), Failure> {
     }
 }
 
-/// The places of the features that are chosen and not excluded.
-fn kept(args: &TaskArgs, names: &[String]) -> Result<Vec<usize>, Failure> {
+/// A table of the columns of a file, for their names alone.
+pub(super) fn of_names(args: &TaskArgs, names: &[String]) -> Result<RawTable, Failure> {
     let cells = names.iter().map(|_| RawColumn::Number(vec![0.0]));
     let file = args.data.display().to_string();
-    let table = RawTable::in_memory(&file, names.to_vec(), cells.collect())?;
+    Ok(RawTable::in_memory(&file, names.to_vec(), cells.collect())?)
+}
+
+/// The places of the features that are chosen and not excluded.
+fn kept(args: &TaskArgs, names: &[String]) -> Result<Vec<usize>, Failure> {
+    let table = of_names(args, names)?;
     let excluded = args.excluded();
     for name in &excluded {
         table.column(name)?;

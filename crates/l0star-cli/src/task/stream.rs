@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use l0star::Design;
 use l0star_data::{
     DataError, Decimal, Indicator, RawColumn, RawTable, Reading, factors, indicators,
 };
@@ -29,7 +28,9 @@ pub struct Recipe<'a> {
     /// The columns of the files that are used.
     pub used: Vec<String>,
     /// Those of them that are text.
-    pub texts: Vec<String>,
+    pub as_text: Vec<String>,
+    /// The features among these.
+    texts: Vec<String>,
     /// Features before categories and products.
     base: Vec<String>,
     factors: Vec<String>,
@@ -37,6 +38,8 @@ pub struct Recipe<'a> {
     indicators: Vec<Indicator>,
     groups: Vec<Group>,
     imputed: Vec<(String, f64)>,
+    /// The labels of the target, where it has labels.
+    labels: Option<[String; 2]>,
     /// The features.
     names: Vec<String>,
     pub notes: Vec<String>,
@@ -45,6 +48,9 @@ pub struct Recipe<'a> {
 /// What a pass over all rows finds out.
 #[derive(Debug, Default)]
 pub struct Survey {
+    /// How many there are, and how many were dropped.
+    pub rows: usize,
+    pub dropped: usize,
     /// How many rows have each text.
     texts: BTreeMap<String, BTreeMap<String, usize>>,
     /// Sums and counts of numbers, and how many are missing.
@@ -53,16 +59,19 @@ pub struct Survey {
     levels: BTreeMap<String, (Option<f64>, bool)>,
 }
 
-/// Rows that can be added up.
+/// Rows that can be added up, or stored.
 pub struct Batch {
-    pub design: Design,
+    pub rows: usize,
+    /// The features, one after the other.
+    pub values: Vec<f64>,
+    /// Empty without a target.
     pub response: Vec<f64>,
     pub weights: Option<Vec<f64>>,
 }
 
 impl<'a> Recipe<'a> {
-    /// From the first rows.
-    pub fn new(args: &'a TaskArgs, mut first: RawTable) -> Result<Self, Failure> {
+    /// From the first rows. `labels`: the target may have labels.
+    pub fn new(args: &'a TaskArgs, mut first: RawTable, labels: bool) -> Result<Self, Failure> {
         args.check_roles()?;
         for (_, name) in args.roles() {
             first.column(name)?;
@@ -74,17 +83,22 @@ impl<'a> Recipe<'a> {
         let Settled { reading, notes } = settled;
         let factors = features::factors(args, &first, &base)?;
         let part = features::Asked {
-            labels: false,
+            labels,
             is_part: true,
         };
         features::refuse_troubles(args, &first, &base, &factors, &reading.texts, part)?;
-        checks::check_numbers(&first, &args.target, "quadratic")?;
+        if !labels {
+            checks::check_numbers(&first, &args.target, "quadratic")?;
+        }
         let text = features::text_columns(&first);
         let texts = base.iter().filter(|name| text.contains(*name));
+        let texts: Vec<String> = texts.cloned().collect();
+        let labelled = (labels && is_text(&first, &args.target)).then_some(&args.target);
         let roles = args.roles().map(|(_, name)| name.to_owned());
         Ok(Self {
             args,
-            texts: texts.cloned().collect(),
+            as_text: texts.iter().chain(labelled).cloned().collect(),
+            texts,
             used: base.iter().cloned().chain(roles).collect(),
             schema,
             names: base.clone(),
@@ -94,6 +108,7 @@ impl<'a> Recipe<'a> {
             indicators: Vec::new(),
             groups: Vec::new(),
             imputed: Vec::new(),
+            labels: None,
             notes,
         })
     }
@@ -161,10 +176,12 @@ impl<'a> Recipe<'a> {
     /// Notes what a piece says.
     pub fn survey(&self, survey: &mut Survey, mut piece: RawTable) -> Result<(), Failure> {
         let file = piece.file().display().to_string();
-        self.read(&mut piece)?;
-        for name in &self.base {
+        survey.dropped += self.read(&mut piece)?;
+        survey.rows += piece.rows();
+        let labelled = self.as_text.iter().filter(|name| !self.base.contains(name));
+        for name in self.base.iter().chain(labelled) {
             match piece.column(name)? {
-                RawColumn::Text { levels, codes } if self.texts.contains(name) => {
+                RawColumn::Text { levels, codes } if self.as_text.contains(name) => {
                     let own = survey.texts.entry(name.clone()).or_default();
                     let mut counts = vec![0; levels.len()];
                     codes.iter().for_each(|code| counts[*code as usize] += 1);
@@ -246,7 +263,33 @@ impl<'a> Recipe<'a> {
         }
         names.retain(|name| !excluded.contains(name.as_str()));
         self.names = features::some_left(names)?;
-        Ok(())
+        self.settle_labels(survey)
+    }
+
+    /// The two labels of a target that has labels.
+    fn settle_labels(&mut self, survey: &Survey) -> Result<(), Failure> {
+        let target = &self.args.target;
+        if !self.as_text.contains(target) {
+            return Ok(());
+        }
+        let found: Vec<&String> = survey
+            .texts
+            .get(target)
+            .into_iter()
+            .flatten()
+            .map(|(text, _)| text)
+            .collect();
+        match found[..] {
+            [one, other] => {
+                self.labels = Some([one.clone(), other.clone()]);
+                Ok(())
+            }
+            _ => Err(Failure::BadData(format!(
+                "{}: the target '{target}' has {} different texts; it must have numbers, or two labels",
+                self.args.data.display(),
+                found.len()
+            ))),
+        }
     }
 
     /// Refuses a column of text that cannot be a feature, now that all rows are known.
@@ -297,7 +340,14 @@ impl<'a> Recipe<'a> {
         if let (Some(name), Some(weights)) = (&args.weights, &weights) {
             checks::check_weights(&piece, name, weights)?;
         }
-        let response = piece.number(&args.target)?;
+        let response = match &self.labels {
+            _ if args.target.is_empty() => Vec::new(),
+            None => piece.number(&args.target)?,
+            Some(labels) => {
+                let second = piece.labelled(&args.target, labels)?;
+                second.into_iter().map(f64::from).collect()
+            }
+        };
         let mut values = Vec::with_capacity(piece.rows() * self.names.len());
         for name in &self.names {
             match factors(&self.factors, name) {
@@ -310,17 +360,19 @@ impl<'a> Recipe<'a> {
             }
         }
         let batch = Batch {
-            design: Design::dense(piece.rows(), self.names.len(), values)?,
+            rows: piece.rows(),
+            values,
             response,
             weights,
         };
         Ok((Some(batch), rows_dropped))
     }
 
-    /// What moments of these features say of themselves.
+    /// What moments, or columns, of these features say of themselves.
     pub fn about(&self, files: Vec<String>, rows_dropped: usize) -> About {
         About {
             target: self.args.target.clone(),
+            labels: self.labels.clone(),
             weights: self.args.weights.clone(),
             files,
             rows_dropped,

@@ -1,27 +1,16 @@
 //! The moments of rows in files, summed piece by piece.
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
+use std::path::PathBuf;
 
+use l0star::Design;
 use l0star::problem::Moments;
-use l0star_data::{DataError, RawTable, Wanted};
 use l0star_record::MomentFile;
 use l0star_record::cv::Dealer;
 
 use super::TaskArgs;
-use super::stream::{Batch, Recipe, Survey};
+use super::pieces::Stream;
+use super::stream::Batch;
 use crate::failure::Failure;
-
-/// Pieces of a file that wait to be summed.
-const WAITING: usize = 2;
-
-/// Files with the same columns, and how they are read.
-struct Stream<'a> {
-    args: &'a TaskArgs,
-    files: &'a [PathBuf],
-    quiet: bool,
-}
 
 /// The moments of the rows of all files, of which there is at least one. `tell` hears what the user should know.
 pub fn sum(
@@ -43,29 +32,11 @@ pub(super) fn sum_folds(
     count: usize,
 ) -> Result<(MomentFile, Vec<Moments>), Failure> {
     let stream = Stream { args, files, quiet };
-    let mut first = None;
-    let mut keep = |piece: RawTable| {
-        first = Some(piece);
-        Ok(false)
-    };
-    let input = &args.input;
-    input.stream(&files[0], &Wanted::default(), true, &mut keep)?;
-    let Some(first) = first else {
-        return Err(Failure::BadData(format!(
-            "{}: there are no rows",
-            files[0].display()
-        )));
-    };
-    let mut recipe = Recipe::new(args, first).map_err(|failure| failure.in_file(&files[0]))?;
-    stream.check_schemas(&recipe)?;
+    let mut recipe = stream.recipe(false)?;
     tell(&recipe.notes);
     if let Some(reason) = recipe.needs_survey() {
         tell(&[format!("all rows are read twice: {reason}")]);
-    }
-    if recipe.needs_survey().is_some() {
-        let mut survey = Survey::default();
-        stream.each_piece(&recipe, |piece| recipe.survey(&mut survey, piece))?;
-        recipe.settle(&survey)?;
+        stream.survey(&mut recipe)?;
     }
     let mut folds = vec![Moments::new(recipe.names().to_vec())?; count];
     let mut dealer = Dealer::new(count, args.seed);
@@ -75,7 +46,7 @@ pub(super) fn sum_folds(
         let (batch, gone) = recipe.apply(piece)?;
         dropped += gone;
         if let Some(batch) = batch {
-            let added = add(&mut folds, &mut dealer, &batch);
+            let added = add(&mut folds, &mut dealer, batch);
             added.map_err(|error| Failure::BadData(format!("{}: {error}", file.display())))?;
         }
         Ok(())
@@ -96,14 +67,16 @@ pub(super) fn sum_folds(
 }
 
 /// Adds rows to the folds that they are dealt to.
-fn add(folds: &mut [Moments], dealer: &mut Dealer, batch: &Batch) -> l0star::Result<()> {
+fn add(folds: &mut [Moments], dealer: &mut Dealer, batch: Batch) -> l0star::Result<()> {
     let Batch {
-        design,
+        rows,
+        values,
         response,
         weights,
     } = batch;
+    let design = Design::dense(rows, values.len() / rows, values)?;
     if let [all] = folds {
-        return all.add(design, response, weights.as_deref());
+        return all.add(&design, &response, weights.as_deref());
     }
     let mut shares = vec![vec![0.0; response.len()]; folds.len()];
     for row in 0..response.len() {
@@ -113,73 +86,7 @@ fn add(folds: &mut [Moments], dealer: &mut Dealer, batch: &Batch) -> l0star::Res
         }
     }
     for (fold, share) in folds.iter_mut().zip(shares) {
-        fold.add(design, response, Some(&share))?;
+        fold.add(&design, &response, Some(&share))?;
     }
     Ok(())
-}
-
-impl Stream<'_> {
-    /// Refuses files with other columns than the first, before the long part.
-    fn check_schemas(&self, recipe: &Recipe) -> Result<(), Failure> {
-        let first = self.files[0].display().to_string();
-        for file in &self.files[1..] {
-            let mut check = |piece: RawTable| recipe.check_schema(&first, &piece).map(|()| false);
-            self.args
-                .input
-                .stream(file, &Wanted::default(), true, &mut check)?;
-        }
-        Ok(())
-    }
-
-    /// Reads all files, and takes their pieces on a thread of its own while the next are read.
-    fn each_piece(
-        &self,
-        recipe: &Recipe,
-        mut take: impl FnMut(RawTable) -> Result<(), Failure> + Send,
-    ) -> Result<(), Failure> {
-        let (used, texts) = (&recipe.used, &recipe.texts);
-        let wanted = Wanted {
-            columns: Some(used),
-            texts,
-        };
-        let (sender, receiver) = mpsc::sync_channel::<RawTable>(WAITING);
-        thread::scope(|scope| {
-            let taker = scope.spawn(move || {
-                // Dropped with the first failure, so that the reader stops.
-                let receiver = receiver;
-                while let Ok(piece) = receiver.recv() {
-                    let file = piece.file().to_path_buf();
-                    take(piece).map_err(|failure| failure.in_file(&file))?;
-                }
-                Ok(())
-            });
-            let read = |file: &Path| -> Result<bool, DataError> {
-                let mut goes_on = true;
-                let mut send = |piece: RawTable| {
-                    goes_on = sender.send(piece).is_ok();
-                    Ok(goes_on)
-                };
-                self.args
-                    .input
-                    .stream(file, &wanted, self.quiet, &mut send)?;
-                Ok(goes_on)
-            };
-            let mut outcome = Ok(());
-            for file in self.files {
-                match read(file) {
-                    Ok(true) => {}
-                    Ok(false) => break,
-                    Err(error) => {
-                        outcome = Err(error.into());
-                        break;
-                    }
-                }
-            }
-            drop(sender);
-            let taken = taker
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            taken.and(outcome)
-        })
-    }
 }

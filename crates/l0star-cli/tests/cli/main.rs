@@ -43,6 +43,7 @@ mod stability;
 mod standardize;
 mod stopped;
 mod stopping;
+mod store;
 mod survival;
 mod texts;
 mod units;

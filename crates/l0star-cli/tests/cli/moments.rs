@@ -1,7 +1,6 @@
 //! `l0star moments`, and fits of what it writes.
 
 use std::fmt::Write;
-use std::fs;
 
 use serde_json::Value;
 
@@ -237,7 +236,7 @@ fn every_format_has_the_same_moments() {
         same(fit, &rows);
     }
     // A part of another type: the file, the column and the row are named.
-    fs::copy(sandbox.path("a.parquet"), sandbox.path("part-1.parquet")).unwrap();
+    std::fs::copy(sandbox.path("a.parquet"), sandbox.path("part-1.parquet")).unwrap();
     sandbox.run("generate ar -d 5 -k 2 -n 50 --rho 0.5 --snr 3 --out part-2.parquet");
     sandbox.refuses(
         "moments part-1.parquet part-2.parquet --target b --out x.l0m",

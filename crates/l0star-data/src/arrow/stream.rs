@@ -20,12 +20,12 @@ use crate::caps::Allowance;
 use crate::error::DataError;
 use crate::format::Format;
 use crate::names::unique;
-use crate::pieces::{Each, Kind, Wanted};
+use crate::pieces::{Each, Kind, Wanted, piece_rows};
 use crate::raw::RawTable;
 use crate::source::Source;
 
-/// Rows of a piece, nearly.
-const ROWS: usize = 32 * 1024;
+/// Cells of a piece, nearly.
+const CELLS: usize = 1 << 21;
 
 pub(crate) fn stream_parquet(
     source: &Source<'_>,
@@ -182,7 +182,7 @@ impl<'a, 'e> Pieces<'a, 'e> {
             .get_or_insert_with(|| Columns::new(&self.schema, allowance));
         columns.append(batch)?;
         self.rows += batch.num_rows() as u64;
-        Ok(columns.rows < ROWS || self.end())
+        Ok(columns.rows < piece_rows(self.names.len(), CELLS) || self.end())
     }
 
     /// Hands out what is there; false where no more is wanted.

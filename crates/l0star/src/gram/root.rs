@@ -374,7 +374,10 @@ pub(super) fn shown<'a>(problem: &'a Problem, columns: &'a [usize], b: &'a [f64]
         let (centre, scale) = design.view(*j);
         match design.stored(*j) {
             _ if !problem.has_intercept => (centre, scale),
-            Stored::Dense(values) => (kernels::dot(p, values) / total, scale),
+            Stored::Dense(values) => {
+                let sum = values.sum(|rows, values| kernels::dot(&p[rows], values));
+                (sum / total, scale)
+            }
             Stored::Sparse(rows, values) => (kernels::dot_sparse(rows, values, p) / total, scale),
         }
     };

@@ -1,6 +1,6 @@
 //! The design matrix: how its entries are stored and seen. What is done with them is in `verbs`.
 //!
-//! Entries are stored dense or sparse, and never changed: centring and scaling are a *view* that the verbs apply on the
+//! Entries are stored dense or sparse, or by somebody else, and never changed: centring and scaling are a *view* that the verbs apply on the
 //! way. The problem is about the real numbers `(r_ij - c_j) s_j`, r the stored floats; what rounding does to them is in
 //! `docs/numerics.md`, section 1.
 
@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::csc::Csc;
+use super::shared::{Full, Shared, SharedColumns};
 use crate::error::{Error, Result};
 use crate::linalg::kernels;
 use crate::linalg::rounding::gamma;
@@ -40,6 +41,7 @@ pub(super) enum Entries {
     /// Column after column.
     Dense(Arc<Vec<f64>>),
     Sparse(Arc<Csc>),
+    Shared(Arc<Shared>),
 }
 
 /// Column j is `(r_j - centre_j) scale_j`.
@@ -52,15 +54,17 @@ pub(super) struct View {
 /// The stored entries of a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stored<'a> {
-    Dense(&'a [f64]),
+    Dense(Full<'a>),
     /// Row indices in order, and values.
     Sparse(&'a [u32], &'a [f64]),
 }
 
-impl Stored<'_> {
-    fn count(self) -> usize {
+impl<'a> Stored<'a> {
+    /// The values, whatever rows they are in.
+    pub(crate) fn values(self) -> Full<'a> {
         match self {
-            Self::Dense(values) | Self::Sparse(_, values) => values.len(),
+            Self::Dense(values) => values,
+            Self::Sparse(_, values) => Full::of(values),
         }
     }
 }
@@ -116,6 +120,36 @@ impl Design {
     ) -> Result<Self> {
         let entries = Csc::new(rows, columns, indptr, indices, values)?;
         Self::new(rows, columns, Entries::Sparse(Arc::new(entries)))
+    }
+
+    /// From some columns of an owner, in the order of `columns`, each of so many rows: entries are read where they are, and
+    /// must be finite.
+    ///
+    /// Nothing is copied, whatever is done with the matrix later: centring and scaling are a view, and rows without weight are
+    /// passed over.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use l0star::Design;
+    /// use l0star::problem::{Numbers, SharedColumns};
+    ///
+    /// #[derive(Debug)]
+    /// struct Halves(Vec<Vec<f32>>);
+    ///
+    /// impl SharedColumns for Halves {
+    ///     fn column(&self, index: usize) -> Numbers<'_> {
+    ///         Numbers::Single(&self.0[index])
+    ///     }
+    /// }
+    ///
+    /// let owner = Arc::new(Halves(vec![vec![1.0, 0.0, 2.0], vec![0.5, 0.0, 3.0]]));
+    /// let design = Design::shared(3, &[1, 0], owner)?;
+    /// assert_eq!(design.dot(0, &[1.0, 10.0, 100.0]), 300.5);
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn shared(rows: usize, columns: &[usize], owner: Arc<dyn SharedColumns>) -> Result<Self> {
+        let entries = Shared::new(rows, columns, owner)?;
+        Self::new(rows, columns.len(), Entries::Shared(Arc::new(entries)))
     }
 
     fn new(rows: usize, columns: usize, entries: Entries) -> Result<Self> {
@@ -236,9 +270,14 @@ impl Design {
         matches!(self.entries, Entries::Sparse(_))
     }
 
-    /// How many entries are stored: all of a dense matrix, the non-zero ones of a sparse one.
+    /// How many entries are stored here: all of a dense matrix, the non-zero ones of a sparse one, none of a shared one but those of
+    /// columns that were added.
     pub fn entry_count(&self) -> usize {
-        (0..self.columns).map(|j| self.stored(j).count()).sum()
+        if let Entries::Shared(columns) = &self.entries {
+            return columns.own_count();
+        }
+        let count = |j| self.stored(j).values().len();
+        (0..self.columns).map(count).sum()
     }
 
     /// The stored values of all columns, end to end, if they are the matrix: dense, and without a view.
@@ -260,7 +299,8 @@ impl Design {
     pub(crate) fn stored(&self, j: usize) -> Stored<'_> {
         let j = self.place(j).0;
         match &self.entries {
-            Entries::Dense(values) => Stored::Dense(self.slice(values, j)),
+            Entries::Dense(values) => Stored::Dense(Full::of(self.slice(values, j))),
+            Entries::Shared(columns) => Stored::Dense(columns.column(j)),
             Entries::Sparse(entries) => {
                 let (rows, values) = entries.column(j);
                 Stored::Sparse(rows, values)
@@ -289,6 +329,11 @@ impl Design {
                 Some((at % self.rows, at / self.rows, values[at]))
             }
             Entries::Sparse(entries) => entries.find(is),
+            Entries::Shared(_) => (0..self.columns).find_map(|j| {
+                let mut column = self.entries(j);
+                let (row, value) = column.find(|(_, value)| is(*value))?;
+                Some((row, j, value))
+            }),
         }
     }
 
@@ -297,6 +342,7 @@ impl Design {
         match &mut self.entries {
             Entries::Dense(values) => Arc::make_mut(values).extend_from_slice(column),
             Entries::Sparse(entries) => Arc::make_mut(entries).push(column),
+            Entries::Shared(columns) => Arc::make_mut(columns).push(column),
         }
         if let Some(view) = &mut self.view {
             let view = Arc::make_mut(view);
@@ -318,6 +364,7 @@ impl Design {
                 Entries::Dense(Arc::new(kept.collect()))
             }
             Entries::Sparse(entries) => Entries::Sparse(Arc::new(entries.keep_rows(keep))),
+            Entries::Shared(columns) => Entries::Shared(Arc::new(columns.keep_rows(keep))),
         };
         Self {
             rows: keep.iter().filter(|keep| **keep).count(),
@@ -338,7 +385,7 @@ impl Design {
         let (centre, scale) = self.view(j);
         let wider = 1.0 + 2.0 * gamma(n + 8);
         // From the sum of squares, or where that underflows from the largest entry, zeros not stored included.
-        let length = |squares: f64, values: &[f64], centre: f64| {
+        let length = |squares: f64, values: Full, centre: f64| {
             if squares > 1e-250 {
                 return squares.sqrt() * wider;
             }
@@ -346,8 +393,11 @@ impl Design {
             let sizes = values.iter().map(|v| (v - centre).abs());
             sizes.fold(zeros, f64::max) * (n as f64).sqrt() * wider
         };
-        let (Stored::Dense(values) | Stored::Sparse(_, values)) = self.stored(j);
-        let stored = |values| length(kernels::dot(values, values), values, 0.0);
+        let values = self.stored(j).values();
+        let stored = |values: Full| {
+            let squares = values.sum(|_, values| kernels::dot(values, values));
+            length(squares, values, 0.0)
+        };
         if self.view.is_none() {
             let norm = stored(values);
             return (norm, norm);
@@ -367,6 +417,7 @@ impl Design {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shared::Numbers;
     use super::*;
 
     /// 5 × 4 with an empty column and a full one, in every representation of the same numbers.
@@ -390,7 +441,30 @@ mod tests {
         let sparse_viewed = compress(&stored)
             .with_view(centre.to_vec(), scale.to_vec())
             .unwrap();
-        vec![dense, sparse, viewed, sparse_viewed]
+        let own = share(&columns);
+        let shared_viewed = share(&stored)
+            .with_view(centre.to_vec(), scale.to_vec())
+            .unwrap();
+        vec![dense, sparse, viewed, sparse_viewed, own, shared_viewed]
+    }
+
+    /// Columns in single precision, which has all numbers here, and one in double.
+    #[derive(Debug)]
+    struct Owner(Vec<[f32; 5]>, [f64; 5]);
+
+    impl SharedColumns for Owner {
+        fn column(&self, index: usize) -> Numbers<'_> {
+            match self.0.get(index) {
+                Some(column) => Numbers::Single(column),
+                None => Numbers::Double(&self.1),
+            }
+        }
+    }
+
+    fn share(columns: &[[f64; 5]; 4]) -> Design {
+        let single = columns[..3].iter().rev();
+        let single = single.map(|column| column.map(|v| v as f32)).collect();
+        Design::shared(5, &[2, 1, 0, 3], Arc::new(Owner(single, columns[3]))).unwrap()
     }
 
     fn compress(columns: &[[f64; 5]]) -> Design {
@@ -405,6 +479,23 @@ mod tests {
             indptr.push(values.len());
         }
         Design::sparse(5, columns.len(), indptr, indices, values).unwrap()
+    }
+
+    #[test]
+    fn shared_columns_of_another_length_are_refused() {
+        let owner = Arc::new(Owner(Vec::new(), [1.0; 5]));
+        let wrong = Design::shared(4, &[0], owner).unwrap_err();
+        assert!(
+            matches!(
+                wrong,
+                Error::Shape {
+                    expected: 4,
+                    found: 5,
+                    ..
+                }
+            ),
+            "{wrong}"
+        );
     }
 
     #[test]

@@ -39,8 +39,13 @@ impl Design {
             let s = s * scale;
             let z = &mut z[self.place(j).1];
             match self.stored(j) {
-                Stored::Dense(values) if centre == 0.0 => kernels::axpy(s, values, z),
-                Stored::Dense(values) => kernels::axpy_shifted(s, values, centre, z),
+                Stored::Dense(values) => values.each(0..values.len(), |rows, values| {
+                    if centre == 0.0 {
+                        kernels::axpy(s, values, &mut z[rows]);
+                    } else {
+                        kernels::axpy_shifted(s, values, centre, &mut z[rows]);
+                    }
+                }),
                 Stored::Sparse(rows, values) => {
                     kernels::axpy_sparse(s, rows, values, z);
                     if centre != 0.0 && self.is_stacked() {
@@ -65,7 +70,10 @@ impl Design {
             let (product, rest) = two_product(*s, scale);
             for s in [product, rest].into_iter().filter(|s| *s != 0.0) {
                 match self.stored(*j) {
-                    Stored::Dense(values) => kernels::axpy_doubled(s, values, high, low),
+                    Stored::Dense(values) => values.each(0..values.len(), |rows, values| {
+                        let (high, low) = (&mut high[rows.clone()], &mut low[rows]);
+                        kernels::axpy_doubled(s, values, high, low);
+                    }),
                     Stored::Sparse(rows, values) => {
                         kernels::axpy_sparse_doubled(s, rows, values, high, low);
                     }
@@ -144,8 +152,12 @@ impl Design {
         let (centre, scale) = self.view(j);
         let v = &v[self.place(j).1];
         let dot = match self.stored(j) {
-            Stored::Dense(values) if centre == 0.0 => kernels::dot(values, v),
-            Stored::Dense(values) => kernels::dot_shifted(values, centre, v),
+            Stored::Dense(values) if centre == 0.0 => {
+                values.sum(|rows, values| kernels::dot(values, &v[rows]))
+            }
+            Stored::Dense(values) => {
+                values.sum(|rows, values| kernels::dot_shifted(values, centre, &v[rows]))
+            }
             Stored::Sparse(rows, values) => {
                 let dot = kernels::dot_sparse(rows, values, v);
                 if centre == 0.0 {
@@ -167,7 +179,7 @@ impl Design {
         match self.stored(j) {
             Stored::Dense(values) => {
                 let pairs = values.iter().zip(v);
-                pairs.for_each(|(a, v)| dot.add_product(*a, *v));
+                pairs.for_each(|(a, v)| dot.add_product(a, *v));
             }
             Stored::Sparse(rows, values) => {
                 let pairs = rows.iter().zip(values);
@@ -211,7 +223,7 @@ impl Design {
         }
         let i = i - block.start;
         let stored = match self.stored(j) {
-            Stored::Dense(values) => values[i],
+            Stored::Dense(values) => values.value(i),
             Stored::Sparse(rows, values) => {
                 let at = rows.partition_point(|row| (*row as usize) < i);
                 let found = rows.get(at).is_some_and(|row| *row as usize == i);
@@ -224,14 +236,15 @@ impl Design {
     /// Rows and values of the stored entries of column `j`, a view aside; rows in order, without those that are not
     /// stored, which are 0.
     pub fn entries(&self, j: usize) -> impl Iterator<Item = (usize, f64)> {
-        let (rows, values) = match self.stored(j) {
-            Stored::Dense(values) => (None, values),
-            Stored::Sparse(rows, values) => (Some(rows), values),
+        let stored = self.stored(j);
+        let rows = match stored {
+            Stored::Dense(_) => None,
+            Stored::Sparse(rows, _) => Some(rows),
         };
         let start = self.place(j).1.start;
         let place = move |at: usize| start + rows.map_or(at, |rows| rows[at] as usize);
-        let numbered = values.iter().enumerate();
-        numbered.map(move |(at, value)| (place(at), *value))
+        let numbered = stored.values().iter().enumerate();
+        numbered.map(move |(at, value)| (place(at), value))
     }
 
     /// Writes column `j` out, each entry rounded at most twice.
@@ -247,14 +260,14 @@ impl Design {
     /// `out_i = (r_ij - shift) scale` of the *stored* column, over its own rows.
     pub(crate) fn fill(&self, j: usize, shift: f64, scale: f64, out: &mut [f64]) {
         match self.stored(j) {
-            Stored::Dense(values) if scale == 1.0 => {
-                let pairs = out.iter_mut().zip(values);
-                pairs.for_each(|(out, a)| *out = a - shift);
-            }
-            Stored::Dense(values) => {
-                let pairs = out.iter_mut().zip(values);
-                pairs.for_each(|(out, a)| *out = (a - shift) * scale);
-            }
+            Stored::Dense(values) => values.each(0..values.len(), |rows, values| {
+                let pairs = out[rows].iter_mut().zip(values);
+                if scale == 1.0 {
+                    pairs.for_each(|(out, a)| *out = a - shift);
+                } else {
+                    pairs.for_each(|(out, a)| *out = (a - shift) * scale);
+                }
+            }),
             Stored::Sparse(rows, values) => {
                 out.fill((0.0 - shift) * scale);
                 for (i, a) in rows.iter().zip(values) {
@@ -273,9 +286,7 @@ impl Design {
         out: &mut Vec<f64>,
     ) {
         match self.stored(j) {
-            Stored::Dense(values) => {
-                out.extend(values[rows].iter().map(|a| (a - shift) * scale));
-            }
+            Stored::Dense(values) => values.append(rows, |a| (a - shift) * scale, out),
             Stored::Sparse(places, values) => {
                 let start = out.len();
                 out.resize(start + rows.len(), (0.0 - shift) * scale);
@@ -293,7 +304,7 @@ impl Design {
         let (centre, scale) = self.view(j);
         match self.stored(j) {
             Stored::Dense(values) if !self.is_stacked() => {
-                out.extend(rows.iter().map(|i| (values[*i] - centre) * scale));
+                out.extend(rows.iter().map(|i| (values.value(*i) - centre) * scale));
             }
             _ => out.extend(rows.iter().map(|i| self.entry(*i, j))),
         }
@@ -371,8 +382,8 @@ impl Design {
             for j in columns {
                 let (centre, scale) = self.view(*j);
                 if let Stored::Dense(values) = self.stored(*j) {
-                    let (from, start) = (&values[first..first + count], buffer.len());
-                    buffer.extend_from_slice(from);
+                    let start = buffer.len();
+                    values.append(first..first + count, |a| a, buffer);
                     let (roots, column) = buffer.split_at_mut(start);
                     let pairs = column.iter_mut().zip(&roots[..count]);
                     pairs.for_each(|(a, root)| *a = (*a - centre) * (scale * root));

@@ -6,7 +6,9 @@ pub mod several;
 pub mod stopped;
 pub mod survival;
 
-use l0star::problem::Builder;
+use std::sync::Arc;
+
+use l0star::problem::{Builder, Numbers, SharedColumns};
 use l0star::{Design, Error, Method, Problem, loss};
 
 /// SplitMix64: enough randomness for tests, the same everywhere.
@@ -79,15 +81,18 @@ pub enum Form {
     DenseView,
     /// A centred and scaled view of sparse columns.
     SparseView,
+    /// Columns that somebody else keeps, in single precision where that has their numbers.
+    Shared,
 }
 
 impl Form {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Dense,
         Self::Sparse,
         Self::Padded,
         Self::DenseView,
         Self::SparseView,
+        Self::Shared,
     ];
 
     /// The columns in this form. A view centres and scales them, so that its problem is another one; the other forms are
@@ -100,6 +105,7 @@ impl Form {
             }
             Self::Sparse | Self::SparseView => compress(columns, |_| false),
             Self::Padded => compress(columns, |random: &mut Random| random.chance(0.2)),
+            Self::Shared => share(columns),
         };
         if !matches!(self, Self::DenseView | Self::SparseView) {
             return stored;
@@ -122,6 +128,41 @@ impl Form {
         }
         stored.with_view(centre, scale).unwrap()
     }
+}
+
+/// Columns that a design does not own.
+#[derive(Debug)]
+enum Kept {
+    Double(Vec<f64>),
+    Single(Vec<f32>),
+}
+
+#[derive(Debug)]
+struct Keeper(Vec<Kept>);
+
+impl SharedColumns for Keeper {
+    fn column(&self, index: usize) -> Numbers<'_> {
+        match &self.0[index] {
+            Kept::Double(values) => Numbers::Double(values),
+            Kept::Single(values) => Numbers::Single(values),
+        }
+    }
+}
+
+/// The columns kept in the opposite order, in single precision where that has their numbers.
+pub fn share(columns: &[Vec<f64>]) -> Design {
+    let keep = |column: &Vec<f64>| {
+        let single: Vec<f32> = column.iter().map(|v| *v as f32).collect();
+        let is_same = column.iter().zip(&single).all(|(a, b)| *a == f64::from(*b));
+        if is_same {
+            Kept::Single(single)
+        } else {
+            Kept::Double(column.clone())
+        }
+    };
+    let places: Vec<usize> = (0..columns.len()).rev().collect();
+    let owner = Keeper(columns.iter().rev().map(keep).collect());
+    Design::shared(columns[0].len(), &places, Arc::new(owner)).unwrap()
 }
 
 /// Compressed sparse columns; `keep` says which zeros are stored all the same.
@@ -157,7 +198,7 @@ pub fn proved(problem: &Problem, objective: f64) -> f64 {
 
 /// A random problem with at most a few hundred supports, its design matrix in a random form.
 pub fn random_case(seed: u64, loss: &str) -> Case {
-    let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 3);
+    let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 2);
     let form = Form::ALL.get(at).copied().unwrap_or(Form::Dense);
     let thin = matches!(form, Form::Sparse | Form::Padded | Form::SparseView);
     let mut case = case_with(seed, loss, thin, |columns| form.design(columns, seed));
@@ -484,7 +525,7 @@ fn case_by_rules(seed: u64, loss: &str, structured: bool) -> RuledCase {
 
 /// The same, not built yet: what was asked, the loose problem, the rules, the words.
 fn draft_by_rules(seed: u64, loss: &str, structured: bool) -> (Builder, Problem, Rules, String) {
-    let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 3);
+    let at = Random::new(seed ^ 0xE703_7ED1_A0B4_28DB).below(Form::ALL.len() + 2);
     let form = Form::ALL.get(at).copied().unwrap_or(Form::Dense);
     let thin = matches!(form, Form::Sparse | Form::Padded | Form::SparseView);
     let draft = draft_with(seed, loss, thin, |columns| form.design(columns, seed));

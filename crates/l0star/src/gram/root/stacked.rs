@@ -122,7 +122,10 @@ impl<'a> Base<'a> {
             let (centre, scale) = design.view(*j);
             match design.stored(*j) {
                 _ if !problem.has_intercept => (centre, scale),
-                Stored::Dense(values) => (kernels::dot(p, values) / total, scale),
+                Stored::Dense(values) => (
+                    values.sum(|rows, values| kernels::dot(&p[rows], values)) / total,
+                    scale,
+                ),
                 Stored::Sparse(rows, values) => {
                     (kernels::dot_sparse(rows, values, p) / total, scale)
                 }

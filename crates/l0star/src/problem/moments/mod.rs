@@ -151,13 +151,20 @@ impl Moments {
         rows: Range<usize>,
     ) -> Result<Self> {
         let mut sum = Self::of_none(self.names.clone());
-        let mut room = Rows::default();
+        let (mut room, mut column) = (Rows::default(), Vec::new());
         for start in rows.clone().step_by(BLOCK) {
             let rows = start..(start + BLOCK).min(rows.end);
             room.start(weights.map(|weights| &weights[rows.clone()]), rows.len());
             for j in 0..self.names.len() {
                 match design.stored(j) {
-                    Stored::Dense(values) => room.dense(&values[rows.clone()]),
+                    Stored::Dense(values) => match values.plain() {
+                        Some(values) => room.dense(&values[rows.clone()]),
+                        None => {
+                            column.clear();
+                            values.append(rows.clone(), |v| v, &mut column);
+                            room.dense(&column);
+                        }
+                    },
                     Stored::Sparse(indices, values) => {
                         let first = indices.partition_point(|row| (*row as usize) < rows.start);
                         let last = indices.partition_point(|row| (*row as usize) < rows.end);

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::refuse;
 use crate::error::{Error, Result};
-use crate::problem::{Problem, Stored};
+use crate::problem::{Full, Problem, Stored};
 use crate::settings::{Method, Settings};
 
 const HASH: usize = blake3::OUT_LEN;
+/// Numbers that are hashed at a time.
+const HASHED: usize = 4096;
 
 /// Which problem and which settings a search belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,29 +104,32 @@ impl Origin {
 fn fingerprint(problem: &Problem) -> [u8; HASH] {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = Vec::new();
-    let mut numbers = |values: &[f64]| {
-        buffer.clear();
-        buffer.extend_from_slice(&(values.len() as u64).to_le_bytes());
-        for value in values {
-            buffer.extend_from_slice(&value.to_le_bytes());
-        }
-        hasher.update(&buffer);
+    let mut all = |values: Full| {
+        hasher.update(&(values.len() as u64).to_le_bytes());
+        values.each(0..values.len(), |_, values| {
+            for part in values.chunks(HASHED) {
+                buffer.clear();
+                buffer.extend(part.iter().flat_map(|value| value.to_le_bytes()));
+                hasher.update(&buffer);
+            }
+        });
     };
     for j in 0..problem.design.columns() {
         let (centre, scale) = problem.design.view(j);
         match problem.design.stored(j) {
             Stored::Dense(values) => {
-                numbers(&[0.0, centre, scale]);
-                numbers(values);
+                all(Full::of(&[0.0, centre, scale]));
+                all(values);
             }
             Stored::Sparse(rows, values) => {
-                numbers(&[1.0, centre, scale]);
+                all(Full::of(&[1.0, centre, scale]));
                 let rows: Vec<f64> = rows.iter().map(|i| f64::from(*i)).collect();
-                numbers(&rows);
-                numbers(values);
+                all(Full::of(&rows));
+                all(Full::of(values));
             }
         }
     }
+    let mut numbers = |values: &[f64]| all(Full::of(values));
     // The same columns may be a view that was given: but then coefficients are those of the view.
     if let Some(scales) = problem.scales() {
         numbers(scales);

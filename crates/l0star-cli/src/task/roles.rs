@@ -1,0 +1,92 @@
+//! The columns of a table that are no features: target, weights, offset, events.
+
+use std::sync::Arc;
+
+use l0star::loss::{Loss, Multinomial, ResponseKind};
+use l0star_data::RawTable;
+
+use super::survival::Followed;
+use super::{TaskArgs, checks};
+use crate::failure::Failure;
+
+/// What is known of the rows beside their features.
+pub(super) struct Roles {
+    pub loss: Arc<dyn Loss>,
+    pub response: Vec<f64>,
+    /// Of several responses, those after the first.
+    pub others: Vec<Vec<f64>>,
+    /// The names of several classes, by their numbers.
+    pub classes: Vec<String>,
+    pub labels: Option<[String; 2]>,
+    pub weights: Option<Vec<f64>>,
+    pub offset: Option<Vec<f64>>,
+    pub survival: Option<Followed>,
+}
+
+impl Roles {
+    pub(super) fn read(
+        args: &TaskArgs,
+        loss: Arc<dyn Loss>,
+        raw: &RawTable,
+    ) -> Result<Self, Failure> {
+        let weights = args.weights.as_deref().map(|name| raw.number(name));
+        let weights = weights.transpose()?;
+        if let (Some(name), Some(weights)) = (&args.weights, &weights) {
+            checks::check_weights(raw, name, weights)?;
+        }
+        let offset = args.offset.as_deref().map(|name| raw.number(name));
+        let offset = offset.transpose()?;
+        let mut classes = Vec::new();
+        let (response, labels) = match loss.response() {
+            ResponseKind::Class => {
+                let (codes, names) = checks::classes(raw, &args.target)?;
+                classes = names;
+                (codes.into_iter().map(|code| code as f64).collect(), None)
+            }
+            ResponseKind::Label => {
+                let (signs, labels) = raw.labels(&args.target)?;
+                (signs, Some(labels))
+            }
+            ResponseKind::Real
+            | ResponseKind::Count
+            | ResponseKind::Positive
+            | ResponseKind::Time => {
+                let target = args.targets.first().unwrap_or(&args.target);
+                checks::check_numbers(raw, target, loss.name())?;
+                let response = raw.number(target)?;
+                checks::check_amounts(raw, target, &response, &*loss)?;
+                // Rows with the same time can be told apart by their events.
+                if offset.is_none() && !loss.has_hazards() {
+                    checks::check_varies(raw, target, &response, weights.as_deref())?;
+                }
+                (response, None)
+            }
+        };
+        let mut others = Vec::new();
+        for target in args.targets.iter().skip(1) {
+            checks::check_numbers(raw, target, loss.name())?;
+            let response = raw.number(target)?;
+            checks::check_varies(raw, target, &response, weights.as_deref())?;
+            others.push(response);
+        }
+        let survival = loss
+            .has_hazards()
+            .then(|| Followed::read(&args.survival, raw, &response))
+            .transpose()?;
+        let loss = survival.as_ref().map_or(loss, Followed::loss);
+        let loss: Arc<dyn Loss> = match classes.len() {
+            0 => loss,
+            count => Arc::new(Multinomial::new(count)),
+        };
+        Ok(Self {
+            loss,
+            response,
+            others,
+            classes,
+            labels,
+            weights,
+            offset,
+            survival,
+        })
+    }
+}

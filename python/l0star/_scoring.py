@@ -1,0 +1,98 @@
+"""The searches of cross-validation: those of a ridge and a fold are a path, in this process or on a cluster."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.metrics import check_scoring
+
+from l0star import _core
+from l0star._input import Data
+from l0star._progress import Listener
+from l0star._solve import Job
+
+#: Lists, prices and checkpoints are for the fit of what is chosen.
+_ONE = {"verbose": 0, "top": None, "within": None, "prices": False, "checkpoint": None, "resume": None}
+
+#: Is told of the path and the size of a search that has a score, and of the features of its model.
+Heard = Callable[[int, int, list[str]], object]
+
+
+@dataclass
+class Scoring:
+    """What is scored: every ridge on the rows outside every fold, for every size."""
+
+    model: Any
+    data: Data
+    #: As the scorer compares it.
+    y: npt.NDArray[Any]
+    ks: list[int]
+    ridges: list[float]
+    folds: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
+
+    def __post_init__(self) -> None:
+        # What only the process of the caller can use stays there.
+        self.model = copy.copy(self.model)
+        self.model.callback = None
+
+    @property
+    def n_paths(self) -> int:
+        """How many paths there are: the folds of the first ridge, then those of the next."""
+        return len(self.ridges) * len(self.folds)
+
+    def run(
+        self,
+        scores: _core.Tally,
+        paths: Sequence[int],
+        *,
+        time_limit: float | None,
+        heard: Heard,
+        listener: Listener | None,
+        n_jobs: int | None,
+    ) -> None:
+        """Enter the scores of some paths, in turns, a size on all of them before the next; what is cut off has none."""
+        data, model = self.data, self.model
+        scorer = check_scoring(model, scoring=model.scoring)
+        X = data.X.tocsr() if sp.issparse(data.X) else data.X
+        rows = replace(data, X=X)
+        jobs: dict[int, Job] = {}
+        # Names were checked already; without them predictions on plain arrays are not warned about.
+        fitted = copy.copy(model)
+        fitted.__dict__.pop("feature_names_in_", None)
+        # Features are made of text and gaps already.
+        fitted._prepared = None
+        fitted.n_features_in_ = data.X.shape[1]
+
+        def begin(at: int) -> _core.Problem:
+            ridge, fold = divmod(paths[at], len(self.folds))
+            train = self.folds[fold][0]
+            jobs[at] = Job(rows.part(train), model._options(ridge=self.ridges[ridge], **_ONE))
+            return jobs[at].problem
+
+        def score(at: int, solution: _core.Solution) -> float:
+            test = self.folds[paths[at] % len(self.folds)][1]
+            result = jobs[at].result(solution)
+            fitted._adopt(result)
+            extra = {} if data.weights is None else {"sample_weight": data.weights[test]}
+            if model.scoring is None and data.offset is not None and data.classes is None:
+                extra["offset"] = data.offset[test]
+            if model.scoring is None and data.times is not None:
+                times = data.times.part(test)
+                extra |= {"strata": times.labels, "entry": times.entry}
+            found = float(scorer(fitted, X[test], self.y[test], **extra))
+            heard(paths[at], solution.k, result.features)
+            if solution.k == self.ks[-1]:
+                # The data of this fold are not needed any more.
+                del jobs[at]
+            return found
+
+        options = model._options(ridge=1.0, **_ONE)
+        settings = replace(options, time_limit=time_limit, n_jobs=n_jobs).settings()
+        entries = X.nnz if sp.issparse(X) else X.size
+        size = {"entries": int(entries), "columns": X.shape[1]}
+        _core.cross_validate(scores, settings, begin=begin, score=score, callback=listener, **size)
