@@ -159,12 +159,13 @@ fn sparse_columns_have_the_same_model() {
     }
     let sparse = Design::sparse(12, 3, indptr, indices, values).unwrap();
     for centred in [false, true] {
-        let design = match centred {
-            false => sparse.clone(),
-            true => sparse
+        let design = if !centred {
+            sparse.clone()
+        } else {
+            sparse
                 .clone()
                 .with_view(vec![0.5; 3], vec![2.0; 3])
-                .unwrap(),
+                .unwrap()
         };
         let builder = Problem::builder(design, responses[0].clone());
         let problem = builder

@@ -203,9 +203,10 @@ impl Joint for Classes {
         for (row, p) in self.p.iter().enumerate() {
             let shares = Shares::new(self.scores(z, row));
             for c in 0..self.count {
-                beta[c * n + row] = p * match c == self.classes[row] {
-                    true => -shares.of_others(c),
-                    false => shares.probability(c),
+                beta[c * n + row] = p * if c == self.classes[row] {
+                    -shares.of_others(c)
+                } else {
+                    shares.probability(c)
                 };
             }
         }

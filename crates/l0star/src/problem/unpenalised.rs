@@ -407,9 +407,12 @@ fn intercept_box(problem: &Problem, rows: &Range<usize>, reference: f64) -> f64 
         let slack =
             |value: &dyn Fn(usize) -> f64| gamma(problem.rows() + 4) * mean(&|i| value(i).abs());
         let weights: Vec<f64> = (0..problem.rows())
-            .map(|i| match rows.contains(&i) && member(i) {
-                true => mass(i),
-                false => 0.0,
+            .map(|i| {
+                if rows.contains(&i) && member(i) {
+                    mass(i)
+                } else {
+                    0.0
+                }
             })
             .collect();
         let column = |j: usize| {

@@ -85,8 +85,8 @@ impl Data {
             classes.fill(0);
         }
         // Every class has a row, of positive weight.
-        for c in 0..count {
-            classes[c] = c;
+        for (c, class) in classes.iter_mut().enumerate().take(count) {
+            *class = c;
             if let Some(weight) = data.weights.get_mut(c) {
                 *weight = weight.max(0.1);
             }
@@ -208,9 +208,12 @@ impl Data {
 
     /// λ of each column on the scale of the data.
     fn ridges(&self) -> Vec<f64> {
-        let own = |column: &Vec<f64>| match self.standardize {
-            true => self.ridge * self.size(column).powi(2),
-            false => self.ridge,
+        let own = |column: &Vec<f64>| {
+            if self.standardize {
+                self.ridge * self.size(column).powi(2)
+            } else {
+                self.ridge
+            }
         };
         self.columns.iter().map(own).collect()
     }
@@ -319,10 +322,8 @@ impl Data {
                 hessian[at][at] += own;
                 if is_fixed(at) {
                     gradient[at] = 0.0;
-                    for other in 0..size {
-                        hessian[at][other] = 0.0;
-                        hessian[other][at] = 0.0;
-                    }
+                    hessian[at].fill(0.0);
+                    hessian.iter_mut().for_each(|row| row[at] = 0.0);
                     hessian[at][at] = 1.0;
                 }
             }
@@ -331,9 +332,9 @@ impl Data {
         let mut x = vec![0.0; size];
         let (mut value, mut gradient, mut hessian) = evaluate(&x);
         for _ in 0..500 {
-            for at in 0..size {
-                hessian[at][at] *= 1.0 + 1e-13;
-                hessian[at][at] += 1e-300;
+            for (at, row) in hessian.iter_mut().enumerate() {
+                row[at] *= 1.0 + 1e-13;
+                row[at] += 1e-300;
             }
             let step = gauss(hessian.clone(), gradient.clone());
             let (mut length, mut moved) = (1.0, false);

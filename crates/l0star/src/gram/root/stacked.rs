@@ -50,12 +50,13 @@ impl Root {
             let size = products.sizes[*feature] * ratio + ridge[i];
             diagonal.push(h[i * d + i].max(size * (1.0 + 1e-6)));
         }
-        let means = places
-            .iter()
-            .map(|(feature, block)| match problem.has_intercept {
-                true => products.means[*feature] * base.ratios[*block] * WIDER,
-                false => 0.0,
-            });
+        let means = places.iter().map(|(feature, block)| {
+            if problem.has_intercept {
+                products.means[*feature] * base.ratios[*block] * WIDER
+            } else {
+                0.0
+            }
+        });
         let column_means: Vec<f64> = means.collect();
         let c: Vec<f64> = places
             .iter()
@@ -133,9 +134,10 @@ impl<'a> Base<'a> {
         };
         let blocks = problem.p.chunks_exact(n);
         let responses = problem.b.chunks_exact(n).zip(blocks.clone()).map(|(b, p)| {
-            let middle = match problem.has_intercept {
-                true => kernels::dot(p, b) / kernels::sum(p),
-                false => 0.0,
+            let middle = if problem.has_intercept {
+                kernels::dot(p, b) / kernels::sum(p)
+            } else {
+                0.0
             };
             b.iter().map(|b| b - middle).collect()
         });
