@@ -224,7 +224,7 @@ impl<'p> PriceRun<'p> {
         let prices = decisions.iter().zip(found);
         let prices = prices.map(|(decision, found)| match found {
             Some(found) => Price::new(problem, *decision, found, base),
-            None => Price::impossible(decision.feature, problem.members(decision.feature)),
+            None => Price::impossible(decision.feature, problem.data_columns(decision.feature)),
         });
         Ok(prices.collect())
     }
@@ -309,7 +309,7 @@ impl Price {
         }
         Self {
             feature,
-            columns: problem.members(feature),
+            columns: problem.data_columns(feature),
             chosen: !inside,
             cost: (found.objective - base.1).max(0.0),
             // Both the objectives and their difference are rounded: outwards.

@@ -263,7 +263,7 @@ impl Problem {
 
     /// Names of the data columns.
     pub fn names(&self) -> &[String] {
-        &self.names[..self.columns()]
+        &self.names[..self.features()]
     }
 
     /// The largest coefficient that is assumed ([`Builder::assume_max_coefficient`]): what is proved holds for models within it.
