@@ -304,6 +304,7 @@ impl Price {
             let needs = problem.structure.as_ref();
             let needs = needs.map_or(&[][..], |structure| &structure.ancestors[feature]);
             problem.expand_into(&[needs, &[feature]].concat(), &mut support);
+            support.retain(|j| *j < problem.features());
             support.sort_unstable();
             support.dedup();
         }

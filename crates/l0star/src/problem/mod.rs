@@ -261,9 +261,9 @@ impl Problem {
         self.has_intercept
     }
 
-    /// Names of the data columns.
+    /// Names of the data columns; with several [`Problem::outputs`], for each of them again.
     pub fn names(&self) -> &[String] {
-        &self.names[..self.features()]
+        &self.names[..self.columns()]
     }
 
     /// The largest coefficient that is assumed ([`Builder::assume_max_coefficient`]): what is proved holds for models within it.
