@@ -159,7 +159,7 @@ def target_name(y: Any) -> str:
 
 def response_names(y: Any) -> list[str]:
     """Name the columns of y, where there are several; nothing for one."""
-    shape = np.shape(y)
+    shape = np.asarray(y).shape
     if len(shape) != 2 or shape[1] < 2:
         return []
     return feature_names(y) or [f"y{r}" for r in range(shape[1])]

@@ -61,7 +61,8 @@ def cancer():
 def test_tags():
     assert is_regressor(SparseRegressor())
     assert is_classifier(SparseClassifierCV())
-    assert not get_tags(SparseClassifier()).classifier_tags.multi_class
+    assert get_tags(SparseClassifier()).classifier_tags.multi_class
+    assert not get_tags(SparseClassifierCV()).classifier_tags.multi_class
     assert get_tags(SparseRegressor()).input_tags.sparse
     assert get_tags(SparseRegressor()).transformer_tags is not None
 

@@ -402,7 +402,7 @@ impl Problem {
         });
         let data = warnings::Data {
             design: problem.design(),
-            names: problem.names(),
+            names: &problem.names()[..problem.features()],
             weights: counted.as_deref(),
             features: problem.selectable().len() + problem.included().len(),
             intercept: problem.has_intercept(),

@@ -224,7 +224,7 @@ impl<'p> PriceRun<'p> {
         let prices = decisions.iter().zip(found);
         let prices = prices.map(|(decision, found)| match found {
             Some(found) => Price::new(problem, *decision, found, base),
-            None => Price::impossible(decision.feature, problem.members(decision.feature)),
+            None => Price::impossible(decision.feature, problem.data_columns(decision.feature)),
         });
         Ok(prices.collect())
     }
@@ -304,12 +304,13 @@ impl Price {
             let needs = problem.structure.as_ref();
             let needs = needs.map_or(&[][..], |structure| &structure.ancestors[feature]);
             problem.expand_into(&[needs, &[feature]].concat(), &mut support);
+            support.retain(|j| *j < problem.features());
             support.sort_unstable();
             support.dedup();
         }
         Self {
             feature,
-            columns: problem.members(feature),
+            columns: problem.data_columns(feature),
             chosen: !inside,
             cost: (found.objective - base.1).max(0.0),
             // Both the objectives and their difference are rounded: outwards.

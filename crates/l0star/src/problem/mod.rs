@@ -264,7 +264,7 @@ impl Problem {
         self.has_intercept
     }
 
-    /// Names of the data columns.
+    /// Names of the data columns; with several [`Problem::outputs`], for each of them again.
     pub fn names(&self) -> &[String] {
         &self.names[..self.columns()]
     }

@@ -48,6 +48,13 @@ impl Problem {
         own.map(|b| b * unit).collect()
     }
 
+    /// The columns of the data that a feature has: those of [`Problem::members`] that are of the first response.
+    pub(crate) fn data_columns(&self, leader: usize) -> Vec<usize> {
+        let mut columns = self.members(leader);
+        columns.retain(|j| *j < self.features());
+        columns
+    }
+
     /// How rows with several scores are laid out.
     pub(crate) fn scores(&self) -> Option<&Scores> {
         self.scores.as_deref()

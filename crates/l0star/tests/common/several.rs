@@ -483,6 +483,10 @@ pub fn check_answers(problem: &Problem) -> Result<(), String> {
     let others = prices(problem, &brute, &found, None).map_err(say)?;
     for (own, other) in own.iter().zip(&others) {
         close(own.objective, other.objective, "of a price")?;
+        let mut columns = own.columns.iter().chain(&own.support);
+        if columns.any(|j| *j >= problem.features()) {
+            return Err(format!("a price of {:?} with {:?}", own.columns, own.support));
+        }
     }
     let mut saved = Vec::new();
     let few = Settings {
