@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "CLASS_LOSSES",
     "LABEL_LOSSES",
     "LOG_LINK_LOSSES",
     "METHODS",
@@ -52,6 +53,7 @@ VERSION: str
 REAL_LOSSES: tuple[str, ...]
 LABEL_LOSSES: tuple[str, ...]
 LOG_LINK_LOSSES: tuple[str, ...]
+CLASS_LOSSES: tuple[str, ...]
 TIME_LOSSES: tuple[str, ...]
 METHODS: tuple[str, ...]
 RELAXATIONS: tuple[str, ...]
@@ -111,6 +113,7 @@ class Model:
     @property
     def columns(self) -> list[str]: ...
     def predict(self, frame: Frame) -> tuple[npt.NDArray[np.float64], list[tuple[str, int]]]: ...
+    def predict_each(self, frame: Frame) -> tuple[list[npt.NDArray[np.float64]], list[tuple[str, int]]]: ...
     def export(self, to: str, *, table: str, expression: bool) -> str: ...
 
 @final
@@ -149,7 +152,9 @@ class Solution:
     @property
     def intercept(self) -> float: ...
     @property
-    def solutions(self) -> list[tuple[float, npt.NDArray[np.float64], float, npt.NDArray[np.int64]]]: ...
+    def intercepts(self) -> list[float]: ...
+    @property
+    def solutions(self) -> list[tuple[float, npt.NDArray[np.float64], list[float], npt.NDArray[np.int64]]]: ...
     @property
     def rest_bound(self) -> float | None: ...
     @property
@@ -310,6 +315,9 @@ class Problem:
         weights: npt.NDArray[np.float64] | None = None,
         offset: npt.NDArray[np.float64] | None = None,
         followed: Mapping[str, object] | None = None,
+        others: npt.NDArray[np.float64] | None = None,
+        responses: Sequence[str] = ...,
+        classes: Sequence[str] = ...,
     ) -> Problem: ...
     def survival(self, fields: str, solution: Solution, strata: Sequence[str]) -> str: ...
     @staticmethod

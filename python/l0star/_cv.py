@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules_of
+from l0star._core import LABEL_LOSSES
 from l0star._cox import SparseCox
 from l0star._cv_cluster import active_client, score_on
 from l0star._docs import documented
@@ -36,6 +37,9 @@ Chooser = TypeVar("Chooser", bound="_CrossValidated")
 
 class _CrossValidated(_SparseModel):
     """Chooses k and the ridge, then fits on all rows."""
+
+    _several = False
+    _takes_many = False
 
     ks: Any
     ridges: Any
@@ -303,6 +307,8 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     >>> model.k_
     3
     """
+
+    _losses = LABEL_LOSSES
 
     def __init__(
         self,

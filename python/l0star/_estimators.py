@@ -9,16 +9,17 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from l0star import _core
 from l0star._cluster import ClusterError
-from l0star._core import LABEL_LOSSES, LOG_LINK_LOSSES, REAL_LOSSES
+from l0star._core import CLASS_LOSSES, LABEL_LOSSES, LOG_LINK_LOSSES, REAL_LOSSES
 from l0star._docs import documented
 from l0star._frames import Prepared, frame, prepare
 from l0star._input import (
@@ -28,8 +29,10 @@ from l0star._input import (
     complete,
     feature_names,
     hold_out,
+    numbers,
     read,
     refuse_labels,
+    response_names,
     row_vector,
     signs,
     target_name,
@@ -55,6 +58,10 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
     k: int | None
     loss: str
+    #: Whether it predicts labels.
+    _of_labels = False
+    #: Whether y may have a column for each of several responses.
+    _several = False
     #: How a frame with text, gaps or dates became features.
     _prepared: Prepared | None = None
     #: The model file that it was loaded from.
@@ -71,8 +78,9 @@ class _SparseModel(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        y : array of shape (n_samples,)
-            The target: numbers, or for a classifier labels of any type, two different ones.
+        y : array of shape (n_samples,), or (n_samples, n_responses)
+            The target: numbers, or several responses that share their features (quadratic loss); for a classifier
+            labels of any type.
         offset : array of shape (n_samples,), default=None
             A number added to the linear predictor of each row during the fit: with the Poisson loss the logarithm of
             the exposure, as a rule. Give that of new rows to ``predict``; add it to what ``decision_function`` gives.
@@ -93,7 +101,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
     def _fit_in_place(self: Fitted, X: Moments | ColumnStore, y: Any, sample_weight: Any, offset: Any) -> Fitted:
         """Fit moments, or columns in a file; predictions are made from rows as ever."""
         options = self._options()
-        if self._losses == LABEL_LOSSES and isinstance(X, Moments):
+        if self._of_labels and isinstance(X, Moments):
             raise TypeError("A classifier needs the rows, and these are their moments.")
         data = data_in_place(X, y, options, sample_weight, offset)
         if data is None:
@@ -115,24 +123,43 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         return options
 
     def _read(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Data:
-        labels = self._losses == LABEL_LOSSES
+        labels = self._of_labels
         self._prepared = prepare(X, self._options())
         self._loaded = None
         if self._prepared is not None:
             # The names and the number of the frame's own columns.
             validate_data(self, X, skip_check_array=True)
-            return read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=self._prepared)
+            return read(
+                X,
+                y,
+                labels=labels,
+                several=self._takes_several,
+                many=labels and self._has_many(y),
+                sample_weight=sample_weight,
+                offset=offset,
+                prepared=self._prepared,
+            )
         # Asked for before scikit-learn makes an array of X: not every version knows the names of every kind of frame.
         names, target = feature_names(X), target_name(y)
+        responses = response_names(y) if self._takes_several else []
         if not labels:
             refuse_labels(y, "use SparseClassifier")
         X, y = validate_data(
-            self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=False
+            self, X, y, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, y_numeric=not labels, multi_output=bool(responses)
         )
-        classes = None
+        classes, many = None, labels and self._has_many(y)
         if labels:
-            classes, y = signs(y)
-        return complete(X, y, names or unnamed(X.shape[1]), sample_weight, offset, classes, target)
+            classes, y = numbers(y) if many else signs(y)
+        names = names or unnamed(X.shape[1])
+        return complete(X, y, names, sample_weight, offset, classes, target, responses=responses, many=many)
+
+    def _has_many(self, y: Any) -> bool:
+        """Whether every class has coefficients of its own."""
+        return False
+
+    @property
+    def _takes_several(self) -> bool:
+        return self._several and self.loss == "quadratic"
 
     def _solve(self, job: Job, k: int | None, clock: Clock | None = None) -> None:
         """Solve and keep the result; the best model so far is kept after Ctrl-C, or without workers, too."""
@@ -211,14 +238,14 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         if self._loaded is not None or self._prepared is not None:
             return self._from_frame(X)
         X = validate_data(self, X, reset=False, accept_sparse=SPARSE_FORMATS, dtype=FLOATS)
-        coef = np.ravel(self.coef_)
-        values = np.full(X.shape[0], np.ravel(self.intercept_)[0], dtype=np.float64)
+        coef = np.atleast_2d(self.coef_)
+        values = np.tile(np.ravel(self.intercept_).astype(np.float64), (X.shape[0], 1))
         columns = X.tocsc() if sp.issparse(X) else X
         # One rounded product and one rounded addition a feature, from left to right, as the command has it.
         for j in self.support_:
             column = columns[:, [j]].toarray().ravel() if sp.issparse(X) else columns[:, j]
-            values += coef[j] * column.astype(np.float64)
-        return values
+            values += column.astype(np.float64)[:, np.newaxis] * coef[:, j]
+        return values if self.result_.outputs else values[:, 0]
 
     def _from_frame(self, X: Any) -> npt.NDArray[np.float64]:
         """Predict from columns by their names; the engine reads them as it did for the fit."""
@@ -233,7 +260,11 @@ class _SparseModel(SelectorMixin, BaseEstimator):
                 )
         elif self._loaded is None:
             validate_data(self, X, reset=False, skip_check_array=True)
-        scores, unseen = self._model().predict(frame(X, names))
+        if self.result_.outputs:
+            each, unseen = self._model().predict_each(frame(X, names))
+            scores = np.column_stack(each)
+        else:
+            scores, unseen = self._model().predict(frame(X, names))
         for column, rows in unseen:
             have = "row has" if rows == 1 else "rows have"
             warn(
@@ -257,6 +288,7 @@ class _SparseModel(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
+        tags.target_tags.multi_output = self._takes_several
         return tags
 
 
@@ -275,9 +307,9 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
+    coef_ : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
         Coefficients, zero outside the support.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_responses,)
         0 when it is off.
 
     See Also
@@ -300,6 +332,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
     """
 
     _losses = REAL_LOSSES
+    _several = True
 
     def __init__(
         self,
@@ -362,12 +395,14 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_ + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
+        ndarray of shape (n_samples,), or (n_samples, n_responses) for several responses
+            ``X @ coef_.T + intercept_ + offset``; with the Poisson and gamma losses the exponential of it, the expected
             response.
         """
         linear = self._linear(X)
         added = row_vector(offset, len(linear), "offset")
+        if added is not None and linear.ndim > 1:
+            raise ValueError("An offset is for one response, and the model has several: add it to what predict gives.")
         if added is not None:
             linear = linear + added
         return _core.expectations(linear) if self.loss in LOG_LINK_LOSSES else linear
@@ -399,31 +434,33 @@ class SparseRegressor(RegressorMixin, _SparseModel):
 
 
 def _has_probabilities(estimator: Any) -> bool:
-    if estimator.loss != "logistic":
+    if estimator.loss not in ("logistic", *CLASS_LOSSES):
         raise AttributeError(f"probabilities need loss='logistic'; the loss is {estimator.loss!r}")
     return True
 
 
 @documented
 class SparseClassifier(ClassifierMixin, _SparseModel):
-    """The provably best linear classifier of two classes with at most ``k`` features.
+    """The provably best linear classifier with at most ``k`` features.
 
     Minimizes ``mean(loss(s * (X @ coef + intercept))) + ridge / 2 * sum(coef**2)``, ``s`` being 1 for the second class
-    and -1 for the first, over all ``coef`` with at most ``k`` non-zero entries. It is a feature selector too:
-    ``transform`` keeps the features of the model.
+    and -1 for the first, over all ``coef`` with at most ``k`` non-zero entries. With more than two classes the logistic
+    loss is the multinomial one: every class has coefficients of its own, and a feature is in for all classes or out.
+    It is a feature selector too: ``transform`` keeps the features of the model.
 
     Parameters
     ----------
-    loss : {"logistic", "squared-hinge"}, default="logistic"
-        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``.
+    loss : {"logistic", "squared-hinge", "multinomial"}, default="logistic"
+        ``log(1 + exp(-m))`` or ``max(0, 1 - m)**2 / 2`` of the margin ``m``; or ``-log(p)``, ``p`` the probability of
+        the row's class among any number of them, which "logistic" is with more than two.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, in order.
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray of shape (1, n_features), or (n_classes, n_features) with the multinomial loss
         Coefficients, zero outside the support.
-    intercept_ : ndarray of shape (1,)
+    intercept_ : ndarray of shape (1,), or (n_classes,)
         0 when it is off.
 
     See Also
@@ -443,7 +480,10 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
     array(['worst area', 'worst concave points'], dtype=object)
     """
 
-    _losses = LABEL_LOSSES
+    _losses = (*LABEL_LOSSES, *CLASS_LOSSES)
+    _of_labels = True
+    #: Whether more than two classes can be told apart.
+    _takes_many = True
 
     def __init__(
         self,
@@ -496,11 +536,16 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
     def _adopt(self, result: Result) -> None:
         super()._adopt(result)
         self.classes_ = result.classes
-        self.coef_ = result.coef[np.newaxis, :]
-        self.intercept_ = np.array([result.intercept])
+        self.coef_ = np.atleast_2d(result.coef)
+        self.intercept_ = np.atleast_1d(result.intercept)
+
+    def _has_many(self, y: Any) -> bool:
+        if self.loss in CLASS_LOSSES:
+            return True
+        return self._takes_many and self.loss == "logistic" and type_of_target(y, input_name="y") == "multiclass"
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """Say how much speaks for the second class.
+        """Say how much speaks for the second class, or for each of several.
 
         Parameters
         ----------
@@ -509,8 +554,9 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            ``X @ coef_[0] + intercept_[0]``; for the logistic loss, the log of the odds.
+        ndarray of shape (n_samples,), or (n_samples, n_classes) with the multinomial loss
+            ``X @ coef_[0] + intercept_[0]``; for the logistic loss, the log of the odds. With the multinomial loss
+            ``X @ coef_.T + intercept_``: probabilities are in proportion to its exponentials.
         """
         return self._linear(X)
 
@@ -527,13 +573,14 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
         ndarray of shape (n_samples,)
             The label that more speaks for.
         """
-        second = self.decision_function(X) > 0
-        labels: npt.NDArray[Any] = np.asarray(self.classes_)[second.astype(np.intp)]
+        scores = self.decision_function(X)
+        best = np.argmax(scores, axis=1) if scores.ndim > 1 else (scores > 0).astype(np.intp)
+        labels: npt.NDArray[Any] = np.asarray(self.classes_)[best]
         return labels
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict the probabilities of the classes; for the logistic loss only.
+        """Predict the probabilities of the classes; for the logistic and multinomial losses only.
 
         Parameters
         ----------
@@ -542,15 +589,17 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
         margin = self.decision_function(X)
+        if margin.ndim > 1:
+            return np.asarray(softmax(margin, axis=1))
         return np.column_stack([expit(-margin), expit(margin)])
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Predict the logarithms of the probabilities; for the logistic loss only.
+        """Predict the logarithms of the probabilities; for the logistic and multinomial losses only.
 
         Parameters
         ----------
@@ -559,13 +608,15 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
         margin = self.decision_function(X)
+        if margin.ndim > 1:
+            return np.asarray(log_softmax(margin, axis=1))
         return np.column_stack([log_expit(-margin), log_expit(margin)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._takes_many and self.loss != "squared-hinge"
         return tags

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,7 +26,11 @@ SPARSE_FORMATS = ("csr", "csc")
 
 @dataclass(frozen=True)
 class Data:
-    """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given."""
+    """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given.
+
+    ``y`` has a column for each of several responses, whose names are ``responses``, and the numbers of the classes
+    where there are ``many``.
+    """
 
     X: Any
     y: Vector
@@ -42,6 +46,9 @@ class Data:
     moments: _core.Moments | None = None
     #: Which of the times in y are those of events, for a loss of times.
     times: Times | None = None
+    responses: list[str] = field(default_factory=list)
+    #: Whether y holds the numbers of ``classes``, each of which has coefficients of its own.
+    many: bool = False
 
     def part(self, rows: npt.NDArray[Any]) -> Data:
         """Give some of the rows, by index or by mask."""
@@ -56,6 +63,10 @@ def hold_out(data: Data, share: float | None, seed: int) -> Data:
     """Give the rows to learn from, with those that are held out beside them."""
     if share is None:
         return data
+    if data.responses or data.many:
+        raise ValueError(
+            "holdout is not available for several responses or classes: split the rows, and use score on the others."
+        )
     # Both kinds have their share in each part: labels, or events and censored times.
     marks = None if data.times is None else data.times.marks
     y, has_kinds = (data.y, data.classes is not None) if marks is None else (marks, True)
@@ -63,9 +74,23 @@ def hold_out(data: Data, share: float | None, seed: int) -> Data:
     return replace(data.part(~held), held_out=data.part(held))
 
 
-def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any = None, prepared: Any = None) -> Data:
-    """Check everything that a user gives to a function; ``prepared`` are the features of a frame with text or gaps."""
-    names, target = feature_names(X), target_name(y)
+def read(
+    X: Any,
+    y: Any,
+    *,
+    labels: bool,
+    several: bool = False,
+    many: bool = False,
+    sample_weight: Any = None,
+    offset: Any = None,
+    prepared: Any = None,
+) -> Data:
+    """Check everything that a user gives to a function; ``prepared`` are the features of a frame with text or gaps.
+
+    With ``several``, y may have a column for each of several responses; with ``many``, labels are of any number of
+    classes.
+    """
+    names, target, responses = feature_names(X), target_name(y), response_names(y) if several else []
     if prepared is not None:
         X, names = prepared.X, prepared.names
     X = check_array(X, accept_sparse=SPARSE_FORMATS, dtype=FLOATS, input_name="X", estimator="l0star")
@@ -74,13 +99,13 @@ def read(X: Any, y: Any, *, labels: bool, sample_weight: Any = None, offset: Any
     if labels:
         y = column_or_1d(y)
         assert_all_finite(y, input_name="y")
-        classes, y = signs(y)
+        classes, y = numbers(y) if many else signs(y)
     else:
         refuse_labels(y, 'use loss="logistic"')
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator="l0star")
-        y = column_or_1d(y)
+        y = y if responses else column_or_1d(y)
     names = names if names is not None else unnamed(X.shape[1])
-    return complete(X, y, names, sample_weight, offset, classes, target, prepared)
+    return complete(X, y, names, sample_weight, offset, classes, target, prepared, responses, many=many)
 
 
 def complete(
@@ -92,15 +117,27 @@ def complete(
     classes: npt.NDArray[Any] | None,
     target: str,
     prepared: Any = None,
+    responses: Sequence[str] = (),
+    many: bool = False,
 ) -> Data:
     """Check what belongs to the rows, given the rest."""
     y = np.require(y, np.float64, "A")
     weights = sample_weights(sample_weight, X.shape[0])
+    if many and weights is not None and classes is not None:
+        for number, label in enumerate(classes):
+            if not (y[weights > 0] == number).any():
+                raise ValueError(f"No sample of the class {label!r} has a weight above zero: leave its samples out.")
     if classes is not None and weights is not None and len(set(y[weights > 0])) < 2:
         raise ValueError(
             "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
         )
-    return Data(X, y, names, weights, row_vector(offset, X.shape[0], "offset"), classes, target, prepared)
+    if responses and offset is not None:
+        raise ValueError("An offset is for one response, and y has several: take it off y before.")
+    if many and offset is not None:
+        raise ValueError("An offset is for one score of a row, and there is one for each class.")
+    own = row_vector(offset, X.shape[0], "offset")
+    target = ", ".join(responses) if responses else target
+    return Data(X, y, names, weights, own, classes, target, prepared, responses=list(responses), many=many)
 
 
 def feature_names(X: Any) -> list[str] | None:
@@ -120,6 +157,14 @@ def target_name(y: Any) -> str:
     return name if isinstance(name, str) and name else "y"
 
 
+def response_names(y: Any) -> list[str]:
+    """Name the columns of y, where there are several; nothing for one."""
+    shape = np.shape(y)
+    if len(shape) != 2 or shape[1] < 2:
+        return []
+    return feature_names(y) or [f"y{r}" for r in range(shape[1])]
+
+
 def unnamed(columns: int) -> list[str]:
     """Name columns as scikit-learn does: x0, x1, …."""
     return [f"x{j}" for j in range(columns)]
@@ -135,6 +180,21 @@ def signs(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
     if len(classes) < 2:
         raise ValueError(f"y has one class only, {classes[0]!r}: a classifier needs samples of at least 2 classes.")
     return classes, np.where(codes == 1, 1.0, -1.0)
+
+
+#: More classes are no classes: numbers, or an identifier.
+MOST_CLASSES = 100
+
+
+def numbers(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Vector]:
+    """Labels of any type → (the labels in order, their numbers from 0)."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}: a classifier needs samples of at least 2 classes.")
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(f"y has {len(classes)} different labels; a classifier takes at most {MOST_CLASSES}.")
+    return classes, np.ravel(codes).astype(np.float64)
 
 
 def refuse_labels(y: Any, advice: str) -> None:

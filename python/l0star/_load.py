@@ -39,7 +39,7 @@ def load(file: str | os.PathLike[str]) -> SparseRegressor | SparseClassifier | S
     if survival is not None:
         own = {name: fields[name] for name in ("k", "ridge", "standardize")}
         estimator = SparseCox(**own, ties=survival["ties"])
-    elif fields["labels"] is not None:
+    elif fields["labels"] is not None or fields.get("classes"):
         estimator = SparseClassifier(**shared)
     else:
         delta = fields.get("huber_delta")
@@ -75,7 +75,7 @@ def export(file: str | os.PathLike[str], to: str = "sql", *, table: str = "data"
 
 
 def _classes(labels: list[str] | None) -> npt.NDArray[Any] | None:
-    """Give labels as numbers where both are."""
+    """Give labels as numbers where all are."""
     if labels is None:
         return None
     for kind in (int, float):
@@ -91,36 +91,44 @@ def _result(fields: dict[str, Any]) -> Result:
     names += [name for name in coefficients if name not in names]
     place = {name: j for j, name in enumerate(names)}
 
-    def vector(by_name: dict[str, float]) -> npt.NDArray[np.float64]:
-        values = np.zeros(len(names))
+    responses = fields.get("responses", [])
+    outputs = responses or fields.get("classes", [])
+
+    def vector(by_name: dict[str, Any]) -> npt.NDArray[np.float64]:
+        values = np.zeros((len(outputs), len(names)) if outputs else len(names))
         for name, value in by_name.items():
-            values[place[name]] = value
+            values[..., place[name]] = value
         return values
 
-    def support(by_name: dict[str, float]) -> npt.NDArray[np.int64]:
+    def intercept(of: dict[str, Any]) -> Any:
+        return np.array(of["intercept"]) if outputs else of["intercept"]
+
+    def support(by_name: dict[str, Any]) -> npt.NDArray[np.int64]:
         return np.array([place[name] for name in by_name], dtype=np.int64)
 
     listed = [
         Model(
             objective=one["objective"],
             coef=vector(one["coefficients"]),
-            intercept=one["intercept"],
+            intercept=intercept(one),
             support=support(one["coefficients"]),
             names=names,
         )
         for one in fields.get("solutions") or [fields]
     ]
-    own = ("status", "objective", "lower_bound", "relative_gap", "k", "loss", "ridge", "method", "intercept")
+    own = ("status", "objective", "lower_bound", "relative_gap", "k", "loss", "ridge", "method")
     counts = ("solver_calls", "nodes", "peak_open_nodes", "seconds", "fit_intercept")
     return Result(
         **{name: fields[name] for name in (*own, *counts)},
         huber_delta=fields.get("huber_delta"),
+        intercept=intercept(fields),
+        responses=responses,
         coef=vector(coefficients),
         coef_per_sd=vector(fields.get("per_sd", {})),
         support=support(coefficients),
         names=names,
         twins=fields.get("twins", {}),
-        classes=_classes(fields["labels"]),
+        classes=_classes(fields["labels"] or fields.get("classes") or None),
         solutions=listed,
         rest_bound=fields.get("rest_bound"),
         truncated=fields.get("truncated", False),

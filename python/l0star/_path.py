@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from l0star import _plot
 from l0star._constraints import rules_of
-from l0star._core import TIME_LOSSES
+from l0star._core import CLASS_LOSSES, TIME_LOSSES
 from l0star._docs import documented, drawing
 from l0star._options import LOSSES, Options, check_count, check_word
 from l0star._progress import Progress, bar
@@ -44,8 +44,11 @@ class SparsePath(Sequence[Result]):
 
     @property
     def coefs(self) -> npt.NDArray[np.float64]:
-        """Coefficients, one column a size: shape (n_features, n_sizes)."""
-        return np.column_stack([result.coef for result in self])
+        """Coefficients, one column a size: shape (n_features, n_sizes).
+
+        With several responses or classes the shape is (n_outputs, n_features, n_sizes).
+        """
+        return np.stack([result.coef for result in self], axis=-1)
 
     @property
     def objectives(self) -> npt.NDArray[np.float64]:
@@ -79,8 +82,14 @@ class SparsePath(Sequence[Result]):
         rows = [{name: getattr(result, name) for name in facts} for result in self]
         frame = pd.DataFrame(rows, index=pd.Index(self.ks, name="k"))
         coefs, used = self.coefs, self._used()
-        names = [self.results[0].names[j] for j in used]
-        return pd.concat([frame, pd.DataFrame(coefs[used].T, index=frame.index, columns=names)], axis=1)
+        names: Any = [self.results[0].names[j] for j in used]
+        responses = self.results[0].outputs if len(self) else []
+        if responses:
+            names = pd.MultiIndex.from_product([responses, names], names=["response", "feature"])
+            found = pd.DataFrame(coefs[:, used].reshape(len(names), -1).T, index=frame.index, columns=names)
+        else:
+            found = pd.DataFrame(coefs[used].T, index=frame.index, columns=names)
+        return pd.concat([frame, found], axis=1)
 
     @drawing
     def plot_path(self, ax: Axes | None = None) -> Axes:
@@ -250,7 +259,7 @@ def sparse_path(
     [[], ['bmi'], ['bmi', 's5'], ['bmi', 'bp', 's5']]
     """
     options = Options.of(locals())
-    options.check("sparse_path", (*LOSSES, *TIME_LOSSES))
+    options.check("sparse_path", (*LOSSES, *TIME_LOSSES, *CLASS_LOSSES))
     data = data_for(X, y, options, sample_weight, offset, event, strata, entry)
     asked = rules_of(options, data)
     if k_max is None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from l0star import _core
 
@@ -65,6 +66,11 @@ def _shown(names: Sequence[str]) -> list[str]:
     return [name if short.count(cut) > 1 else cut for name, cut in zip(names, short, strict=True)]
 
 
+def _sizes(coef: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Coefficients as they are drawn: of several responses or classes the length of those of a feature."""
+    return np.linalg.norm(coef, axis=0) if coef.ndim > 1 else coef
+
+
 def plot_gap(result: Result, ax: Axes | None) -> Axes:
     """Objective and lower bound over time."""
     ax = _axes(ax)
@@ -93,7 +99,7 @@ def plot_path(path: SparsePath, ax: Axes | None) -> Axes:
     # Only now: the line above says what to do where matplotlib is missing.
     from matplotlib.ticker import MaxNLocator
 
-    effects = np.column_stack([result.coef_per_sd for result in path])
+    effects = np.column_stack([_sizes(result.coef_per_sd) for result in path])
     styles = ("-", "--", "-.", ":")
     for at, (j, name) in enumerate(zip(used, names, strict=True)):
         # There are ten colours.
@@ -131,7 +137,7 @@ def plot_models(models: Sequence[Model], ax: Axes | None) -> Axes:
     used = sorted(np.flatnonzero(counts), key=lambda j: (-counts[j], j))
     shares = np.full((len(used), len(models)), np.nan)
     for row, j in enumerate(used):
-        values = np.array([model.coef[j] if j in model.support else np.nan for model in models])
+        values = np.array([_sizes(model.coef)[j] if j in model.support else np.nan for model in models])
         shares[row] = values / (np.nanmax(np.abs(values)) or 1.0)
     shown = _shown([names[j] for j in used])
     ax = _axes(ax, shown, columns=len(models))

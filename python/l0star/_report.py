@@ -107,7 +107,8 @@ def model(result: Result, call: str | None = None) -> str:
 
 def _model(result: Result, origin: Origin, call: str) -> dict[str, Any]:
     fields = result.to_dict()
-    labels = None if result.classes is None else [str(label) for label in result.classes]
+    has_two = result.classes is not None and result.coef.ndim == 1
+    labels = [str(label) for label in result.classes] if has_two and result.classes is not None else None
     fields["support"] = [name for name in result.features if name not in origin.free]
     if labels is not None:
         fields["positive_label"] = labels[1]

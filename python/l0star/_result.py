@@ -36,11 +36,11 @@ class Model:
         The least value that the set of features allows.
     huber_delta : float or None
         Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
-    coef : ndarray of shape (n_features,)
+    coef : ndarray of shape (n_features,), or (n_outputs, n_features) for several responses or classes
         Coefficients, zero outside the support.
     twins : dict
         Name of a feature of the model → names of those that could stand for it: up to units the same columns.
-    intercept : float
+    intercept : float, or ndarray of shape (n_outputs,)
         0 when it is off.
     support : ndarray of int
         Indices of the features of the model, in column order: whole groups, and all that is included; a coefficient
@@ -51,7 +51,7 @@ class Model:
 
     objective: float
     coef: npt.NDArray[np.float64]
-    intercept: float
+    intercept: Any
     support: npt.NDArray[np.int64]
     names: list[str]
 
@@ -61,9 +61,9 @@ class Model:
         return [self.names[j] for j in self.support]
 
     @property
-    def coefficients(self) -> dict[str, float]:
-        """Name → coefficient, for the features of the model."""
-        return {self.names[j]: float(self.coef[j]) for j in self.support}
+    def coefficients(self) -> dict[str, Any]:
+        """Name → coefficient, or a list of those of several responses, for the features of the model."""
+        return {self.names[j]: self.coef[..., j].tolist() for j in self.support}
 
     def __repr__(self) -> str:
         return f"Model(objective={self.objective:.6g}, features={self.features})"
@@ -91,20 +91,22 @@ class Result(Model):
         As asked for.
     huber_delta : float or None
         Where Huber's loss becomes linear, as given or as the data have it; None for other losses.
-    coef : ndarray of shape (n_features,)
+    coef : ndarray of shape (n_features,), or (n_outputs, n_features) for several responses or classes
         Coefficients, zero outside the support.
-    coef_per_sd : ndarray of shape (n_features,)
+    coef_per_sd : ndarray of the same shape
         Coefficients times the (weighted) standard deviations of their columns: how much the prediction changes with one
         standard deviation. Bars and plots show these, since they do not depend on the units of the columns.
-    intercept : float
+    intercept : float, or ndarray of shape (n_outputs,)
         0 when it is off.
+    responses : list of str
+        The names of several responses; empty for one.
     support : ndarray of int
         Indices of the features of the model, in column order: those with a non-zero coefficient, whole groups, and all
         that is included.
     names : list of str
         Names of all features.
     classes : ndarray or None
-        The two labels, for a loss on labels; the second one counts as positive.
+        The labels, for a loss on labels; of two the second one counts as positive.
     solutions : list of Model
         The best models, best first: this one, and with ``top`` or ``within`` others.
     rest_bound : float or None
@@ -169,6 +171,7 @@ class Result(Model):
     found_after: float
     trace: npt.NDArray[np.float64]
     fit_intercept: bool
+    responses: list[str] = field(default_factory=list)
     refit: bool = False
     survival: dict[str, Any] | None = None
     priced: Prices | None = None
@@ -176,6 +179,13 @@ class Result(Model):
     record: dict[str, Any] = field(default_factory=dict)
     origin: Origin | None = None
     rows: Rows | None = None
+
+    @property
+    def outputs(self) -> list[str]:
+        """What coefficients have a row for, where that is more than one thing: the responses, or the classes."""
+        if self.responses or self.classes is None or self.coef.ndim == 1:
+            return self.responses
+        return [str(label) for label in self.classes]
 
     def __getstate__(self) -> dict[str, Any]:
         # A model that is sent somewhere does not take the training data along.
@@ -187,9 +197,9 @@ class Result(Model):
         return None if self.lower_bound is None else max(self.objective - self.lower_bound, 0.0)
 
     @property
-    def per_sd(self) -> dict[str, float]:
+    def per_sd(self) -> dict[str, Any]:
         """Name → effect of one standard deviation of the column, for the features of the model."""
-        return {self.names[j]: float(self.coef_per_sd[j]) for j in self.support}
+        return {self.names[j]: self.coef_per_sd[..., j].tolist() for j in self.support}
 
     @property
     def metrics(self) -> dict[str, Any]:
@@ -248,7 +258,7 @@ class Result(Model):
             if name == "method":
                 fields |= {"found_by": self.found_by, "found_after": self.found_after}
             fields[name] = own.get(name, value)
-        if self.classes is not None:
+        if self.classes is not None and self.coef.ndim == 1:
             positive = self.classes[1]
             fields["positive_label"] = positive.item() if isinstance(positive, np.generic) else positive
         return fields
@@ -303,10 +313,14 @@ class Result(Model):
         -------
         pandas.DataFrame
             The columns ``coefficient`` and ``per_sd``, the effect of one standard deviation (none for the intercept);
-            the index holds the names.
+            the index holds the names. For several responses a column of coefficients for each.
         """
         import pandas as pd
 
+        if self.outputs:
+            table = self._by_response()
+            index = pd.Index([name for name, _ in table], name="feature", dtype=object)
+            return pd.DataFrame([values for _, values in table], index=index, columns=self.outputs, dtype=float)
         names, coefficients, effects = zip(*self._rows(), strict=True) if self._rows() else ((), (), ())
         index = pd.Index(names, name="feature", dtype=object)
         return pd.DataFrame({"coefficient": coefficients, "per_sd": effects}, index=index, dtype=float)
@@ -348,7 +362,7 @@ class Result(Model):
             frame["odds_ratio"] = column(self.odds_ratios)
         if self.rate_ratios:
             frame["rate_ratio"] = column(self.rate_ratios)
-        for title in ("standard_error", "lower", "upper"):
+        for title in () if self.outputs else ("standard_error", "lower", "upper"):
             frame[title] = column({name: own[title] for name, own in known.items()})
         if self.priced is not None:
             frame["cost_without"] = column({name: p.cost for p in self.priced if p.chosen for name in p.columns})
@@ -383,6 +397,11 @@ class Result(Model):
     def plot_gap(self, ax: Axes | None = None) -> Axes:
         """Draw how objective and lower bound met. Needs matplotlib."""
         return _plot.plot_gap(self, ax)
+
+    def _by_response(self) -> list[tuple[str, list[float]]]:
+        """Name and the coefficients of several responses, the intercept last."""
+        rows = [(self.names[j], self.coef[:, j].tolist()) for j in self.support]
+        return [*rows, ("(intercept)", list(self.intercept))] if self.fit_intercept else rows
 
     def _rows(self) -> list[tuple[str, float, float | None]]:
         """Name, coefficient, and the effect of one standard deviation (none for the intercept)."""
@@ -441,6 +460,8 @@ class Result(Model):
 
     def __str__(self) -> str:
         facts = "\n".join(f"  {name:<12}  {_core.printable(value)}" for name, value in self._facts())
+        if self.outputs:
+            return f"{self.headline}\n\n{facts}\n\n{self._table()}\n\n  {self._small_print()}"
         rows = [(_core.printable(name), value, effect, share) for name, value, effect, share in self._bars()]
         wide = max((_core.width(name) for name, *_ in rows), default=0)
         wide = max(wide, len("feature"))
@@ -451,8 +472,36 @@ class Result(Model):
         table = "\n".join(lines)
         return f"{self.headline}\n\n{facts}\n\n{table}\n\n  {self._small_print()}"
 
+    def _table(self) -> str:
+        """Give the coefficients of several responses as text, a column for each."""
+        rows = [(_core.printable(name), values) for name, values in self._by_response()]
+        wide = max([_core.width(name) for name, _ in rows] + [len("feature")])
+        titles = [_core.printable(name) for name in self.outputs]
+        widths = [max(_core.width(title), 12) for title in titles]
+        pad = [" " * (width - _core.width(title)) + title for title, width in zip(titles, widths, strict=True)]
+        lines = ["  ".join(["  " + "feature".ljust(wide), *pad])]
+        for name, values in rows:
+            cells = [f"{value:>{width}.5g}" for value, width in zip(values, widths, strict=True)]
+            lines.append("  ".join(["  " + name + " " * (wide - _core.width(name)), *cells]))
+        return "\n".join(lines)
+
+    def _html_by_response(self, facts: str) -> str:
+        """Give the page of several responses for a notebook."""
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.outputs)
+        body = "".join(
+            f"<tr><th>{html.escape(name)}</th>{''.join(f'<td>{value:.5g}</td>' for value in values)}</tr>"
+            for name, values in self._by_response()
+        )
+        return (
+            f"<div><p><b>{html.escape(self.headline)}</b></p><table>{facts}</table>"
+            f"<table><thead><tr><th>feature</th>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p><small>{html.escape(self._small_print())}</small></p></div>"
+        )
+
     def _repr_html_(self) -> str:
         facts = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._facts())
+        if self.outputs:
+            return self._html_by_response(facts)
         rows = []
         for name, value, effect, share in self._bars():
             colour = _plot.PLUS if value >= 0 else _plot.MINUS

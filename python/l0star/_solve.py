@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._cluster import ClusterError, Recipe, Workers, place_of, workers
 from l0star._constraints import arguments_of
-from l0star._core import LABEL_LOSSES, TIME_LOSSES
+from l0star._core import CLASS_LOSSES, LABEL_LOSSES, TIME_LOSSES
 from l0star._docs import documented
 from l0star._frames import prepare
 from l0star._input import Data, hold_out, matrix, read
@@ -120,12 +121,14 @@ def solve(
     ----------
     k : int or None, default=None
         At most this many features. More than there are means all of them. It may be left out with an ``l0_penalty``.
-    loss : {"quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox"}, default="quadratic"
+    loss : str, default="quadratic"
+        "quadratic", "huber", "logistic", "poisson", "gamma", "squared-hinge", "cox" or "multinomial".
         The loss of a row: ``r**2 / 2`` for the residual ``r``; the same up to ``huber_delta`` and linear beyond;
         ``log(1 + exp(-m))`` for the margin ``m``; half the deviance for counts or positive amounts whose logarithm of
         the mean is ``z``, ``exp(z) - y * z + y * log(y) - y`` and ``y * exp(-z) + z - log(y) - 1``;
         ``max(0, 1 - m)**2 / 2``. "cox" is a loss of all rows together, the negative log partial likelihood divided by
-        the number of rows; it has no intercept.
+        the number of rows; it has no intercept. "multinomial" is ``-log(p)``, ``p`` the probability of the row's class:
+        every class has coefficients of its own.
 
     Returns
     -------
@@ -159,7 +162,7 @@ def solve(
     ['bmi', 'bp', 's5']
     """
     options = Options.of(locals())
-    options.check("solve", (*LOSSES, *TIME_LOSSES))
+    options.check("solve", (*LOSSES, *TIME_LOSSES, *CLASS_LOSSES))
     data = data_for(X, y, options, sample_weight, offset, event, strata, entry)
     check_k("solve", k, options)
     return Job(data, options).run(k)
@@ -180,8 +183,16 @@ def data_for(
     if in_place is not None:
         return in_place
     prepared = prepare(X, options)
-    labels = options.loss in LABEL_LOSSES
-    data = read(X, y, labels=labels, sample_weight=sample_weight, offset=offset, prepared=prepared)
+    data = read(
+        X,
+        y,
+        labels=options.loss in (*LABEL_LOSSES, *CLASS_LOSSES),
+        several=options.loss == "quadratic",
+        many=options.loss in CLASS_LOSSES,
+        sample_weight=sample_weight,
+        offset=offset,
+        prepared=prepared,
+    )
     return hold_out(data, options.holdout, options.random_state)
 
 
@@ -231,6 +242,12 @@ class Job:
         self._names, self._classes = data.names, data.classes
         self._held_out = data.held_out
         self._times = data.times
+        self._responses = data.responses
+        self._many = data.many
+        self._loss = CLASS_LOSSES[0] if data.many else options.loss
+        self._outputs = len(data.responses)
+        if data.many and data.classes is not None:
+            self._outputs = len(data.classes)
         self._fit_intercept = bool(options.fit_intercept) and data.times is None
         self._warnings: list[str] = []
         prepared = data.prepared
@@ -251,16 +268,22 @@ class Job:
         else:
             X = matrix(data.X)
             arguments |= {
-                "loss": options.loss,
+                "loss": self._loss,
                 "huber_delta": None if options.huber_delta == "auto" else float(options.huber_delta),
                 "weights": data.weights,
                 "offset": data.offset,
                 "followed": None if data.times is None else data.times.followed,
             }
-            self._problem = _core.Problem(X, data.y, rules=asked, **arguments)
+            y = data.y
+            if data.responses:
+                arguments |= {"others": np.ascontiguousarray(y[:, 1:]), "responses": data.responses}
+                y = np.ascontiguousarray(y[:, 0])
+            if data.many and data.classes is not None:
+                arguments |= {"classes": [str(label) for label in data.classes]}
+            self._problem = _core.Problem(X, y, rules=asked, **arguments)
             # Workers need not look for δ again.
             known = {**arguments, "huber_delta": self._problem.huber_delta or arguments["huber_delta"]}
-            recipe = Recipe(rules, known, rows=(X, data.y))
+            recipe = Recipe(rules, known, rows=(X, y))
             counted = data.X.shape[0] if data.weights is None else int(np.count_nonzero(data.weights))
         # What workers make the problem from; without workers it is the engine's alone from here on.
         self._recipe = None if self._place is None else recipe
@@ -413,7 +436,7 @@ class Job:
         record = self._problem.record(
             solution,
             lists=len(solution.solutions) > 1 or solution.rest_bound is not None,
-            positive_label=None if self._classes is None else str(self._classes[1]),
+            positive_label=None if self._classes is None or self._many else str(self._classes[1]),
             warnings=warnings,
             prices=priced,
             holdout=self._held(solution),
@@ -425,20 +448,27 @@ class Job:
             lower_bound=solution.lower_bound,
             relative_gap=solution.relative_gap,
             k=solution.k,
-            loss=options.loss,
+            loss=self._loss,
             huber_delta=self._problem.huber_delta,
             ridge=float(options.ridge),
             method=options.method,
-            coef=solution.coefficients,
-            coef_per_sd=solution.per_sd,
+            coef=self._each(solution.coefficients),
+            coef_per_sd=self._each(solution.per_sd),
             twins={names[j]: [names[i] for i in others] for j, others in solution.twins},
-            intercept=solution.intercept,
+            intercept=self._one(solution.intercepts),
             support=solution.support,
             names=names,
+            responses=self._responses,
             classes=self._classes,
             solutions=[
-                Model(objective=objective, coef=coef, intercept=intercept, support=support, names=names)
-                for objective, coef, intercept, support in solution.solutions
+                Model(
+                    objective=objective,
+                    coef=self._each(coef),
+                    intercept=self._one(intercepts),
+                    support=support,
+                    names=names,
+                )
+                for objective, coef, intercepts, support in solution.solutions
             ],
             rest_bound=solution.rest_bound,
             truncated=solution.truncated,
@@ -458,10 +488,24 @@ class Job:
             refit=solution.refit,
             warnings=warnings,
             origin=self._origin,
-            rows=Rows(self._problem.scores(solution), self._y, self._weights, self._times) if self._has_rows else None,
+            rows=self._rows(solution),
         )
         logger.info("%s", result.headline)
         return result
+
+    def _each(self, coefficients: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Give a row of coefficients for each of several responses or classes."""
+        return coefficients.reshape(self._outputs, -1) if self._outputs else coefficients
+
+    def _one(self, intercepts: list[float]) -> Any:
+        """Give one number, or an array for several responses or classes."""
+        return np.array(intercepts) if self._outputs else intercepts[0]
+
+    def _rows(self, solution: _core.Solution) -> Rows | None:
+        """Give the rows for the charts of a page, which are about one response."""
+        if not self._has_rows or self._outputs:
+            return None
+        return Rows(self._problem.scores(solution), self._y, self._weights, self._times)
 
     def _survival(self, solution: _core.Solution) -> dict[str, Any] | None:
         """Give the baseline hazards of a solution, for a loss of times."""

@@ -18,14 +18,15 @@ pub mod common;
 
 use common::{priced, survival};
 
+mod several;
 mod wide;
 
 /// Losses come in turn: what else comes in turn does so for each of them.
-const TURNS: u64 = (loss::NAMES.len() + loss::JOINT_NAMES.len()) as u64;
+const TURNS: u64 = (loss::NAMES.len() + loss::JOINT_NAMES.len() + several::NAMES.len()) as u64;
 
-/// Every loss, in the order of its turn.
+/// Every loss, and what else is drawn, in the order of its turn.
 pub fn losses() -> Vec<&'static str> {
-    [loss::NAMES, loss::JOINT_NAMES].concat()
+    [loss::NAMES, loss::JOINT_NAMES, several::NAMES].concat()
 }
 
 /// Checks `cases` problems (losses and methods in turn) from `seed` on, or as many with fewer rows than columns alone, or of one
@@ -46,6 +47,14 @@ pub fn run(cases: u64, seed: u64, only_wide: bool, only: Option<&str>) -> Result
             continue;
         }
         let loss = only.unwrap_or(losses()[(case % TURNS) as usize]);
+        if several::NAMES.contains(&loss) {
+            let seed = seed.wrapping_add(case);
+            if let Err(message) = several::run(loss, seed, case) {
+                wrong += 1;
+                println!("WRONG {loss}, seed {seed}: {message}");
+            }
+            continue;
+        }
         let drawn = common::random_case(seed.wrapping_add(case), loss);
         let mut look = |problem: &Problem, settings: &Settings, words: &str| {
             if let Err(message) = check(problem, settings) {

@@ -60,8 +60,8 @@ fn tabled(model: &Model, screen: &Screen) -> String {
         let wide = cells
             .iter()
             .map(|cell| width(cell))
-            .fold(title.len(), usize::max);
-        let column = [*title].into_iter().chain(cells);
+            .fold(width(title), usize::max);
+        let column = [title.as_str()].into_iter().chain(cells);
         for (line, cell) in lines.iter_mut().zip(column) {
             let _ = write!(line, "  {cell:>wide$}");
         }

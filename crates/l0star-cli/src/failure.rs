@@ -92,6 +92,8 @@ impl Failure {
                 | l0star::Error::Bounds { .. }
                 | l0star::Error::Group { .. }
                 | l0star::Error::Structured { .. }
+                | l0star::Error::SeveralResponses { .. }
+                | l0star::Error::SeveralScores { .. }
                 | l0star::Error::Steep { .. }
                 | l0star::Error::Coupled { .. }
                 | l0star::Error::Intercept { .. }

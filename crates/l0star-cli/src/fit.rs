@@ -28,6 +28,8 @@ Examples:
   l0star fit patients.csv --target died --loss logistic -k 8 --weights n --out model.json --report model.html
   l0star fit policies.csv --target claims --loss poisson --offset log_years -k 6
   l0star fit patients.csv --target days --event died --loss cox --strata centre -k 6
+  l0star fit fields.csv --target wheat,barley,oats -k 5
+  l0star fit plants.csv --target species --loss multinomial -k 4
   l0star fit data/diabetes.csv --target target -k 5 --within 1%
   l0star fit data/diabetes.csv --target target -k 5 --prices --include age --nonnegative bmi,bp
   l0star fit large.npy --target x1000 -k 20 --time-limit 8h --checkpoint large.ckpt

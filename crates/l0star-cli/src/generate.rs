@@ -17,6 +17,8 @@ Examples:
   l0star generate huber -d 200 --seed 7 --out huber.csv
   l0star generate poisson -d 100 -k 10 -n 1000 --out counts.csv
   l0star generate cox -d 50 -k 5 -n 500 --out times.csv
+  l0star generate responses -d 50 -k 5 -n 200 --responses 3 --out several.csv
+  l0star generate classes -d 50 -k 5 -n 300 --classes 4 --out classes.csv
   l0star generate ar -d 1000 -k 10 -n 2000 --rho 0.9 --out ar.parquet
   l0star generate diabetes --out diabetes65.csv";
 
@@ -37,7 +39,15 @@ pub struct GenerateArgs {
     #[arg(short, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub n: Option<usize>,
 
-    /// ar, poisson, gamma, cox: correlation of neighbouring features [default: 0.5]
+    /// responses: how many [default: 3]
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = count)]
+    pub responses: Option<usize>,
+
+    /// classes: how many [default: 3]
+    #[arg(long, value_name = "C", allow_hyphen_values = true, value_parser = count)]
+    pub classes: Option<usize>,
+
+    /// ar, poisson, gamma, cox, responses, classes: correlation of neighbouring features [default: 0.5]
     #[arg(long, value_name = "RHO", allow_hyphen_values = true)]
     pub rho: Option<f64>,
 
@@ -78,6 +88,10 @@ pub enum Family {
     Gamma,
     /// Times until an event (b) and whether there was one (event), on features whose neighbours correlate
     Cox,
+    /// Several responses (b1, b2, …) that share their features, whose neighbours correlate
+    Responses,
+    /// Several classes (b: 1, 2, …) on features whose neighbours correlate
+    Classes,
     /// Diabetes data, expanded to 65 features
     Diabetes,
     /// Boston house prices, expanded to 103 features
@@ -98,7 +112,19 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
             let support = instance.support().to_vec();
             (with_events(&instance, &events)?, Some(support))
         }
-        Family::Huber | Family::Logistic | Family::Ar | Family::Poisson | Family::Gamma => {
+        Family::Responses => {
+            let (d, k, n) = sizes(args);
+            let (rho, count) = (args.rho.unwrap_or(0.5), response_count(args));
+            let (instance, others) = generate::responses(d, k, n, rho, count, args.seed)?;
+            let support = instance.support().to_vec();
+            (with_others(&instance, &others)?, Some(support))
+        }
+        Family::Huber
+        | Family::Logistic
+        | Family::Ar
+        | Family::Poisson
+        | Family::Gamma
+        | Family::Classes => {
             let instance = synthetic(args)?;
             let support = instance.support().to_vec();
             (instance.into_table(), Some(support))
@@ -107,8 +133,15 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     save(&args.out, &table)?;
     if !args.quiet {
         let (others, target) = match args.family {
-            Family::Cox => (2, "the times 'b' with 'event'"),
-            _ => (1, "the target 'b'"),
+            Family::Cox => (2, "the times 'b' with 'event'".to_owned()),
+            Family::Responses => {
+                let count = response_count(args);
+                (
+                    count,
+                    format!("the {} b1 to b{count}", counted(count, "target")),
+                )
+            }
+            _ => (1, "the target 'b'".to_owned()),
         };
         let mut line = format!(
             "wrote {}: {}, {} and {target}",
@@ -142,12 +175,31 @@ fn with_events(instance: &Instance, events: &[bool]) -> Result<Table, Failure> {
     Ok(Table::new(names, events.len(), values)?)
 }
 
+/// How many responses there are.
+fn response_count(args: &GenerateArgs) -> usize {
+    args.responses.unwrap_or(3)
+}
+
+/// The table of an instance with all its responses, b1 first.
+fn with_others(instance: &Instance, others: &[Vec<f64>]) -> Result<Table, Failure> {
+    let mut names = instance.table().names().to_vec();
+    names.pop();
+    names.extend((0..=others.len()).map(|r| format!("b{}", r + 1)));
+    let mut values = instance.design().to_vec();
+    values.extend_from_slice(instance.response());
+    others
+        .iter()
+        .for_each(|other| values.extend_from_slice(other));
+    Ok(Table::new(names, instance.response().len(), values)?)
+}
+
 fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
     let (d, k, n) = sizes(args);
     let rho = args.rho.unwrap_or(0.5);
     Ok(match args.family {
         Family::Poisson => generate::poisson(d, k, n, rho, args.seed)?,
         Family::Gamma => generate::gamma(d, k, n, rho, args.seed)?,
+        Family::Classes => generate::classes(d, k, n, rho, args.classes.unwrap_or(3), args.seed)?,
         Family::Logistic => generate::logistic(d, k, n, args.seed)?,
         Family::Ar => generate::ar(d, k, n, rho, args.snr.unwrap_or(5.0), args.seed)?,
         _ => generate::huber(d, k, n, args.seed)?,
@@ -158,11 +210,25 @@ fn synthetic(args: &GenerateArgs) -> Result<Instance, Failure> {
 fn check_options(args: &GenerateArgs) -> Result<(), Failure> {
     let is_real = matches!(args.family, Family::Diabetes | Family::Boston);
     let is_ar = args.family == Family::Ar;
-    let has_rho = is_ar || matches!(args.family, Family::Poisson | Family::Gamma | Family::Cox);
+    let has_rho = is_ar
+        || matches!(
+            args.family,
+            Family::Poisson | Family::Gamma | Family::Cox | Family::Responses | Family::Classes
+        );
     let options = [
         ("-d", args.d.is_some(), !is_real),
         ("-k", args.k.is_some(), !is_real),
         ("-n", args.n.is_some(), !is_real),
+        (
+            "--responses",
+            args.responses.is_some(),
+            args.family == Family::Responses,
+        ),
+        (
+            "--classes",
+            args.classes.is_some(),
+            args.family == Family::Classes,
+        ),
         ("--rho", args.rho.is_some(), has_rho),
         ("--snr", args.snr.is_some(), is_ar),
     ];

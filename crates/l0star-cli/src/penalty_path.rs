@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use l0star::{Piece, Problem, Settings, penalty_path};
-use l0star_record::fields::{ByName, Constraints, Fitted};
+use l0star_record::fields::{Coefficients, Constraints, Fitted, Numbers};
 use l0star_report::text::significant;
 use l0star_report::{Proof, proof};
 use serde::Serialize;
@@ -34,9 +34,9 @@ struct Row {
     objective_without_penalty: f64,
     /// The objective is that without the penalty, and the price times this.
     weight: f64,
-    intercept: f64,
+    intercept: Numbers,
     support: Vec<String>,
-    coefficients: ByName,
+    coefficients: Coefficients,
     #[serde(skip)]
     fitted: Fitted,
 }
@@ -89,7 +89,7 @@ fn row(task: &Task, problem: &Problem, piece: &Piece, ridge: f64) -> Row {
         status: piece.status.to_string(),
         objective_without_penalty: piece.objective,
         weight: piece.weight,
-        intercept: fitted.intercept,
+        intercept: fitted.intercept.clone(),
         support: fitted.support.clone(),
         coefficients: fitted.coefficients.clone(),
         fitted: Fitted {

@@ -8,6 +8,7 @@ use l0star_data::frame::Values;
 use l0star_data::{Format, Frame, RawTable, save_frame};
 use l0star_record::Model;
 use l0star_record::model::Unseen;
+use l0star_record::several;
 use l0star_record::survival::Survival;
 
 use crate::failure::{Failure, SOLVED};
@@ -22,7 +23,8 @@ Examples:
   l0star predict model.json data/diabetes.csv --residuals --out residuals.csv
   l0star predict cox.json patients.csv --horizon 365
 
-Columns: prediction (with the Poisson and gamma losses the expected response); for labels also score (the linear predictor) and, with the logistic loss,
+Columns: prediction; with several responses one for each, such as y1_prediction, and with the multinomial loss also the probability
+of each class, such as probability_a (with the Poisson and gamma losses the expected response); for labels also score (the linear predictor) and, with the logistic loss,
 probability (of the positive label); with --residuals also target and residual. With the Cox loss: score (the linear predictor),
 hazard_ratio (beside a row with the mean score of the data that were fitted) and, with --horizon, survival.";
 
@@ -75,9 +77,11 @@ pub fn run(args: &PredictArgs) -> Result<ExitCode, Failure> {
         .load_for(&args.data, model.reading.decimal_comma)?;
     output::warn(table.notes());
     // The model reads its features by itself.
-    model.reading.only(&[&model.target]).apply(&mut table)?;
+    model.reading.only(&model.targets()).apply(&mut table)?;
     let mut frame = match &model.survival {
         Some(survival) => hazards(&model, survival, &table, args.horizon)?,
+        None if !model.fitted.classes.is_empty() => classes(&model, &table, args.residuals)?,
+        None if !model.fitted.responses.is_empty() => responses(&model, &table, args.residuals)?,
         None => predictions(&model, &table, args.residuals)?,
     };
     if args.safe_csv {
@@ -164,6 +168,63 @@ fn warn_of(unseen: &Unseen) {
 /// Whether the name is that of delimited text; other formats keep texts apart from formulas by themselves.
 fn is_delimited(path: &Path) -> bool {
     Format::of_name(path) == Some(Format::Csv)
+}
+
+/// The most probable of several classes, and the probability of each.
+fn classes(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'static>, Failure> {
+    if residuals {
+        return Err(Failure::Usage(
+            "--residuals are those of a number or of two labels, and the model has several classes; drop it".into(),
+        ));
+    }
+    let (all, unseen) = model.predict_each(table)?;
+    warn_of(&unseen);
+    let names = &model.fitted.classes;
+    let row = |row: usize| -> Vec<f64> { all.iter().map(|scores| scores[row]).collect() };
+    let rows: Vec<Vec<f64>> = (0..table.rows()).map(row).collect();
+    let best = rows.iter().map(|scores| several::best(scores));
+    let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+    let best = match numbers.filter(|all| all.iter().all(|number| number.is_finite())) {
+        Some(numbers) => Values::Numbers(best.map(|class| numbers[class]).collect()),
+        None => Values::Texts(best.map(|class| names[class].clone()).collect()),
+    };
+    let chances: Vec<Vec<f64>> = rows.iter().map(|own| several::probabilities(own)).collect();
+    let mut frame = Frame::new(table.rows());
+    frame.push("prediction", best);
+    for (class, name) in names.iter().enumerate() {
+        let own = chances.iter().map(|chances| chances[class]).collect();
+        frame.push(
+            format!("probability_{name}"),
+            Values::Numbers(Cow::Owned(own)),
+        );
+    }
+    Ok(frame)
+}
+
+/// A column for each of several responses, named after it.
+fn responses(model: &Model, table: &RawTable, residuals: bool) -> Result<Frame<'static>, Failure> {
+    let (all, unseen) = model.predict_each(table)?;
+    warn_of(&unseen);
+    let mut frame = Frame::new(table.rows());
+    for (name, predicted) in model.fitted.responses.iter().zip(all) {
+        if residuals {
+            let target = table.number(name)?;
+            let residual = target.iter().zip(&predicted).map(|(b, z)| b - z).collect();
+            frame.push(
+                format!("{name}_target"),
+                Values::Numbers(Cow::Owned(target)),
+            );
+            frame.push(
+                format!("{name}_residual"),
+                Values::Numbers(Cow::Owned(residual)),
+            );
+        }
+        frame.push(
+            format!("{name}_prediction"),
+            Values::Numbers(Cow::Owned(predicted)),
+        );
+    }
+    Ok(frame)
 }
 
 fn predictions(

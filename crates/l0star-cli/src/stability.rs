@@ -99,6 +99,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task, args.quiet)?;
     task.needs_rows("stability")?;
+    task.needs_one("stability")?;
     let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
     let mut warnings = task.warnings(args.k);
     if !args.quiet && !args.json {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use l0star::Solution;
 use l0star_data::counted;
-use l0star_record::fields::Fitted;
+use l0star_record::fields::{Fitted, Numbers};
 use l0star_report::text::{exponent, percent, share, significant};
 use l0star_report::width::{padded, width};
 use l0star_report::{Proof, explain, quality};
@@ -127,11 +127,14 @@ fn title(proof: &Proof, screen: &Screen) -> String {
 /// A coefficient says how much a unit of its column does, and units differ: bars of coefficients would compare nothing. Models
 /// of files from before the deviations were written have no bars.
 pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
+    if !model.outputs().is_empty() {
+        return by_response(model, has_intercept, screen);
+    }
     let (mut names, mut values): (Vec<String>, Vec<f64>) = model
         .coefficients
         .0
         .iter()
-        .map(|(name, value)| (screen.clip(name, LONGEST_NAME), *value))
+        .map(|(name, value)| (screen.clip(name, LONGEST_NAME), value.first()))
         .unzip();
     let effects: Option<Vec<f64>> = model
         .coefficients
@@ -141,7 +144,7 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
         .collect();
     if has_intercept {
         names.push("(intercept)".into());
-        values.push(model.intercept);
+        values.push(model.intercept.first());
     }
     let effects = effects.filter(|effects| !effects.is_empty());
     let mut columns = vec![("coefficient", aligned(&values))];
@@ -185,6 +188,46 @@ pub fn coefficients(model: &Fitted, has_intercept: bool, screen: &Screen) -> Str
     }
     for sentence in explain::twins(model) {
         text += &screen.wrapped("  ", "  ", &sentence);
+    }
+    text
+}
+
+/// The coefficients of several responses, a column for each.
+fn by_response(model: &Fitted, has_intercept: bool, screen: &Screen) -> String {
+    let rows: Vec<(&str, &Numbers)> = model
+        .coefficients
+        .0
+        .iter()
+        .map(|(name, numbers)| (name.as_str(), numbers))
+        .chain(has_intercept.then_some(("(intercept)", &model.intercept)))
+        .collect();
+    let names: Vec<String> = rows
+        .iter()
+        .map(|(name, _)| screen.clip(name, LONGEST_NAME))
+        .collect();
+    let wide = names.iter().map(|name| width(name)).fold(7, usize::max);
+    let mut lines = vec![format!("  {}", padded("feature", wide))];
+    lines.extend(names.iter().map(|name| format!("  {}", padded(name, wide))));
+    for (at, response) in model.outputs().iter().enumerate() {
+        let values: Vec<f64> = rows.iter().map(|(_, numbers)| numbers.all()[at]).collect();
+        let cells = aligned(&values);
+        let title = screen.clip(response, LONGEST_NAME);
+        let wide = cells
+            .iter()
+            .map(String::len)
+            .fold(width(&title), usize::max);
+        for (line, cell) in lines.iter_mut().zip([title].iter().chain(&cells)) {
+            let _ = write!(
+                line,
+                "  {}{cell}",
+                " ".repeat(wide.saturating_sub(width(cell)))
+            );
+        }
+    }
+    let mut text = screen.bold(&lines[0]) + "\n";
+    for line in &lines[1..] {
+        text += line.trim_end();
+        text.push('\n');
     }
     text
 }

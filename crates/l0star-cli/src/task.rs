@@ -61,6 +61,11 @@ pub struct Task {
     /// The features as they are in the file.
     pub design: Design,
     pub response: Vec<f64>,
+    /// The columns to predict where there are several, and all but the first of them.
+    pub responses: Vec<String>,
+    pub others: Vec<Vec<f64>>,
+    /// The classes that the responses number, for a loss with several.
+    pub classes: Vec<String>,
     /// In the place of design and response, which are then empty.
     pub moments: Option<Moments>,
     /// The moments of parts of the rows, where these were summed for cross-validation.
@@ -134,6 +139,10 @@ impl Task {
     }
 
     fn of(args: &TaskArgs, loss: Arc<dyn Loss>, mut raw: RawTable) -> Result<Self, Failure> {
+        let args = &args.with_targets(&raw)?;
+        if !args.targets.is_empty() {
+            args.check_several(&*loss)?;
+        }
         for (_, name) in args.roles() {
             raw.column(name)?;
         }
@@ -142,7 +151,7 @@ impl Task {
         let Settled { reading, notes } = args.reading.settle(&mut raw, &mut base, decimal_comma)?;
         let factors = features::factors(args, &raw, &base)?;
         let asked = features::Asked {
-            labels: loss.response() == ResponseKind::Label,
+            labels: matches!(loss.response(), ResponseKind::Label | ResponseKind::Class),
             is_part: false,
         };
         features::refuse_troubles(args, &raw, &base, &factors, &reading.texts, asked)?;
@@ -191,6 +200,9 @@ impl Task {
             names,
             design,
             response: roles.response,
+            responses: args.targets.clone(),
+            others: roles.others,
+            classes: roles.classes,
             moments: None,
             folds: Vec::new(),
             store: None,
@@ -254,7 +266,8 @@ impl Task {
     fn builder_of(&self, moments: Option<&Moments>, weights: Option<&[f64]>) -> Builder {
         let builder = match moments {
             Some(moments) => Problem::from_moments(moments.clone()),
-            None => Problem::builder(self.design.clone(), self.response.clone()),
+            None => Problem::builder(self.design.clone(), self.response.clone())
+                .more_responses(self.others.clone()),
         };
         let mut builder = builder
             .names(self.names.clone())
@@ -270,13 +283,13 @@ impl Task {
         self.rules.apply(builder)
     }
 
-    /// `intercept + Ax + o` for every row, weight or not.
+    /// `intercept + Ax + o` for every row, weight or not, of one response.
     pub fn scores(&self, coefficients: &[f64], intercept: f64) -> Vec<f64> {
         let mut scores = match &self.offset {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
-        if self.moments.is_some() {
+        if self.moments.is_some() || self.has_several() {
             return scores;
         }
         scores.iter_mut().for_each(|score| *score += intercept);
@@ -330,9 +343,32 @@ impl Task {
         }
     }
 
-    /// Rows with their scores; nothing where only moments are known.
+    /// Refuses what is not there for several responses or classes.
+    pub fn needs_one(&self, what: &str) -> Result<(), Failure> {
+        if !self.classes.is_empty() {
+            return Err(Failure::Usage(format!(
+                "{what} is not there for --loss {}; use fit or path",
+                self.loss.name()
+            )));
+        }
+        if self.responses.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Usage(format!(
+            "{what} is for one target, and --target names {}; use fit or path for several",
+            self.responses.len()
+        )))
+    }
+
+    /// Whether a row has several scores.
+    fn has_several(&self) -> bool {
+        !self.responses.is_empty() || !self.classes.is_empty()
+    }
+
+    /// Rows with their scores; nothing where only moments are known, or there are several responses.
     pub fn scored<'a>(&'a self, scores: &'a [f64]) -> Option<Rows<'a>> {
-        self.moments.is_none().then_some(Rows {
+        let has_one = self.moments.is_none() && !self.has_several();
+        has_one.then_some(Rows {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
@@ -369,6 +405,9 @@ impl Task {
         }
         let mut fingerprint = Fingerprint::new(self.response.len());
         fingerprint.vector(&self.response);
+        self.others
+            .iter()
+            .for_each(|other| fingerprint.vector(other));
         for vector in [&self.weights, &self.offset] {
             fingerprint.vector(vector.as_deref().unwrap_or_default());
         }
@@ -438,6 +477,8 @@ impl Task {
             lists: false,
             free_in_support: false,
             is_refit: false,
+            responses: &self.responses,
+            classes: &self.classes,
             positive_label: labels.map(|[_, positive]| positive.as_str()),
             warnings,
         }
@@ -479,6 +520,11 @@ impl Task {
                 "{file}: column '{}' has the label '{}' in every row of positive weight; a classifier needs both labels",
                 self.target,
                 labels[usize::from(label > 0.0)]
+            )),
+            (l0star::Error::EmptyClass { class }, _) => Failure::BadData(format!(
+                "{file}: no row of positive weight has the class '{}' of column '{}'; leave its rows out",
+                self.classes.get(class).map_or("", String::as_str),
+                self.target
             )),
             (l0star::Error::TooLarge { row, column, value }, _) => {
                 let column = self.in_file(column);

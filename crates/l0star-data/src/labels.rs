@@ -65,6 +65,27 @@ impl RawTable {
         Ok((codes, names))
     }
 
+    /// The number of each row's value among the values of a column, and these as text: numbers in their order, other texts by their
+    /// letters.
+    pub fn classes(&self, column: &str) -> Result<(Vec<usize>, Vec<String>), DataError> {
+        let (codes, names) = self.categories(column)?;
+        let numbers: Option<Vec<f64>> = names.iter().map(|name| name.parse().ok()).collect();
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        match numbers {
+            Some(numbers) => order.sort_by(|a, b| numbers[*a].total_cmp(&numbers[*b])),
+            None => order.sort_by(|a, b| names[*a].cmp(&names[*b])),
+        }
+        let mut places = vec![0; names.len()];
+        for (place, code) in order.iter().enumerate() {
+            places[*code] = place;
+        }
+        let codes = codes.iter().map(|code| places[*code as usize]).collect();
+        Ok((
+            codes,
+            order.iter().map(|code| names[*code].clone()).collect(),
+        ))
+    }
+
     /// Which rows have the second of two labels, as [`RawTable::labels`] named them; any other label is an error.
     pub fn labelled(&self, column: &str, labels: &[String; 2]) -> Result<Vec<bool>, DataError> {
         let j = self.position(column)?;

@@ -106,6 +106,10 @@ mod _core {
             losses(|loss| !loss.response().is_numeric())?,
         )?;
         module.add("TIME_LOSSES", PyTuple::new(module.py(), loss::JOINT_NAMES)?)?;
+        module.add(
+            "CLASS_LOSSES",
+            PyTuple::new(module.py(), loss::CLASS_NAMES)?,
+        )?;
         module.add("LOG_LINK_LOSSES", losses(|loss| loss.has_log_link())?)?;
         let words = |words: &[&str]| PyTuple::new(module.py(), words);
         module.add("METHODS", words(Method::WORDS)?)?;

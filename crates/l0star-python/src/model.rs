@@ -24,6 +24,8 @@ fn wrong(error: DataError) -> PyErr {
 
 /// Scores of rows, and columns with texts that the model has never seen, each with the number of its rows.
 type Scored<'py> = (Bound<'py, PyArray1<f64>>, Vec<(String, usize)>);
+/// The same for every response.
+type ScoredEach<'py> = (Vec<Bound<'py, PyArray1<f64>>>, Vec<(String, usize)>);
 
 #[pymethods]
 impl Model {
@@ -62,6 +64,14 @@ impl Model {
         let predict = || self.0.predict_seen(&frame.0);
         let (scores, unseen) = py.detach(|| guarded(predict))?.map_err(wrong)?;
         Ok((PyArray1::from_vec(py, scores), unseen))
+    }
+
+    /// The predictions of every response for the rows of a frame.
+    fn predict_each<'py>(&self, py: Python<'py>, frame: &Frame) -> PyResult<ScoredEach<'py>> {
+        let predict = || self.0.predict_each(&frame.0);
+        let (all, unseen) = py.detach(|| guarded(predict))?.map_err(wrong)?;
+        let all = all.into_iter().map(|scores| PyArray1::from_vec(py, scores));
+        Ok((all.collect(), unseen))
     }
 
     /// The model as SQL or as Python code; the score alone where an expression is asked for.

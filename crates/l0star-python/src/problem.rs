@@ -15,7 +15,7 @@ use l0star_record::stability::summary::Resampled;
 use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
 use l0star_record::survival::Survival;
 use l0star_report::{Face, Outlook, warnings};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -49,6 +49,10 @@ pub struct Problem {
     /// Of all rows.
     offset: Option<Vec<f64>>,
     rules: Resolved,
+    /// The names of several responses; empty for one.
+    responses: Vec<String>,
+    /// Several classes; empty for another loss.
+    classes: Vec<String>,
     ridge: f64,
     /// Of all rows, for other weights of them.
     builder: Builder,
@@ -171,7 +175,7 @@ impl Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None, followed=None))]
+    #[pyo3(signature = (X, y, *, rules, loss, huber_delta, ridge, fit_intercept, standardize, weights=None, offset=None, followed=None, others=None, responses=Vec::new(), classes=Vec::new()))]
     #[expect(clippy::too_many_arguments, non_snake_case)]
     fn new(
         py: Python<'_>,
@@ -186,13 +190,17 @@ impl Problem {
         weights: Option<PyReadonlyArray1<f64>>,
         offset: Option<PyReadonlyArray1<f64>>,
         followed: Option<Followed>,
+        others: Option<PyReadonlyArray2<f64>>,
+        responses: Vec<String>,
+        classes: Vec<String>,
     ) -> PyResult<Self> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
         let design = design::copy(X)?;
         // Names and δ are checked before the data are looked at.
         let name = loss;
-        let given = match &followed {
+        let given: Arc<dyn loss::Loss> = match &followed {
             Some(followed) => followed.loss()?,
+            None if !classes.is_empty() => Arc::new(loss::Multinomial::new(classes.len())),
             None => loss::by_name(name, huber_delta.unwrap_or(1.0)).map_err(refuse)?,
         };
         let is_huber = given.huber_delta().is_some();
@@ -205,6 +213,11 @@ impl Problem {
             .intercept(fit_intercept)
             .standardize(standardize);
         let mut builder = rules.rules.apply(builder);
+        if let Some(others) = others {
+            let others = others.as_array();
+            let others = others.columns().into_iter();
+            builder = builder.more_responses(others.map(|own| own.to_vec()).collect());
+        }
         let (weights, offset) = (weights.map(vector), offset.map(vector));
         if let Some(weights) = &weights {
             builder = builder.weights(weights.clone());
@@ -228,6 +241,8 @@ impl Problem {
             weights,
             offset,
             rules: rules.rules.clone(),
+            responses,
+            classes,
             ridge,
         })
     }
@@ -256,6 +271,8 @@ impl Problem {
             weights: None,
             offset: None,
             rules: rules.rules.clone(),
+            responses: Vec::new(),
+            classes: Vec::new(),
             ridge,
         })
     }
@@ -339,6 +356,8 @@ impl Problem {
             lists,
             free_in_support: true,
             is_refit: solution.is_refit,
+            responses: &self.responses,
+            classes: &self.classes,
             positive_label,
             warnings: &warnings,
         };

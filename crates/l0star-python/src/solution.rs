@@ -34,11 +34,11 @@ pub struct History {
     pub found: Option<(&'static str, f64)>,
 }
 
-/// Objective, coefficients, intercept, support.
+/// Objective, coefficients, intercepts, support.
 type Model<'py> = (
     f64,
     Bound<'py, PyArray1<f64>>,
-    f64,
+    Vec<f64>,
     Bound<'py, PyArray1<i64>>,
 );
 
@@ -106,6 +106,12 @@ impl Solution {
         self.found.intercept
     }
 
+    /// Those of all responses.
+    #[getter]
+    fn intercepts(&self) -> Vec<f64> {
+        self.found.intercepts().collect()
+    }
+
     /// The best models, best first.
     #[getter]
     fn solutions<'py>(&self, py: Python<'py>) -> Vec<Model<'py>> {
@@ -113,7 +119,7 @@ impl Solution {
             (
                 model.objective,
                 PyArray1::from_slice(py, &model.coefficients),
-                model.intercept,
+                model.intercepts().collect(),
                 indices(py, &model.support),
             )
         };
@@ -229,7 +235,10 @@ impl Solution {
     pub fn describe(&mut self, problem: &l0star::Problem) {
         let columns = &self.found.support;
         for (j, deviation) in columns.iter().zip(problem.deviations(columns)) {
-            self.per_sd[*j] = self.found.coefficients[*j] * deviation;
+            // Of every response.
+            for at in (*j..self.per_sd.len()).step_by(problem.features()) {
+                self.per_sd[at] = self.found.coefficients[at] * deviation;
+            }
         }
         self.twins = outcome::twins(problem, columns);
     }

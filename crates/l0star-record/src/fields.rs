@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
@@ -28,29 +29,116 @@ impl ByName {
     }
 }
 
-impl Serialize for ByName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+/// Pairs as an object, in their order.
+macro_rules! object_of {
+    ($map:ident) => {
+        impl Serialize for $map {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $map {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$map, D::Error> {
+                pairs(deserializer).map($map)
+            }
+        }
+    };
+}
+
+object_of!(ByName);
+object_of!(Coefficients);
+
+/// The entries of an object, in their order.
+fn pairs<'de, V: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<(String, V)>, D::Error> {
+    struct Pairs<V>(PhantomData<V>);
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Pairs<V> {
+        type Value = Vec<(String, V)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object of numbers")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut pairs = Vec::new();
+            while let Some(pair) = map.next_entry()? {
+                pairs.push(pair);
+            }
+            Ok(pairs)
+        }
+    }
+    deserializer.deserialize_map(Pairs(PhantomData))
+}
+
+/// One number, or one for each response or class; in JSON a number or a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Numbers {
+    /// One.
+    One(f64),
+    /// One for each response or class, in their order.
+    Several(Vec<f64>),
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self::One(0.0)
     }
 }
 
-impl<'de> Deserialize<'de> for ByName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ByName, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = ByName;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of numbers")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ByName, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(ByName(pairs))
-            }
+impl Numbers {
+    /// From one number or more.
+    pub fn new(numbers: Vec<f64>) -> Self {
+        match numbers[..] {
+            [one] => Self::One(one),
+            _ => Self::Several(numbers),
         }
-        deserializer.deserialize_map(Pairs)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[f64] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Several(all) => all,
+        }
+    }
+
+    /// The first: the only one, unless there are several responses or classes.
+    pub fn first(&self) -> f64 {
+        self.all().first().copied().unwrap_or(0.0)
+    }
+}
+
+/// Coefficients by name, in order; in JSON an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coefficients(pub Vec<(String, Numbers)>);
+
+impl Coefficients {
+    /// The numbers of a name.
+    pub fn of(&self, name: &str) -> Option<&Numbers> {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| value)
+    }
+
+    /// The first number of a name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.of(name).map(Numbers::first)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<Vec<(String, f64)>> for Coefficients {
+    fn from(pairs: Vec<(String, f64)>) -> Self {
+        let pairs = pairs.into_iter();
+        Self(
+            pairs
+                .map(|(name, value)| (name, Numbers::One(value)))
+                .collect(),
+        )
     }
 }
 
@@ -88,16 +176,22 @@ pub struct Fitted {
     /// Where the fit is to the moments of rows: what objective and bound are about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moments: Option<OfMoments>,
-    /// The intercept, 0 when there is none.
-    pub intercept: f64,
+    /// The columns that are predicted, where there are several: in this order coefficients are listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<String>,
+    /// The classes, of a loss with several: in this order coefficients are listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
+    /// The intercept, 0 when there is none; of several responses or classes a list.
+    pub intercept: Numbers,
     /// The features that were chosen, in the order of the columns.
     pub support: Vec<String>,
-    /// Their coefficients, on the scale of the data.
-    pub coefficients: ByName,
+    /// Their coefficients, on the scale of the data; of several responses or classes a list each.
+    pub coefficients: Coefficients,
     /// Coefficient times standard deviation of the column on the rows that were fitted, by weight: how much the prediction
     /// changes with one deviation. Empty in files of versions that did not write it.
     #[serde(default)]
-    pub per_sd: ByName,
+    pub per_sd: Coefficients,
     /// What a unit of each column multiplies the odds of the positive label by, of a loss with log-odds.
     #[serde(default, skip_serializing_if = "ByName::is_empty")]
     pub odds_ratios: ByName,
@@ -181,11 +275,11 @@ pub struct Listed {
     /// The value of the objective.
     pub objective: f64,
     /// The intercept, 0 when there is none.
-    pub intercept: f64,
+    pub intercept: Numbers,
     /// Its features, in the order of the columns.
     pub support: Vec<String>,
     /// Their coefficients.
-    pub coefficients: ByName,
+    pub coefficients: Coefficients,
 }
 
 /// What was asked of the features beyond "at most k". Names are those of features, of groups or of columns of text.
@@ -231,6 +325,16 @@ pub struct Requirement {
     pub feature: String,
     /// All of these are in every model that has it.
     pub needs: Vec<String>,
+}
+
+impl Fitted {
+    /// What coefficients are listed for, where that is more than one thing: the responses, or the classes.
+    pub fn outputs(&self) -> &[String] {
+        match &self.responses[..] {
+            [] => &self.classes,
+            responses => responses,
+        }
+    }
 }
 
 fn is_false(value: &bool) -> bool {

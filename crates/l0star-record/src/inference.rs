@@ -114,6 +114,7 @@ fn why(reason: Undetermined) -> &'static str {
         }
         Undetermined::FewRows => "there are no more rows than coefficients",
         Undetermined::NoLikelihood => "the loss is not a likelihood",
+        Undetermined::Several => "this is not available with several responses or classes",
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! | module | its one job |
 //! |---|---|
+//! | [`several`] | models of several responses: their predictions on the rows of a problem |
 //! | [`survival`] | models of hazards: rows that are compared, the baseline, survival probabilities |
 //! | [`cv`] | cross-validation over the engine: folds, scores, searches, the choice |
 //! | [`holdout`] | which rows are held out |
@@ -32,6 +33,7 @@ pub mod moments;
 pub mod names;
 pub mod outcome;
 pub mod rules;
+pub mod several;
 pub mod stability;
 pub mod store;
 pub mod survival;

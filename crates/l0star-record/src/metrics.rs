@@ -5,7 +5,7 @@ use l0star::{Problem, Solution};
 use serde::{Deserialize, Serialize};
 
 use crate::cv::Score;
-use crate::survival;
+use crate::{several, survival};
 
 /// What a model says of some rows, and what is true.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +70,19 @@ pub struct Metrics {
     /// One less the loss over that of the best constant on these rows (beside the offset), of a loss that is a likelihood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviance_explained: Option<f64>,
+    /// Those of each response, where there are several; the coefficient of determination above is their mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub responses: Vec<OfResponse>,
+}
+
+/// How well one of several responses is predicted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OfResponse {
+    /// The response.
+    pub name: String,
+    /// How well.
+    #[serde(flatten)]
+    pub metrics: Metrics,
 }
 
 /// How good a model is: on the rows that it was fitted to, and on rows that were held out.
@@ -96,9 +109,18 @@ pub struct HeldOut {
 
 impl Metrics {
     /// Measures a solution on the rows that it was fitted to.
-    pub fn of_solution(problem: &Problem, solution: &Solution) -> Self {
+    pub fn of_solution(problem: &Problem, solution: &Solution, responses: &[String]) -> Self {
         if problem.is_from_moments() {
             return Self::of_moments(problem, solution);
+        }
+        if problem.outputs() > 1 {
+            let scores = several::scores(problem, solution);
+            let rows = several::rows(problem);
+            if problem.loss().classes().is_some() {
+                let classes = several::classes(&rows);
+                return Self::of_classes(&scores, &classes, problem.shares());
+            }
+            return Self::of_several(problem.loss(), responses, &scores, &rows, problem.shares());
         }
         let scores = survival::scores(problem, &solution.coefficients, solution.intercept);
         if problem.loss().has_hazards() {
@@ -115,6 +137,66 @@ impl Metrics {
             times: Times::default(),
         };
         Self::of(problem.loss(), &rows)
+    }
+
+    /// Measures the predictions of several responses, each by itself; `weights` may go on behind those of the rows.
+    pub fn of_several(
+        loss: &dyn Loss,
+        names: &[String],
+        scores: &[Vec<f64>],
+        responses: &[Vec<f64>],
+        weights: &[f64],
+    ) -> Self {
+        let each = names.iter().zip(scores).zip(responses);
+        let each = each.map(|((name, scores), response)| OfResponse {
+            name: name.clone(),
+            metrics: Self::of(
+                loss,
+                &Rows {
+                    scores,
+                    response,
+                    weights: weights.get(..response.len()),
+                    offset: None,
+                    times: Times::default(),
+                },
+            ),
+        });
+        let responses: Vec<OfResponse> = each.collect();
+        let all: Option<Vec<f64>> = responses.iter().map(|own| own.metrics.r2).collect();
+        let all = all.filter(|all| !all.is_empty());
+        Self {
+            rows: responses.first().map_or(0, |own| own.metrics.rows),
+            r2: all.map(|all| all.iter().sum::<f64>() / all.len() as f64),
+            responses,
+            ..Self::default()
+        }
+    }
+
+    /// Measures the scores of classes; `weights` may go on behind those of the rows.
+    pub fn of_classes(scores: &[Vec<f64>], classes: &[usize], weights: &[f64]) -> Self {
+        let (mut total, mut right, mut loss) = (0.0, 0.0, 0.0);
+        let mut shares = vec![0.0; scores.len()];
+        let mut rows = 0;
+        for (row, (class, weight)) in classes.iter().zip(weights).enumerate() {
+            if *weight > 0.0 {
+                let own: Vec<f64> = scores.iter().map(|scores| scores[row]).collect();
+                rows += 1;
+                total += weight;
+                shares[*class] += weight;
+                right += weight * f64::from(several::best(&own) == *class);
+                loss += weight * several::log_loss(&own, *class);
+            }
+        }
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let null = shares.iter().filter(|share| **share > 0.0);
+        let null: f64 = null.map(|share| -share * libm::log(share / total)).sum();
+        Self {
+            rows,
+            accuracy: finite(right / total),
+            log_loss: finite(loss / total),
+            deviance_explained: (null > 0.0).then(|| 1.0 - loss / null).and_then(finite),
+            ..Self::default()
+        }
     }
 
     /// From the loss of times, that without features, and the concordance.
@@ -194,6 +276,7 @@ impl Metrics {
                 metrics.mae = score(Score::Mae);
                 metrics.deviance = score(Score::Deviance);
             }
+            ResponseKind::Class => {}
             ResponseKind::Time => {
                 let Some((joint, z)) = survival::bound(loss, z, b, w) else {
                     return metrics;
@@ -337,7 +420,7 @@ fn bracket(loss: &dyn Loss, offset: &[f64], b: &[f64], w: &[f64]) -> Option<(f64
         // There is a formula.
         ResponseKind::Count | ResponseKind::Positive => None,
         // There is none.
-        ResponseKind::Time => None,
+        ResponseKind::Time | ResponseKind::Class => None,
     }
 }
 

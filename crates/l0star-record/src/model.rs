@@ -170,12 +170,28 @@ impl Model {
         {
             return Err("names other features in 'support' than in 'coefficients'; make them agree, or fit it again".into());
         }
+        let outputs = self.fitted.outputs().len().max(1);
+        let own = coefficients.iter().map(|(_, numbers)| numbers);
+        if !own
+            .chain([&self.fitted.intercept])
+            .all(|numbers| numbers.all().len() == outputs)
+        {
+            return Err("has not one number for each response or class in 'coefficients' and 'intercept'; fit it again".into());
+        }
         let mut sorted = names;
         sorted.sort_unstable();
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err("has two coefficients of one name; fit it again".into());
         }
         Ok(())
+    }
+
+    /// The columns that are predicted.
+    pub fn targets(&self) -> Vec<&str> {
+        match &self.fitted.responses[..] {
+            [] => vec![&self.target],
+            several => several.iter().map(String::as_str).collect(),
+        }
     }
 
     /// What was asked of the features beyond "at most k".
@@ -230,10 +246,24 @@ impl Model {
     /// Predicts as [`Model::predict`] does, and says in which columns of text rows have a text that the model has never
     /// seen, and how many have: these are predicted as rows of none of its levels.
     pub fn predict_seen(&self, table: &RawTable) -> Result<(Vec<f64>, Unseen), DataError> {
+        let (mut all, unseen) = self.predict_each(table)?;
+        Ok((all.swap_remove(0), unseen))
+    }
+
+    /// Predicts as [`Model::predict_seen`] does, every response.
+    pub fn predict_each(&self, table: &RawTable) -> Result<(Vec<Vec<f64>>, Unseen), DataError> {
         let mut table = self.with_columns(table)?;
         let unseen = self.add_indicators(&mut table)?;
-        let mut sums = vec![self.fitted.intercept; table.rows()];
-        for (name, coefficient) in &self.fitted.coefficients.0 {
+        let outputs = 0..self.fitted.intercept.all().len();
+        let all = outputs.map(|output| self.sums(&table, output));
+        Ok((all.collect::<Result<_, _>>()?, unseen))
+    }
+
+    /// The predictions of one response for rows with all features.
+    fn sums(&self, table: &RawTable, output: usize) -> Result<Vec<f64>, DataError> {
+        let mut sums = vec![self.fitted.intercept.all()[output]; table.rows()];
+        for (name, coefficients) in &self.fitted.coefficients.0 {
+            let coefficient = coefficients.all()[output];
             let values = |of: &str| table.number(of);
             let feature = match self.products.iter().find(|product| product.name == *name) {
                 None => values(name)?,
@@ -254,7 +284,7 @@ impl Model {
             }
         }
         match sums.iter().position(|sum| !sum.is_finite()) {
-            None => Ok((sums, unseen)),
+            None => Ok(sums),
             Some(row) => Err(DataError::WrongFormat {
                 path: table.file().to_path_buf(),
                 what: format!(
@@ -371,7 +401,7 @@ mod tests {
     use l0star_data::parse_csv;
 
     use super::*;
-    use crate::fields::List;
+    use crate::fields::{List, Numbers};
 
     fn model(coefficients: Vec<(String, f64)>) -> Model {
         let names: Vec<String> = coefficients.iter().map(|(name, _)| name.clone()).collect();
@@ -393,10 +423,12 @@ mod tests {
                 objective_without_penalty: None,
                 assumption: None,
                 moments: None,
-                intercept: -0.0,
+                responses: Vec::new(),
+                classes: Vec::new(),
+                intercept: Numbers::One(-0.0),
                 support: names.clone(),
-                per_sd: ByName(coefficients.clone()),
-                coefficients: ByName(coefficients),
+                per_sd: coefficients.clone().into(),
+                coefficients: coefficients.into(),
                 odds_ratios: ByName::default(),
                 rate_ratios: ByName::default(),
                 hazard_ratios: ByName::default(),
@@ -458,9 +490,9 @@ mod tests {
         let read = Model::load(&path).unwrap();
         assert_eq!(read, model);
         for ((_, value), expected) in read.fitted.coefficients.0.iter().zip(floats) {
-            assert_eq!(value.to_bits(), expected.to_bits());
+            assert_eq!(value.first().to_bits(), expected.to_bits());
         }
-        assert!(read.fitted.intercept.is_sign_negative());
+        assert!(read.fitted.intercept.first().is_sign_negative());
     }
 
     #[test]

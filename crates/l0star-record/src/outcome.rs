@@ -2,7 +2,9 @@
 
 use l0star::{Price, Problem, Settings, Solution};
 
-use crate::fields::{Asked, Assumption, ByName, Fitted, List, Listed, OfMoments, Priced};
+use crate::fields::{
+    Asked, Assumption, ByName, Coefficients, Fitted, List, Listed, Numbers, OfMoments, Priced,
+};
 use crate::inference::Inference;
 use crate::metrics::{Metrics, Quality};
 use crate::rules::Rules;
@@ -24,6 +26,10 @@ pub struct Outcome<'a> {
     pub free_in_support: bool,
     /// Whether coefficients are those of a second fit without the ridge.
     pub is_refit: bool,
+    /// The columns that are predicted, where there are several.
+    pub responses: &'a [String],
+    /// The classes, of a loss with several.
+    pub classes: &'a [String],
     /// The label that counts as positive, for a loss on labels.
     pub positive_label: Option<&'a str>,
     /// What the user should know of the data or the options.
@@ -40,7 +46,10 @@ impl Outcome<'_> {
         let Outcome { problem, rules, .. } = self;
         let columns = rules.columns(&solution.support);
         let effects = columns.iter().zip(problem.deviations(&columns));
-        let per_sd = effects.map(|(j, sd)| (self.name(*j), solution.coefficients[*j] * sd));
+        let per_sd = effects.map(|(j, sd)| {
+            let own = self.numbers(*j, &solution.coefficients);
+            (self.name(*j), Numbers::new(own.map(|x| x * sd).collect()))
+        });
         let twins = twins(problem, &columns).into_iter().map(|(j, others)| {
             let others = others.into_iter().map(|i| self.name(i));
             (self.name(j), others.collect())
@@ -51,7 +60,7 @@ impl Outcome<'_> {
                 .iter()
                 .map(|model| Listed {
                     objective: model.objective,
-                    intercept: model.intercept,
+                    intercept: Numbers::new(model.intercepts().collect()),
                     support: self.names(&model.support),
                     coefficients: self.coefficients(&model.support, &model.coefficients),
                 })
@@ -83,9 +92,11 @@ impl Outcome<'_> {
                 rows: problem.observations(),
                 bound_lowered_by: problem.moment_error(solution.objective),
             }),
-            intercept: solution.intercept,
+            responses: self.responses.to_vec(),
+            classes: self.classes.to_vec(),
+            intercept: Numbers::new(solution.intercepts().collect()),
             support: self.names(&solution.support),
-            per_sd: ByName(per_sd.collect()),
+            per_sd: Coefficients(per_sd.collect()),
             odds_ratios: self.ratios(self.problem.loss().has_log_odds(), &coefficients),
             rate_ratios: self.ratios(self.problem.loss().has_log_link(), &coefficients),
             hazard_ratios: self.ratios(self.problem.loss().has_hazards(), &coefficients),
@@ -94,7 +105,7 @@ impl Outcome<'_> {
             twins: twins.collect(),
             coefficients,
             metrics: Some(Quality {
-                training: Metrics::of_solution(problem, solution),
+                training: Metrics::of_solution(problem, solution, self.responses),
                 holdout: None,
             }),
             stability: None,
@@ -124,7 +135,8 @@ impl Outcome<'_> {
         let scales = self.problem.scales();
         let is_there = |j: &&usize| {
             let scale = scales.map_or(1.0, |scales| scales[**j]);
-            solution.coefficients[**j].abs() * scale >= most * (1.0 - 1e-9)
+            let mut own = self.numbers(**j, &solution.coefficients);
+            own.any(|x| x.abs() * scale >= most * (1.0 - 1e-9))
         };
         let names: Vec<String> = solution
             .support
@@ -148,18 +160,25 @@ impl Outcome<'_> {
     }
 
     /// Coefficients by name: those of a support, and those of features that are in for free.
-    fn coefficients(&self, support: &[usize], coefficients: &[f64]) -> ByName {
+    fn coefficients(&self, support: &[usize], coefficients: &[f64]) -> Coefficients {
         let columns = self.rules.columns(support).into_iter();
-        ByName(columns.map(|j| (self.name(j), coefficients[j])).collect())
+        let own = |j: usize| Numbers::new(self.numbers(j, coefficients).collect());
+        Coefficients(columns.map(|j| (self.name(j), own(j))).collect())
+    }
+
+    /// The coefficients of a feature, one for each response.
+    fn numbers<'c>(&self, j: usize, coefficients: &'c [f64]) -> impl Iterator<Item = f64> + 'c {
+        let features = self.problem.features();
+        coefficients.iter().skip(j).step_by(features).copied()
     }
 
     /// What a unit of each column multiplies the odds, the expectation or the hazard by, where the loss has these and that is finite.
-    fn ratios(&self, has: bool, coefficients: &ByName) -> ByName {
+    fn ratios(&self, has: bool, coefficients: &Coefficients) -> ByName {
         if !has {
             return ByName::default();
         }
         let ratios = coefficients.0.iter();
-        let ratios = ratios.map(|(name, value)| (name.clone(), libm::exp(*value)));
+        let ratios = ratios.map(|(name, value)| (name.clone(), libm::exp(value.first())));
         ByName(ratios.filter(|(_, ratio)| ratio.is_finite()).collect())
     }
 

@@ -1,7 +1,7 @@
 //! What the coefficients mean, in words, and what they are worth, as a table.
 
 use l0star_record::Model;
-use l0star_record::fields::{Fitted, Priced};
+use l0star_record::fields::{Fitted, Numbers, Priced};
 use l0star_record::inference::INTERCEPT;
 
 use crate::face::Face;
@@ -12,13 +12,18 @@ use crate::text::significant;
 const MOST_SENTENCES: usize = 12;
 
 /// What one standard deviation more of each feature does, the largest effects first.
+///
+/// With several responses there are none: the table of coefficients says what each does.
 pub fn sentences(model: &Model) -> Vec<String> {
     let fitted = &model.fitted;
+    if !fitted.outputs().is_empty() {
+        return Vec::new();
+    }
     let mut effects: Vec<(&str, f64, f64)> = fitted
         .coefficients
         .0
         .iter()
-        .filter_map(|(name, value)| Some((name.as_str(), *value, fitted.per_sd.get(name)?)))
+        .filter_map(|(name, value)| Some((name.as_str(), value.first(), fitted.per_sd.get(name)?)))
         .filter(|(_, value, effect)| *value != 0.0 && *effect != 0.0)
         .collect();
     effects.sort_by(|one, other| other.2.abs().total_cmp(&one.2.abs()));
@@ -61,7 +66,7 @@ fn change(model: &Model, effect: f64) -> String {
 /// The coefficients with all that is known of them.
 pub struct Table {
     /// The titles of the columns of numbers.
-    pub titles: Vec<&'static str>,
+    pub titles: Vec<String>,
     /// A name and its numbers; an empty text where there is none.
     pub rows: Vec<(String, Vec<String>)>,
     /// What the numbers do not say.
@@ -71,6 +76,9 @@ pub struct Table {
 /// The table of `explain --table`.
 pub fn table(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
+    if !fitted.outputs().is_empty() {
+        return by_response(model, face);
+    }
     let ratios = [
         ("odds ratio", &fitted.odds_ratios),
         ("rate ratio", &fitted.rate_ratios),
@@ -104,9 +112,35 @@ pub fn table(model: &Model, face: Face) -> Table {
         (name.to_owned(), cells)
     };
     let own = fitted.coefficients.0.iter();
-    let mut rows: Vec<_> = own.map(|(name, value)| row(name, *value)).collect();
+    let mut rows: Vec<_> = own.map(|(name, value)| row(name, value.first())).collect();
     if model.fit_intercept {
-        rows.push(row(INTERCEPT, fitted.intercept));
+        rows.push(row(INTERCEPT, fitted.intercept.first()));
+    }
+    Table {
+        titles: titles.into_iter().map(str::to_owned).collect(),
+        rows,
+        notes: notes(model, face),
+    }
+}
+
+/// The coefficients of several responses: a column for each, and one for prices where these are known.
+fn by_response(model: &Model, face: Face) -> Table {
+    let fitted = &model.fitted;
+    let has_prices = fitted.prices.is_some();
+    let mut titles = fitted.outputs().to_vec();
+    titles.extend(has_prices.then(|| "cost without".to_owned()));
+    let row = |name: &str, numbers: &Numbers| {
+        let own = numbers.all().iter();
+        let mut cells: Vec<String> = own.map(|value| significant(*value, 5)).collect();
+        if has_prices {
+            cells.push(price(model, name).map_or(String::new(), cost));
+        }
+        (name.to_owned(), cells)
+    };
+    let own = fitted.coefficients.0.iter();
+    let mut rows: Vec<_> = own.map(|(name, numbers)| row(name, numbers)).collect();
+    if model.fit_intercept {
+        rows.push(row(INTERCEPT, &fitted.intercept));
     }
     Table {
         titles,

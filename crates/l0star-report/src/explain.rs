@@ -148,17 +148,30 @@ fn question(model: &Model) -> String {
     let fitted = &model.fitted;
     let mut text = format!(
         "Of all linear models of {}'{}' with at most {} of {}, the one with the lowest objective.",
-        if model.has_log_link() {
+        if !fitted.classes.is_empty() {
+            "the classes of "
+        } else if model.has_log_link() {
             "the logarithm of the expected "
         } else if model.has_hazards() {
             "the logarithm of the hazard at "
         } else {
             ""
         },
-        model.target,
+        model.targets().join("', '"),
         fitted.k,
         counted(model.choices(), "feature")
     );
+    if !fitted.classes.is_empty() {
+        let _ = write!(
+            text,
+            " A feature has a coefficient for each of the classes '{}'; the probability of a class is in proportion to the exponential of its score.",
+            fitted.classes.join("', '")
+        );
+    }
+    if !fitted.responses.is_empty() {
+        text +=
+            " A feature is in the model of all of these or of none, with a coefficient for each.";
+    }
     if let Some([negative, positive]) = &model.labels {
         let _ = write!(
             text,
@@ -217,13 +230,22 @@ fn formula(model: &Model) -> String {
             format!("the negative log partial likelihood (ties by {ties}), divided by {rows}")
         }
     };
+    let (of_all, of_responses) = match (fitted.responses.is_empty(), model.standardize) {
+        (true, _) => ("", ""),
+        (false, true) => (
+            "the sum over the responses, each in units of its standard deviation, of ",
+            ", in the same units",
+        ),
+        (false, false) => ("the sum over the responses of ", ""),
+    };
     let mut text = format!(
-        "The objective is {of_rows}, plus {}/2 times the sum of the squared coefficients",
+        "The objective is {of_all}{of_rows}, plus {}/2 times the sum of the squared coefficients",
         fitted.ridge
     );
     if model.standardize {
         text += " of the columns divided by their standard deviations";
     }
+    text += of_responses;
     if fitted.l0_penalty > 0.0 {
         let _ = write!(
             text,

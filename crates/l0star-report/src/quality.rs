@@ -19,7 +19,14 @@ pub fn measures(metrics: &Metrics) -> Vec<(&'static str, String)> {
     };
     let deviance = metrics.deviance_explained.filter(|value| !is_r2(value));
     let all = [
-        ("R²", metrics.r2.map(number)),
+        (
+            if metrics.responses.is_empty() {
+                "R²"
+            } else {
+                "mean R²"
+            },
+            metrics.r2.map(number),
+        ),
         ("RMSE", metrics.rmse.map(number)),
         ("MAE", metrics.mae.map(number)),
         ("AUC", metrics.auc.map(number)),
@@ -51,13 +58,26 @@ pub fn lines(quality: &Quality) -> Vec<[String; 3]> {
         line(&quality.training),
         format!("{}, which were fitted", rows(&quality.training)),
     ]];
-    lines.extend(quality.holdout.as_ref().map(|held_out| {
-        [
+    let each = |metrics: &Metrics| -> Vec<[String; 3]> {
+        let own = metrics.responses.iter();
+        own.map(|own| {
+            [
+                String::new(),
+                line(&own.metrics),
+                format!("of '{}'", own.name),
+            ]
+        })
+        .collect()
+    };
+    lines.extend(each(&quality.training));
+    if let Some(held_out) = &quality.holdout {
+        lines.push([
             "holdout".to_owned(),
             line(&held_out.metrics),
             format!("{}, which were not", rows(&held_out.metrics)),
-        ]
-    }));
+        ]);
+        lines.extend(each(&held_out.metrics));
+    }
     lines
 }
 
@@ -71,6 +91,13 @@ pub fn paragraphs(fitted: &Fitted, face: Face) -> Vec<String> {
         counted(quality.training.rows, "row"),
         line(&quality.training)
     )];
+    said.extend(
+        quality
+            .training
+            .responses
+            .iter()
+            .map(|own| format!("Of '{}': {}.", own.name, line(&own.metrics))),
+    );
     if let Some(held_out) = &quality.holdout {
         said.push(format!(
             "On {} that were held out: {}.",
@@ -92,6 +119,7 @@ pub fn notes(fitted: &Fitted, face: Face) -> Vec<String> {
             "The rows that were held out are {} % of all, drawn with seed {seed}; nothing was learnt from them.",
             percent(*share),
         ),
+        None if !fitted.outputs().is_empty() => "These are the rows that the features were chosen for, so on others the model will do somewhat worse.".to_owned(),
         None => format!(
             "These are the rows that the features were chosen for, so on others the model will do somewhat worse; {} or {} measures that.",
             face.holdout(),

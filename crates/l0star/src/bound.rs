@@ -182,11 +182,11 @@ impl DualPoint {
             self.update(problem);
             return;
         };
-        // There are no unpenalised columns then: none of them has a finite box.
         let dual = joint.dual(z, &problem.offset, &mut self.beta);
         let size = kernels::norm(&self.beta);
         let n = problem.rows();
-        self.base = dual.value - dual.slack - 4.0 * U * (dual.value.abs() + dual.slack);
+        let slack = dual.slack + problem.unpenalised.joint_cost(problem, &self.beta, &dual);
+        self.base = dual.value - slack - 4.0 * U * (dual.value.abs() + slack);
         self.error = gamma(n + 3) * size * (1.0 + gamma(n + 4)) + 1.01 * dual.distance;
     }
 

@@ -51,6 +51,34 @@ pub enum Error {
         /// The size of the largest number.
         largest: f64,
     },
+    /// Several responses and a loss that has one.
+    #[error(
+        "the loss '{loss}' fits one response; several that share their features need the quadratic loss"
+    )]
+    SeveralResponses {
+        /// The loss.
+        loss: &'static str,
+    },
+    /// Something that is not there for several responses or classes.
+    #[error("{what} cannot be combined with several responses or classes")]
+    SeveralScores {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A class that no row of positive weight is of.
+    #[error(
+        "class {class} has no row of positive weight; number the classes from 0, each with a row"
+    )]
+    EmptyClass {
+        /// Its number, from 0.
+        class: usize,
+    },
+    /// A response that is no number of a class.
+    #[error("a response is no whole number from 0 to {last}, the numbers of {classes} classes", last = classes - 1)]
+    NoSuchClass {
+        /// How many classes there are.
+        classes: usize,
+    },
     /// A sample weight is too small beside the largest.
     #[error(
         "row {row}: weight {value:e} is less than 1e-150 of the largest, {largest:e}, and the row would be lost to rounding; \

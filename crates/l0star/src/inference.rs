@@ -40,6 +40,8 @@ pub enum Undetermined {
     FewRows,
     /// The loss is not a likelihood, nor a robust stand-in for one.
     NoLikelihood,
+    /// There are several responses or classes, for which this is not there.
+    Several,
 }
 
 /// Standard errors of the coefficients of a model.
@@ -59,6 +61,9 @@ pub struct Errors {
 ///
 /// Bounds of coefficients hold. Objective and bound of the solution stay those of the problem with its ridge.
 pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), Undetermined> {
+    if problem.outputs() > 1 {
+        return Err(Undetermined::Several);
+    }
     let mut local = Local::new(problem, solution);
     if problem.is_boxed() {
         local.meet_bounds(&solution.support);
@@ -102,7 +107,7 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), 
         }
     }
     Err(match problem.loss.response() {
-        ResponseKind::Label => Undetermined::Separated,
+        ResponseKind::Label | ResponseKind::Class => Undetermined::Separated,
         ResponseKind::Count | ResponseKind::Time => Undetermined::Endless,
         ResponseKind::Real | ResponseKind::Positive => Undetermined::Dependent,
     })
@@ -117,6 +122,9 @@ pub fn standard_errors(
     has_ridge: bool,
 ) -> Result<Errors, Undetermined> {
     let loss = &*problem.loss;
+    if problem.outputs() > 1 {
+        return Err(Undetermined::Several);
+    }
     if !loss.is_likelihood() {
         return Err(Undetermined::NoLikelihood);
     }
@@ -184,8 +192,8 @@ pub fn standard_errors(
         errors,
         intercept,
         freedom: match loss.response() {
-            ResponseKind::Label | ResponseKind::Count | ResponseKind::Time => None,
             ResponseKind::Real | ResponseKind::Positive => Some(n - count),
+            _ => None,
         },
     })
 }
@@ -320,7 +328,8 @@ impl<'p> Local<'p> {
     fn outward(&self) -> (Vec<f64>, f64) {
         let x = self.columns.iter().copied().zip(self.x.iter().copied());
         let x: Vec<(usize, f64)> = x.collect();
-        self.problem.outward(&x)
+        let (coefficients, intercepts) = self.problem.outward(&x);
+        (coefficients, intercepts[0])
     }
 
     /// How each coefficient of the data depends on the free ones of the engine; none for one that is not free.

@@ -331,13 +331,27 @@ impl Criteria {
         let columns = problem.columns();
         let mut x: Vec<(usize, f64)> = solution.coefficients.iter().copied().enumerate().collect();
         x.retain(|(_, x)| *x != 0.0);
-        let parameters = (x.len() + usize::from(problem.has_intercept())) as f64;
+        let mut parameters = x.len() as f64;
         if problem.has_intercept() {
-            x.push((columns, solution.intercept));
+            // Those of classes add up to 0, and so do the coefficients of a feature.
+            parameters += problem.outputs() as f64;
+            x.extend((columns..).zip(solution.intercepts()));
+        }
+        if let Some(classes) = problem.loss().classes() {
+            parameters *= 1.0 - 1.0 / classes as f64;
         }
         let loss = problem.mean_loss(&x);
         let deviance = match problem.loss().response() {
-            ResponseKind::Label | ResponseKind::Count | ResponseKind::Time => 2.0 * n * loss,
+            ResponseKind::Real if problem.outputs() > 1 => {
+                // Each response has a variance of its own.
+                let squares = problem.mean_squares(&x);
+                let logarithms = squares.iter().map(|s| s.max(f64::MIN_POSITIVE).ln());
+                n * logarithms.sum::<f64>()
+            }
+            ResponseKind::Class
+            | ResponseKind::Label
+            | ResponseKind::Count
+            | ResponseKind::Time => 2.0 * n * loss,
             ResponseKind::Positive => n * gamma_deviance(loss),
             // A perfect fit has no finite one.
             ResponseKind::Real => n * (2.0 * loss).max(f64::MIN_POSITIVE).ln(),

@@ -372,10 +372,14 @@ pub struct Model {
     /// The columns of its set of features (of whole groups, and of included features), in order; a coefficient may happen to
     /// be 0.
     pub support: Vec<usize>,
-    /// One coefficient a data column (always-in columns included), on the data's own scale.
+    /// One coefficient a data column (always-in columns included), on the data's own scale; of several responses or classes those of
+    /// the first, then those of the second, and so on.
     pub coefficients: Vec<f64>,
-    /// The intercept, 0 when off.
+    /// The intercept, 0 when off; of several responses or classes, that of the first.
     pub intercept: f64,
+    /// The intercepts of all other responses or classes, in order.
+    #[serde(default)]
+    pub more_intercepts: Vec<f64>,
 }
 
 /// The best model found and what is proved of it.
@@ -393,10 +397,14 @@ pub struct Solution {
     /// The columns of the features that the model uses, in order: those with a non-zero coefficient, whole groups, what they
     /// require, and what is included.
     pub support: Vec<usize>,
-    /// One coefficient a data column (always-in columns included), on the data's own scale.
+    /// One coefficient a data column (always-in columns included), on the data's own scale; of several responses or classes those of
+    /// the first, then those of the second, and so on.
     pub coefficients: Vec<f64>,
-    /// The intercept, 0 when off.
+    /// The intercept, 0 when off; of several responses or classes, that of the first.
     pub intercept: f64,
+    /// The intercepts of all other responses or classes, in order.
+    #[serde(default)]
+    pub more_intercepts: Vec<f64>,
     /// The best models, best first: the one above, and with `top` or `within` others.
     pub solutions: Vec<Model>,
     /// With `top` or `within`: a certified lower bound of every model that is not in `solutions`; `None` when there is no
@@ -416,7 +424,19 @@ pub struct Solution {
     pub method: Method,
 }
 
+impl Model {
+    /// The intercepts of all responses or classes.
+    pub fn intercepts(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(self.intercept).chain(self.more_intercepts.iter().copied())
+    }
+}
+
 impl Solution {
+    /// The intercepts of all responses or classes.
+    pub fn intercepts(&self) -> impl Iterator<Item = f64> + '_ {
+        std::iter::once(self.intercept).chain(self.more_intercepts.iter().copied())
+    }
+
     /// `objective - lower_bound`, never negative; `None` for an inexact method.
     pub fn gap(&self) -> Option<f64> {
         self.lower_bound

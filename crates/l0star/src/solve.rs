@@ -225,10 +225,13 @@ impl<'p> Run<'p> {
         let settings = &self.settings.clone();
         let exact = matches!(settings.method, Method::BestFirst | Method::Exhaustive);
         if let (Some(structure), false) = (&problem.structure, exact) {
-            return Err(Error::Structured {
-                method: settings.method.as_str(),
-                what: structure.name(),
-            });
+            let what = match (problem.outputs(), problem.loss.classes()) {
+                (1, _) => structure.name(),
+                (_, None) => "several responses",
+                (_, Some(_)) => "several classes",
+            };
+            let method = settings.method.as_str();
+            return Err(Error::Structured { method, what });
         }
         let is_dual = matches!(settings.method, Method::Paper | Method::Diht);
         if is_dual && problem.joint().is_some() {

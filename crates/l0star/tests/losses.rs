@@ -38,6 +38,7 @@ fn each(mut check: impl FnMut(&str, &dyn Loss, f64, &mut Random)) {
                 ResponseKind::Real => wide(&mut random, -3.0, 3.0),
                 ResponseKind::Count if random.chance(0.2) => 0.0,
                 ResponseKind::Count if random.chance(0.5) => random.below(20) as f64,
+                ResponseKind::Class => random.below(3) as f64,
                 ResponseKind::Count | ResponseKind::Positive | ResponseKind::Time => {
                     wide(&mut random, -6.0, 6.0).abs()
                 }
@@ -52,6 +53,7 @@ fn some_responses(loss: &dyn Loss) -> [f64; 2] {
     match loss.response() {
         ResponseKind::Real | ResponseKind::Label => [-1.0, 1.0],
         ResponseKind::Count => [0.0, 3.0],
+        ResponseKind::Class => [0.0, 1.0],
         ResponseKind::Positive | ResponseKind::Time => [0.5, 1.0],
     }
 }
@@ -390,7 +392,7 @@ fn the_smoothness_is_the_least_bound_of_the_curvature() {
         let at = match loss.response() {
             ResponseKind::Real => 1.0,
             ResponseKind::Label => 0.0,
-            ResponseKind::Count | ResponseKind::Positive | ResponseKind::Time => continue,
+            _ => continue,
         };
         assert_eq!(loss.curvature(at, 1.0), loss.smoothness(), "{words}");
     }

@@ -11,6 +11,8 @@ use super::Finding;
 
 /// Address space in kilobytes: far more than a file of a few kilobytes can need.
 const MEMORY: u64 = 2 << 20;
+/// A run that takes this many times its processor time by the clock stands still.
+const PATIENCE: u32 = 12;
 
 /// Solved, wrong usage, bad data, stopped at a limit.
 const CONTRACT: [i32; 4] = [0, 2, 3, 4];
@@ -18,7 +20,8 @@ const CONTRACT: [i32; 4] = [0, 2, 3, 4];
 /// The binary.
 pub struct Program {
     pub path: PathBuf,
-    /// A run that takes longer is killed, and a finding.
+    /// A run that takes more processor time is killed, and a finding; so is one that stands still for far longer, whatever else
+    /// the machine is busy with.
     pub watchdog: Option<Duration>,
 }
 
@@ -40,7 +43,7 @@ impl Program {
         let shown = shown.join(" ");
         let say = |error: std::io::Error| format!("{shown}: cannot run it: {error}");
         let (out, err) = (folder.join("stdout"), folder.join("stderr"));
-        let mut command = limited(&self.path);
+        let mut command = limited(&self.path, self.watchdog);
         command
             .args(arguments)
             .current_dir(folder)
@@ -53,9 +56,9 @@ impl Program {
         let mut child = command.spawn().map_err(say)?;
         let status = match self.watchdog {
             None => child.wait().map_err(say)?,
-            Some(limit) => within(&mut child, limit)
+            Some(limit) => within(&mut child, PATIENCE * limit)
                 .map_err(say)?
-                .ok_or_else(|| format!("{shown}: still running after {} s", limit.as_secs()))?,
+                .ok_or_else(|| format!("{shown}: stood still"))?,
         };
         let text = |path: &Path| {
             let bytes = fs::read(path).map_err(say)?;
@@ -80,13 +83,17 @@ impl Program {
     }
 }
 
-/// The program with its address space limited, where there is a shell to do that.
-fn limited(program: &Path) -> Command {
+/// The program with its address space and its processor time limited, where there is a shell to do that. The end of the time is a
+/// signal.
+fn limited(program: &Path, time: Option<Duration>) -> Command {
     if !cfg!(unix) {
         return Command::new(program);
     }
     let mut command = Command::new("sh");
-    let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
+    let time = time.map_or_else(String::new, |time| {
+        format!("ulimit -t {}; ", time.as_secs())
+    });
+    let script = format!("ulimit -v {MEMORY}; {time}exec \"$0\" \"$@\"");
     command.arg("-c").arg(script).arg(program);
     command
 }

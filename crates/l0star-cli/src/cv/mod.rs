@@ -191,6 +191,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     if task.folds.is_empty() {
         task.needs_rows("cv")?;
     }
+    task.needs_one("cv")?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);

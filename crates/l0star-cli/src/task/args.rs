@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use l0star::loss;
-use l0star_data::Selection;
+use l0star::loss::{self, Loss};
+use l0star_data::{RawTable, Selection};
 
 use super::survival::SurvivalArgs;
 use crate::columns::ColumnArgs;
@@ -32,8 +32,8 @@ pub struct TaskArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Column to predict; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0, with cox
-    /// times. Not needed for a file of
+    /// Column to predict, or several separated by commas (quadratic loss), which share their features; with logistic and squared-hinge any two labels, with poisson counts, with gamma numbers above 0, with cox
+    /// times, with multinomial any labels. Not needed for a file of
     /// moments
     #[arg(
         long,
@@ -43,9 +43,13 @@ pub struct TaskArgs {
     )]
     pub target: String,
 
+    /// The columns that the target names, where there are several; known when the file is
+    #[arg(skip)]
+    pub targets: Vec<String>,
+
     /// How to measure the distance to the target
     #[arg(long, value_name = "LOSS", default_value = "quadratic",
-          value_parser = PossibleValuesParser::new([loss::NAMES, loss::JOINT_NAMES].concat()))]
+          value_parser = PossibleValuesParser::new([loss::NAMES, loss::JOINT_NAMES, loss::CLASS_NAMES].concat()))]
     pub loss: String,
 
     /// Where the Huber loss turns from quadratic to linear, in units of the target; auto: 1.345 times a robust scale of
@@ -194,6 +198,7 @@ impl TaskArgs {
             columns: columns.clone(),
             reading: reading.clone(),
             target: String::new(),
+            targets: Vec::new(),
             loss: "quadratic".into(),
             huber_delta: HuberDelta::Auto,
             no_intercept: false,
@@ -217,12 +222,29 @@ impl TaskArgs {
 
     /// The columns that are no features, with what they are.
     pub(super) fn roles(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let target = Some(self.target.as_str()).filter(|name| !name.is_empty());
-        let target = target.map(|name| ("--target", name));
+        let several = self.targets.iter().map(|name| ("--target", name.as_str()));
+        let one =
+            Some(self.target.as_str()).filter(|name| !name.is_empty() && self.targets.is_empty());
+        let one = one.map(|name| ("--target", name)).into_iter();
         let weights = self.weights.as_deref().map(|name| ("--weights", name));
         let offset = self.offset.as_deref().map(|name| ("--offset", name));
-        let own = [target, weights, offset].into_iter().flatten();
+        let own = one.chain(several).chain(weights).chain(offset);
         own.chain(self.survival.roles())
+    }
+
+    /// The arguments with the columns that the target names, where a file has no column of that very name.
+    pub(super) fn with_targets(&self, raw: &RawTable) -> Result<Self, Failure> {
+        let mut args = self.clone();
+        if self.target.contains(',') && raw.position(&self.target).is_err() {
+            let names = self.target.split(',').map(|name| name.trim().to_owned());
+            args.targets = names.filter(|name| !name.is_empty()).collect();
+            if let [one] = &args.targets[..] {
+                args.target = one.clone();
+                args.targets.clear();
+            }
+            args.check_roles()?;
+        }
+        Ok(args)
     }
 
     /// Only a file of moments knows its target, and a column store may.
@@ -245,6 +267,23 @@ impl TaskArgs {
                 )));
             }
             seen.push((role, name));
+        }
+        Ok(())
+    }
+
+    /// What several targets do not go with.
+    pub(super) fn check_several(&self, loss: &dyn Loss) -> Result<(), Failure> {
+        if !loss.is_quadratic() {
+            return Err(Failure::Usage(format!(
+                "--target names {} columns, and the loss '{}' fits one; name one, or use --loss quadratic",
+                self.targets.len(),
+                loss.name()
+            )));
+        }
+        if self.offset.is_some() {
+            return Err(Failure::Usage(
+                "--offset is for one target, and --target names several; take it off the targets before".into(),
+            ));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use l0star::loss::{Loss, ResponseKind};
 use l0star_data::RawTable;
+use l0star_record::several::MOST_CLASSES;
 use l0star_report::text::clip;
 
 use super::features::is_text;
@@ -36,6 +37,25 @@ pub(super) fn check_numbers(raw: &RawTable, column: &str, loss: &str) -> Result<
     }
 }
 
+/// The classes of a target; refuses one class, and so many that they are none.
+pub(super) fn classes(raw: &RawTable, column: &str) -> Result<(Vec<usize>, Vec<String>), Failure> {
+    let (codes, names) = raw.classes(column)?;
+    let file = raw.file().display();
+    if let [one] = &names[..] {
+        return Err(Failure::BadData(format!(
+            "{file}: the target '{column}' is '{}' in every row; a classifier needs two classes at least",
+            clip(one, 32)
+        )));
+    }
+    if names.len() > MOST_CLASSES {
+        return Err(Failure::BadData(format!(
+            "{file}: the target '{column}' has {} different values, and classes are at most {MOST_CLASSES}; use --loss quadratic for numbers, or name another column",
+            names.len()
+        )));
+    }
+    Ok((codes, names))
+}
+
 /// Refuses responses that a loss with a log link, or of times, cannot have, each in its place.
 pub(super) fn check_amounts(
     raw: &RawTable,
@@ -47,7 +67,7 @@ pub(super) fn check_amounts(
         ResponseKind::Count => (|b| b >= 0.0, "negative, and counts must be 0 or more"),
         ResponseKind::Positive => (|b| b > 0.0, "not greater than 0"),
         ResponseKind::Time => (|b| b >= 0.0, "negative, and times must be 0 or more"),
-        ResponseKind::Real | ResponseKind::Label => return Ok(()),
+        ResponseKind::Real | ResponseKind::Label | ResponseKind::Class => return Ok(()),
     };
     let Some(row) = target.iter().position(|b| !is_allowed(*b)) else {
         return Ok(());

@@ -25,7 +25,7 @@ pub(super) fn base_columns(args: &TaskArgs, raw: &RawTable) -> Result<Vec<String
         return Err(Failure::BadData(format!(
             "{}: there is no column besides '{}', so there are no features; add some",
             raw.file().display(),
-            args.target
+            args.roles().next().map_or("", |(_, name)| name)
         )));
     }
     if args.interactions.is_some() {

@@ -35,6 +35,8 @@ pub(super) fn split(
             let (signs, labels) = raw.labels(&args.target)?;
             (signs, Some(labels))
         }
+        ResponseKind::Class => (vec![0.0; raw.rows()], None),
+        _ if !args.targets.is_empty() => (vec![0.0; raw.rows()], None),
         ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive | ResponseKind::Time => {
             checks::check_numbers(&raw, &args.target, loss.name())?;
             (raw.number(&args.target)?, None)
@@ -75,6 +77,12 @@ pub(super) fn split(
 impl HeldOut {
     /// How good a model is on these rows, which it predicts as those of any other file.
     pub fn measure(&self, model: &Model, loss: &dyn Loss) -> Result<metrics::HeldOut, Failure> {
+        if !model.fitted.responses.is_empty() {
+            return self.measure_several(model, loss);
+        }
+        if !model.fitted.classes.is_empty() {
+            return self.measure_classes(model);
+        }
         let scores = model.predict(&self.table)?;
         let response = match &model.labels {
             None => self.table.number(&model.target)?,
@@ -103,6 +111,53 @@ impl HeldOut {
             share: self.share,
             seed: self.seed,
             metrics: Metrics::of(own.as_deref().unwrap_or(loss), &rows),
+        })
+    }
+
+    /// How good a model of several classes is.
+    fn measure_classes(&self, model: &Model) -> Result<metrics::HeldOut, Failure> {
+        let (scores, _) = model.predict_each(&self.table)?;
+        let (codes, names) = self.table.classes(&model.target)?;
+        let mut known = Vec::with_capacity(names.len());
+        for name in &names {
+            let place = model.fitted.classes.iter().position(|own| own == name);
+            // A class that was not among the rows to learn from has no score.
+            known.push(place.ok_or_else(|| {
+                Failure::BadData(format!(
+                    "{}: the class '{name}' of column '{}' is among the rows that are held out alone; use another --seed, or leave its rows out",
+                    self.table.file().display(),
+                    model.target
+                ))
+            })?);
+        }
+        let classes: Vec<usize> = codes.iter().map(|code| known[*code]).collect();
+        let weights = self.weights(model)?;
+        Ok(metrics::HeldOut {
+            share: self.share,
+            seed: self.seed,
+            metrics: Metrics::of_classes(&scores, &classes, &weights),
+        })
+    }
+
+    /// The weights of these rows, or ones.
+    fn weights(&self, model: &Model) -> Result<Vec<f64>, Failure> {
+        Ok(match &model.weights {
+            Some(name) => self.table.number(name)?,
+            None => vec![1.0; self.table.rows()],
+        })
+    }
+
+    /// How good a model of several responses is.
+    fn measure_several(&self, model: &Model, loss: &dyn Loss) -> Result<metrics::HeldOut, Failure> {
+        let (scores, _) = model.predict_each(&self.table)?;
+        let names = &model.fitted.responses;
+        let responses = names.iter().map(|name| self.table.number(name));
+        let responses: Vec<Vec<f64>> = responses.collect::<Result<_, _>>()?;
+        let weights = self.weights(model)?;
+        Ok(metrics::HeldOut {
+            share: self.share,
+            seed: self.seed,
+            metrics: Metrics::of_several(loss, names, &scores, &responses, &weights),
         })
     }
 }

@@ -10,7 +10,11 @@ use crate::units;
 /// Why the rows are summed in a stream, if they are: they would take more than half of the memory, and nothing that is asked needs
 /// them one by one.
 pub(super) fn reason(args: &TaskArgs) -> Option<String> {
-    let needs_rows = args.loss != "quadratic" || args.offset.is_some() || args.holdout.is_some();
+    let may_be_several = args.target.contains(',');
+    let needs_rows = may_be_several
+        || args.loss != "quadratic"
+        || args.offset.is_some()
+        || args.holdout.is_some();
     // The columns of a store need no memory.
     if needs_rows || ColumnStore::is_at(&args.data) {
         return None;

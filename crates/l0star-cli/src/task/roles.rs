@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use l0star::loss::{Loss, ResponseKind};
+use l0star::loss::{Loss, Multinomial, ResponseKind};
 use l0star_data::RawTable;
 
 use super::survival::Followed;
@@ -13,6 +13,10 @@ use crate::failure::Failure;
 pub(super) struct Roles {
     pub loss: Arc<dyn Loss>,
     pub response: Vec<f64>,
+    /// Of several responses, those after the first.
+    pub others: Vec<Vec<f64>>,
+    /// The names of several classes, by their numbers.
+    pub classes: Vec<String>,
     pub labels: Option<[String; 2]>,
     pub weights: Option<Vec<f64>>,
     pub offset: Option<Vec<f64>>,
@@ -32,7 +36,13 @@ impl Roles {
         }
         let offset = args.offset.as_deref().map(|name| raw.number(name));
         let offset = offset.transpose()?;
+        let mut classes = Vec::new();
         let (response, labels) = match loss.response() {
+            ResponseKind::Class => {
+                let (codes, names) = checks::classes(raw, &args.target)?;
+                classes = names;
+                (codes.into_iter().map(|code| code as f64).collect(), None)
+            }
             ResponseKind::Label => {
                 let (signs, labels) = raw.labels(&args.target)?;
                 (signs, Some(labels))
@@ -41,24 +51,38 @@ impl Roles {
             | ResponseKind::Count
             | ResponseKind::Positive
             | ResponseKind::Time => {
-                checks::check_numbers(raw, &args.target, loss.name())?;
-                let response = raw.number(&args.target)?;
-                checks::check_amounts(raw, &args.target, &response, &*loss)?;
+                let target = args.targets.first().unwrap_or(&args.target);
+                checks::check_numbers(raw, target, loss.name())?;
+                let response = raw.number(target)?;
+                checks::check_amounts(raw, target, &response, &*loss)?;
                 // Rows with the same time can be told apart by their events.
                 if offset.is_none() && !loss.has_hazards() {
-                    checks::check_varies(raw, &args.target, &response, weights.as_deref())?;
+                    checks::check_varies(raw, target, &response, weights.as_deref())?;
                 }
                 (response, None)
             }
         };
+        let mut others = Vec::new();
+        for target in args.targets.iter().skip(1) {
+            checks::check_numbers(raw, target, loss.name())?;
+            let response = raw.number(target)?;
+            checks::check_varies(raw, target, &response, weights.as_deref())?;
+            others.push(response);
+        }
         let survival = loss
             .has_hazards()
             .then(|| Followed::read(&args.survival, raw, &response))
             .transpose()?;
         let loss = survival.as_ref().map_or(loss, Followed::loss);
+        let loss: Arc<dyn Loss> = match classes.len() {
+            0 => loss,
+            count => Arc::new(Multinomial::new(count)),
+        };
         Ok(Self {
             loss,
             response,
+            others,
+            classes,
             labels,
             weights,
             offset,

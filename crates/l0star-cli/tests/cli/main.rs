@@ -4,6 +4,7 @@
 mod absent;
 mod bad_data;
 mod checkpoints;
+mod classes;
 mod common;
 mod counts;
 mod cv;
@@ -37,6 +38,7 @@ mod report;
 mod reproduce;
 mod results;
 mod rules;
+mod several;
 mod stability;
 mod standardize;
 mod stopped;

@@ -334,9 +334,10 @@ fn large(sandbox: &Sandbox, rows: usize, columns: usize) {
         for _ in 0..rows / PIECE {
             let column = |_| (0..PIECE).map(|_| draw()).collect();
             let mut piece: Vec<Vec<f64>> = (0..columns).map(column).collect();
-            for i in 0..PIECE {
-                let score = piece[2][i] - piece[76][i] + 0.5 * piece[columns - 1][i];
-                piece[columns - 1][i] = f64::from(score > 0.0);
+            let (features, last) = piece.split_at_mut(columns - 1);
+            for (i, label) in last[0].iter_mut().enumerate() {
+                let score = features[2][i] - features[76][i] + 0.5 * *label;
+                *label = f64::from(score > 0.0);
             }
             file.append(&piece.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
         }

@@ -72,7 +72,7 @@ pub(super) fn middle(d: usize, k: usize, i: usize) -> usize {
     (d as u128 * (2 * i as u128 + 1) / (2 * k as u128)) as usize
 }
 
-fn variance(v: &[f64]) -> f64 {
+pub(super) fn variance(v: &[f64]) -> f64 {
     let n = v.len() as f64;
     let mean = v.iter().sum::<f64>() / n;
     v.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n

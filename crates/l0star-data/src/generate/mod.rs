@@ -1,5 +1,5 @@
 //! Synthetic instances: the paper's Huber and logistic families, the AR(1) family of the
-//! best-subset literature, and counts, amounts and times until an event on its designs.
+//! best-subset literature, and counts, amounts, times until an event, several responses and classes on its designs.
 //!
 //! An instance is a function of its arguments and its seed alone: the random stream
 //! ([`rng::Stream`]) uses only integer arithmetic, `+ − × ÷ √` and the software `log` and `exp`
@@ -11,12 +11,14 @@ mod huber;
 mod log_link;
 mod logistic;
 pub mod rng;
+mod several;
 mod survival;
 
 pub use ar::ar;
 pub use huber::huber;
 pub use log_link::{gamma, poisson};
 pub use logistic::logistic;
+pub use several::{classes, responses};
 pub use survival::cox;
 
 use crate::error::DataError;

@@ -44,6 +44,12 @@ impl FromStr for Target {
 
 /// The model in another language; `table` is what SQL reads from. An error says what cannot be written, and what to do.
 pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> {
+    if !model.fitted.outputs().is_empty() {
+        return Err(
+            "predicts several responses or classes, and one formula is written; fit one of them"
+                .into(),
+        );
+    }
     let names = model.columns();
     let labels = model.labels.iter().flatten().map(String::as_str);
     let levels = model.indicators.iter().map(|own| own.level.as_str());
@@ -115,7 +121,8 @@ fn terms(model: &Model) -> Vec<Term<'_>> {
             .map(|own| own.order),
     };
     let mut terms: Vec<Term> = Vec::new();
-    for (name, coefficient) in &model.fitted.coefficients.0 {
+    for (name, numbers) in &model.fitted.coefficients.0 {
+        let coefficient = &numbers.first();
         let product = model.products.iter().find(|own| own.name == *name);
         let indicator = model.indicators.iter().find(|own| own.name == *name);
         match (product, indicator) {

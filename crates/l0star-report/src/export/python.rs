@@ -104,7 +104,7 @@ pub(super) fn module(model: &Model) -> String {
     let _ = write!(
         text,
         "\n\ndef score(row):\n    \"\"\"The linear predictor of a row, a mapping from names of columns to values.\"\"\"\n    total = {}\n",
-        literal(model.fitted.intercept)
+        literal(model.fitted.intercept.first())
     );
     for term in &terms {
         let _ = match term {

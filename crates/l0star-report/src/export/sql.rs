@@ -16,7 +16,7 @@ pub(super) enum Dialect {
 
 /// The score of a row.
 pub(super) fn score(model: &Model, dialect: Dialect) -> String {
-    let mut text = literal(model.fitted.intercept);
+    let mut text = literal(model.fitted.intercept.first());
     let times = |coefficient: f64, value: String| {
         let sign = if coefficient.is_sign_negative() {
             '-'

@@ -52,11 +52,12 @@ pub fn render(model: &Model, charts: &Charts, face: Face) -> String {
         (
             "sides",
             if has_both_signs(model) {
-                "two-sided"
+                "two-sided".to_owned()
+            } else if fitted.outputs().is_empty() {
+                "one-sided".to_owned()
             } else {
-                "one-sided"
-            }
-            .to_owned(),
+                "empty".to_owned()
+            },
         ),
         ("twins", twins(fitted) + &effects(model, face)),
         ("quality", measures(fitted, face)),
@@ -202,6 +203,12 @@ fn measures(fitted: &Fitted, face: Face) -> String {
 
 /// What the bars of the coefficients are.
 fn bars(model: &Model) -> String {
+    if !model.fitted.responses.is_empty() {
+        return "A column for each response: how much its prediction changes with one unit of the feature.".to_owned();
+    }
+    if !model.fitted.classes.is_empty() {
+        return "A column for each class: how much its score changes with one unit of the feature. Probabilities are in proportion to the exponentials of scores; only differences between classes count.".to_owned();
+    }
     let moved = match &model.labels {
         Some([_, positive]) if model.has_log_odds() => {
             format!("the log-odds of '{positive}' change")
@@ -218,6 +225,10 @@ fn bars(model: &Model) -> String {
 
 fn coefficients(model: &Model) -> String {
     let fitted = &model.fitted;
+    if !fitted.outputs().is_empty() {
+        // They have a table of their own, with a column for each response.
+        return String::new();
+    }
     let effect = |name: &str| fitted.per_sd.get(name);
     let rows = &fitted.coefficients.0;
     let largest = rows
@@ -228,7 +239,8 @@ fn coefficients(model: &Model) -> String {
     let room = if has_both_signs(model) { 50.0 } else { 100.0 };
     let mut text = String::new();
     for (name, value) in rows {
-        let sign = if *value < 0.0 { "minus" } else { "plus" };
+        let value = value.first();
+        let sign = if value < 0.0 { "minus" } else { "plus" };
         let effect = effect(name);
         let class = if width(name) > LONG_NAME {
             " class=\"long\""
@@ -243,7 +255,7 @@ fn coefficients(model: &Model) -> String {
             text,
             "<tr{class}><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"bar\"><i><b class=\"{sign}\" style=\"width:{length:.2}%\"></b></i></td></tr>",
             escape(name),
-            significant(*value, 6),
+            significant(value, 6),
             effect.map_or(String::new(), |effect| significant(effect, 4))
         );
     }
@@ -251,7 +263,7 @@ fn coefficients(model: &Model) -> String {
         let _ = writeln!(
             text,
             "<tr><td>(intercept)</td><td class=\"number\">{}</td><td class=\"number\"></td><td class=\"bar\"></td></tr>",
-            significant(fitted.intercept, 6)
+            significant(fitted.intercept.first(), 6)
         );
     }
     text
@@ -260,7 +272,7 @@ fn coefficients(model: &Model) -> String {
 fn has_both_signs(model: &Model) -> bool {
     let has = |is: fn(&f64) -> bool| {
         let values = &model.fitted.coefficients.0;
-        values.iter().any(|(_, value)| is(value))
+        values.iter().any(|(_, value)| is(&value.first()))
     };
     has(|value| *value < 0.0) && has(|value| *value > 0.0)
 }
@@ -277,11 +289,15 @@ fn effects(model: &Model, face: Face) -> String {
         text += "</ul>";
     }
     let table = effects::table(model, face);
-    let has_more = table.titles.len() > 2;
+    let has_more = table.titles.len() > 2 || !model.fitted.outputs().is_empty();
     if has_more {
         text += "\n<div class=\"scroll\"><table class=\"worth\"><thead><tr><th scope=\"col\">feature</th>";
         for title in &table.titles {
-            let _ = write!(text, "<th scope=\"col\" class=\"number\">{title}</th>");
+            let _ = write!(
+                text,
+                "<th scope=\"col\" class=\"number\">{}</th>",
+                escape(title)
+            );
         }
         text += "</tr></thead>\n<tbody>";
         for (name, cells) in &table.rows {

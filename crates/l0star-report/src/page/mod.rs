@@ -96,7 +96,7 @@ struct Column<'a> {
     objective: f64,
     /// Percent above the best.
     above: f64,
-    coefficients: &'a l0star_record::fields::ByName,
+    coefficients: &'a l0star_record::fields::Coefficients,
 }
 
 /// The sizes of a path.
@@ -339,7 +339,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         }
     }
     if let Some(list) = &model.fitted.list {
-        let (grid, left_out) = grid(list, model.fitted.objective);
+        let (grid, left_out) = grid(list, &model.fitted);
         note("models", left_out);
         charts.models = Some(grid);
     }
@@ -349,7 +349,8 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
 }
 
 /// The features of a list by how often they are chosen, and what there was no room for.
-fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
+fn grid<'a>(list: &'a List, fitted: &Fitted) -> (Grid<'a>, String) {
+    let best = fitted.objective;
     let shown = &list.solutions[..list.solutions.len().min(MOST_MODELS)];
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for name in shown.iter().flat_map(|model| &model.support) {
@@ -365,9 +366,11 @@ fn grid(list: &List, best: f64) -> (Grid<'_>, String) {
         .map(|(name, _)| *name)
         .take(MOST_FEATURES)
         .collect();
-    let mut text =
-        "A column is a model, the best on the left; blue raises the prediction, orange lowers it."
-            .to_owned();
+    let mut text = match fitted.outputs() {
+        [] => "A column is a model, the best on the left; blue raises the prediction, orange lowers it.",
+        _ => "A column is a model, the best on the left; blue features are in it.",
+    }
+    .to_owned();
     if shown.len() < list.solutions.len() {
         let _ = write!(
             text,

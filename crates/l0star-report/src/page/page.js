@@ -294,10 +294,13 @@ function drawModels(section, { models, features }) {
     heads: models.map((_, i) => (i === 0 || (i + 1) % 5 === 0 ? i + 1 : "")),
     cell: (row, i) => {
       const [model, name] = [models[i], features[row]];
-      const value = model.coefficients[name];
+      const own = model.coefficients[name];
+      // One, or one for each response or class.
+      const values = own === undefined ? [] : [].concat(own);
+      const said = values.map((value) => number(value, 5)).join(", ");
       return {
-        style: value === undefined ? "empty" : value < 0 ? "minus-fill" : "plus-fill",
-        told: `model ${i + 1}: objective ${number(model.objective, 8)}, ${number(model.above, 3)} % above the best\n${name}: ${value === undefined ? "not in it" : number(value, 5)}`,
+        style: values.length === 0 ? "empty" : values.length === 1 && own < 0 ? "minus-fill" : "plus-fill",
+        told: `model ${i + 1}: objective ${number(model.objective, 8)}, ${number(model.above, 3)} % above the best\n${name}: ${values.length === 0 ? "not in it" : said}`,
       };
     },
   });

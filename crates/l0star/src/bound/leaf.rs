@@ -43,7 +43,8 @@ pub(crate) fn joint_leaf_bound(
     let mut beta = vec![0.0; z.len()];
     let dual = joint.dual(z, &problem.offset, &mut beta);
     let distance = 1.01 * dual.distance;
-    less_atoms(problem, dual.value, dual.slack, &beta, distance, included)
+    let slack = dual.slack + problem.unpenalised.joint_cost(problem, &beta, &dual);
+    less_atoms(problem, dual.value, slack, &beta, distance, included)
 }
 
 /// A value less its slack and the atoms of a leaf's columns, for a dual point within `distance` of the floats β.

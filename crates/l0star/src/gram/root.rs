@@ -1,5 +1,7 @@
 //! `P(x) = c0 - cᵀx + ½ xᵀHx` for the whole problem, `H = G + diag(λ)`, with the intercept eliminated by centring.
 
+mod stacked;
+
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -52,7 +54,8 @@ impl Root {
         driver: &mut dyn BandDriver,
     ) -> Option<Self> {
         let unpenalised = problem.unpenalised.columns().len();
-        if unpenalised > usize::from(problem.has_intercept) {
+        let intercepts = problem.scores().map_or(1, |scores| scores.intercepts);
+        if unpenalised > intercepts * usize::from(problem.has_intercept) {
             return None;
         }
         let mut columns = selectable.to_vec();
@@ -72,6 +75,9 @@ impl Root {
         let (n, d) = (problem.rows(), columns.len());
         if d == 0 || d > MAX_COLUMNS {
             return None;
+        }
+        if problem.scores().is_some() {
+            return Self::stacked(problem, columns, selectable, limits, threads);
         }
         let (p, b) = (&problem.p, response(problem));
         #[cfg(test)]

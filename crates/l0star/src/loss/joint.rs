@@ -92,3 +92,47 @@ pub struct HazardStep {
     /// The sum of all hazards of the stratum up to this time.
     pub hazard: f64,
 }
+
+/// The functions of a single row, for a loss that has none: what is asked of one is no number, so that nothing can be proved from it by
+/// mistake.
+macro_rules! no_rows {
+    () => {
+        fn value(&self, _z: f64, _b: f64) -> f64 {
+            f64::NAN
+        }
+
+        fn slope(&self, _z: f64, _b: f64) -> f64 {
+            f64::NAN
+        }
+
+        fn curvature(&self, _z: f64, _b: f64) -> f64 {
+            f64::NAN
+        }
+
+        fn smoothness(&self) -> f64 {
+            f64::INFINITY
+        }
+
+        fn domain(&self, _b: f64) -> (f64, f64) {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        }
+
+        fn conjugate_terms(&self, _alpha: f64, _b: f64) -> (f64, f64) {
+            (f64::INFINITY, f64::INFINITY)
+        }
+
+        fn conjugate_slope(&self, _alpha: f64, _b: f64) -> f64 {
+            f64::NAN
+        }
+
+        fn prox(&self, _z: f64, _b: f64, _t: f64) -> f64 {
+            f64::NAN
+        }
+
+        fn reach(&self, _v: f64) -> f64 {
+            f64::INFINITY
+        }
+    };
+}
+
+pub(super) use no_rows;

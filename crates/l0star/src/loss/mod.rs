@@ -13,6 +13,7 @@ mod huber;
 mod joint;
 mod likelihood;
 mod logistic;
+mod multinomial;
 mod quadratic;
 mod squared_hinge;
 
@@ -22,6 +23,7 @@ pub use huber::Huber;
 pub use joint::{DualValue, HazardStep, Hessian, Joint};
 pub(crate) use likelihood::gamma_deviance;
 pub use logistic::Logistic;
+pub use multinomial::Multinomial;
 pub use quadratic::Quadratic;
 pub use squared_hinge::SquaredHinge;
 
@@ -43,12 +45,14 @@ pub enum ResponseKind {
     Positive,
     /// A finite number ≥ 0, the time of an event or of the last observation; the prediction is the logarithm of a hazard.
     Time,
+    /// The number of a class, from 0; a row has a score for each class.
+    Class,
 }
 
 impl ResponseKind {
     /// Whether responses are numbers that a column holds as they are, not labels.
     pub fn is_numeric(self) -> bool {
-        self != Self::Label
+        !matches!(self, Self::Label | Self::Class)
     }
 }
 
@@ -85,6 +89,12 @@ pub trait Loss: Debug + Send + Sync {
     /// The loss for some of the rows, given by their numbers, where it holds more about rows than responses do; `None` where it
     /// serves for any rows.
     fn of_rows(&self, _rows: &[usize]) -> Option<Arc<dyn Loss>> {
+        None
+    }
+
+    /// How many classes responses are of, where a row has a score for each of them. The loss couples all scores then; those of class
+    /// c are the c-th part.
+    fn classes(&self) -> Option<usize> {
         None
     }
 
@@ -362,9 +372,12 @@ pub const NAMES: &[&str] = &[
 /// The words that [`by_name`] knows for losses that couple rows.
 pub const JOINT_NAMES: &[&str] = &[Cox::NAME];
 
+/// The words that [`by_name`] knows for losses of several classes.
+pub const CLASS_NAMES: &[&str] = &[Multinomial::NAME];
+
 /// The loss with this name; `huber_delta` matters to `huber` alone.
 ///
-/// That of [`JOINT_NAMES`] knows nothing of any rows: it tells what such a loss can do.
+/// That of [`JOINT_NAMES`] knows nothing of any rows, and that of [`CLASS_NAMES`] is of two classes: they tell what such a loss can do.
 pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
     Ok(match name {
         "quadratic" => Arc::new(Quadratic),
@@ -374,11 +387,12 @@ pub fn by_name(name: &str, huber_delta: f64) -> Result<Arc<dyn Loss>> {
         "gamma" => Arc::new(Gamma::default()),
         "squared-hinge" => Arc::new(SquaredHinge),
         Cox::NAME => Arc::new(Cox::new(Vec::new())),
+        Multinomial::NAME => Arc::new(Multinomial::new(2)),
         _ => {
             return Err(Error::Unknown {
                 what: "loss",
                 value: name.to_owned(),
-                allowed: [NAMES, JOINT_NAMES].concat().join(", "),
+                allowed: [NAMES, JOINT_NAMES, CLASS_NAMES].concat().join(", "),
             });
         }
     })
@@ -390,7 +404,7 @@ mod tests {
 
     #[test]
     fn names_lead_to_the_losses_that_carry_them() {
-        for name in [NAMES, JOINT_NAMES].concat() {
+        for name in [NAMES, JOINT_NAMES, CLASS_NAMES].concat() {
             assert_eq!(by_name(name, 1.0).unwrap().name(), name);
         }
         assert_eq!(Huber::new(2.5).unwrap().delta(), 2.5);

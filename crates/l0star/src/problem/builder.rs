@@ -4,6 +4,7 @@ mod from_moments;
 mod range;
 mod responses;
 mod roles;
+mod stacked;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use super::{Design, Problem, Standard, Unpenalised};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, Quadratic, ResponseKind, Rows};
 use roles::Roles;
+use stacked::Parts;
 
 /// Collects the parts of a problem; [`Builder::build`] checks them all.
 ///
@@ -38,6 +40,8 @@ use roles::Roles;
 pub struct Builder {
     design: Design,
     response: Vec<f64>,
+    /// Further responses, which share the features of the first.
+    others: Vec<Vec<f64>>,
     /// In the place of both.
     moments: Option<Moments>,
     names: Option<Vec<String>>,
@@ -66,6 +70,7 @@ impl Builder {
         Self {
             design,
             response,
+            others: Vec::new(),
             moments: None,
             names: None,
             loss: Arc::new(Quadratic),
@@ -86,6 +91,35 @@ impl Builder {
             l0_factors: Vec::new(),
             assumed: None,
         }
+    }
+
+    /// Further responses of the same rows (quadratic loss): a feature is in the model of all responses or of none, with a coefficient
+    /// for each.
+    ///
+    /// Minimised is the sum over responses of loss and ridge. Where columns are standardised, so are responses: that of each is
+    /// divided by its variance, and models do not depend on units.
+    ///
+    /// ```
+    /// use l0star::{Design, Problem, Settings, solve};
+    ///
+    /// let design = Design::dense(4, 2, vec![1.0, 0.0, 1.0, 0.0, 1.0, 2.0, 3.0, 4.0])?;
+    /// let problem = Problem::builder(design, vec![1.1, 1.9, 3.2, 3.9])
+    ///     .more_responses(vec![vec![-10.0, -21.0, -29.0, -41.0]])
+    ///     .intercept(true)
+    ///     .k(1)
+    ///     .build()?;
+    /// let found = solve(&problem, &Settings::default())?;
+    /// // Two features, two responses: the second feature is in, for both.
+    /// assert_eq!(found.support, [1]);
+    /// assert_eq!(found.coefficients.len(), 4);
+    /// assert!((found.coefficients[1] - 0.97).abs() < 0.01);
+    /// assert!((found.coefficients[2 + 1] + 10.1).abs() < 0.1);
+    /// assert_eq!(found.intercepts().count(), 2);
+    /// # Ok::<(), l0star::Error>(())
+    /// ```
+    pub fn more_responses(mut self, responses: Vec<Vec<f64>>) -> Self {
+        self.others.extend(responses);
+        self
     }
 
     /// Names of the columns, for messages.
@@ -269,12 +303,16 @@ impl Builder {
             None => (1..=columns).map(|j| format!("x{j}")).collect(),
         };
         range::check_rows("response", &self.response, rows)?;
+        for response in &self.others {
+            range::check_rows("response", response, rows)?;
+        }
+        self.check_outputs()?;
         range::check_entries(&self.design, &names)?;
         if let Some(offset) = &self.offset {
             range::check_rows("offset", offset, rows)?;
         }
         let p = self.shares(rows)?;
-        let (mut ridge, roles) = self.roles(&names)?;
+        let (mut ridge, mut roles) = self.roles(&names)?;
 
         let keep: Vec<bool> = p.iter().map(|p| *p > 0.0).collect();
         let kept = |v: &[f64]| -> Vec<f64> {
@@ -283,7 +321,7 @@ impl Builder {
                 .filter_map(|(v, keep)| keep.then_some(*v))
                 .collect()
         };
-        let b = kept(&self.response);
+        let mut b = kept(&self.response);
         responses::check(&*self.loss, &self.response, &keep, self.intercept)?;
         let offset = self.offset.as_deref().map(kept).unwrap_or_default();
         let p = kept(&p);
@@ -298,29 +336,22 @@ impl Builder {
             kept: &b,
             p: &p,
         })?;
-        let mut design = if keep.iter().all(|keep| *keep) {
-            self.design
+        let is_whole = keep.iter().all(|keep| *keep);
+        let mut design = if is_whole {
+            self.design.clone()
         } else {
             self.design.keep_rows(&keep)
         };
 
-        let Roles {
-            selectable,
-            penalised,
-            mut free,
-            included,
-            mut structure,
-            mut l0_factors,
-        } = roles;
         if self.intercept {
             design = design.with_column(&vec![1.0; b.len()]);
             ridge.push(0.0);
             names.push("(intercept)".to_owned());
-            free.push(columns);
-            structure.add_column();
-            l0_factors.push(0.0);
+            roles.free.push(columns);
+            roles.structure.add_column();
+            roles.l0_factors.push(0.0);
         }
-        let (bounds, standardize) = (&mut structure.bounds, self.standardize);
+        let (bounds, standardize) = (&mut roles.structure.bounds, self.standardize);
         let standard = Standard::new(
             &design,
             &p,
@@ -334,28 +365,59 @@ impl Builder {
             design = own;
             Arc::new(standard)
         });
-
-        if let Some(most) = self.assumed {
-            if !(most > 0.0 && most.is_finite()) {
-                return Err(Error::Setting {
-                    name: "assume_max_coefficient",
-                    value: most.to_string(),
-                    range: "it must be a finite number > 0",
-                });
-            }
-            structure.assume(most, selectable.iter().chain(included.iter().flatten()));
-        }
+        self.assume(&mut roles)?;
 
         let (norms, sizes): (Vec<f64>, Vec<f64>) =
             (0..design.columns()).map(|j| design.norm_above(j)).unzip();
+        let mut parts = Parts {
+            design,
+            p,
+            ridge,
+            names,
+            roles,
+            norms,
+            sizes,
+        };
+        let mut scores = None;
+        let (data, own_names) = (parts.design.clone(), parts.names.clone());
+        let (own_sizes, own_ridge) = (parts.sizes.clone(), parts.ridge.clone());
+        if self.outputs() > 1 {
+            let responses = match self.loss.classes() {
+                Some(classes) => stacked::indicators(&b, classes),
+                None => {
+                    let others = self.others.iter().map(|other| kept(other));
+                    [b].into_iter().chain(others).collect()
+                }
+            };
+            let (stacked, layout) = self.stack(&mut parts, &responses)?;
+            b = stacked;
+            scores = Some(Arc::new(layout));
+        }
+        let Parts {
+            design,
+            p,
+            ridge,
+            names,
+            roles:
+                Roles {
+                    selectable,
+                    penalised,
+                    free,
+                    included,
+                    structure,
+                    l0_factors,
+                },
+            norms,
+            sizes,
+        } = parts;
         let square = match self.loss.response() {
             ResponseKind::Real | ResponseKind::Label => range::mean_square(&p, &b, &offset)?,
             ResponseKind::Count => range::mean_square(&p, &b, &[])?,
             // Slopes are shares of the responses, whatever their unit, or of the weights.
-            ResponseKind::Positive | ResponseKind::Time => 1.0,
+            ResponseKind::Positive | ResponseKind::Time | ResponseKind::Class => 1.0,
         };
-        range::check_columns(&design, &sizes, &ridge, square, &names, &keep)?;
-        let first_intercept = if self.intercept {
+        range::check_columns(&data, &own_sizes, &own_ridge, square, &own_names, &keep)?;
+        let first_intercept = if self.intercept && scores.is_none() {
             self.loss.best_constant(&p, &b, &offset).unwrap_or(0.0)
         } else {
             0.0
@@ -397,7 +459,10 @@ impl Builder {
             null_value,
             centred: self.intercept || self.loss.is_relative(),
         };
-        let twins = Twins::find(&compared, &selectable, &structure);
+        let twins = match &scores {
+            None => Twins::find(&compared, &selectable, &structure),
+            Some(_) => Twins::default(),
+        };
         let features = selectable.len() + included.len();
         let k = self
             .k
@@ -405,6 +470,7 @@ impl Builder {
         let mut problem = Problem {
             design,
             standard,
+            scores,
             loss: self.loss,
             joint,
             b,
@@ -437,6 +503,26 @@ impl Builder {
             problem.summary = Some(Arc::new(summary));
         }
         Ok(problem)
+    }
+
+    /// Narrows the bounds of all features to what is assumed of coefficients.
+    fn assume(&self, roles: &mut Roles) -> Result<()> {
+        let Some(most) = self.assumed else {
+            return Ok(());
+        };
+        if !(most > 0.0 && most.is_finite()) {
+            return Err(Error::Setting {
+                name: "assume_max_coefficient",
+                value: most.to_string(),
+                range: "it must be a finite number > 0",
+            });
+        }
+        let features = roles
+            .selectable
+            .iter()
+            .chain(roles.included.iter().flatten());
+        roles.structure.assume(most, features);
+        Ok(())
     }
 
     /// `p_i = w_i / Σw`.

@@ -4,6 +4,7 @@
 //! way. The problem is about the real numbers `(r_ij - c_j) s_j`, r the stored floats; what rounding does to them is in
 //! `docs/numerics.md`, section 1.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::csc::Csc;
@@ -19,6 +20,20 @@ pub struct Design {
     pub(super) columns: usize,
     pub(super) entries: Entries,
     pub(super) view: Option<Arc<View>>,
+    /// Set where the matrix is that of a row of scores: `I ⊗ A` for the A that is stored.
+    pub(super) stack: Option<Stack>,
+}
+
+/// `I ⊗ A`, never written out: block r has the rows of response r, and in these the columns of A. First come the features of each
+/// response in turn, then the column of ones of each response that has one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stack {
+    /// Rows of A …
+    rows: usize,
+    /// … and its columns, one of ones behind them not counted.
+    features: usize,
+    /// How many responses there are.
+    count: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -146,7 +161,51 @@ impl Design {
             columns,
             entries,
             view: None,
+            stack: None,
         })
+    }
+
+    /// `I ⊗ A` for this A, whose last column is one of ones where `intercepts > 0`: the first so many responses have it.
+    pub(super) fn stacked(self, count: usize, intercepts: usize) -> Self {
+        let features = self.columns - usize::from(intercepts > 0);
+        Self {
+            rows: self.rows * count,
+            columns: features * count + intercepts,
+            stack: Some(Stack {
+                rows: self.rows,
+                features,
+                count,
+            }),
+            ..self
+        }
+    }
+
+    /// The index of a column in what is stored, and the rows that it is in.
+    #[inline]
+    pub(crate) fn place(&self, j: usize) -> (usize, Range<usize>) {
+        let Some(stack) = &self.stack else {
+            return (j, 0..self.rows);
+        };
+        let own = stack.features * stack.count;
+        let (column, block) = if j < own {
+            (j % stack.features, j / stack.features)
+        } else {
+            (stack.features, j - own)
+        };
+        let start = block * stack.rows;
+        (column, start..start + stack.rows)
+    }
+
+    /// Whether columns are in some of the rows only ([`Design::place`]).
+    #[inline]
+    pub(crate) fn is_stacked(&self) -> bool {
+        self.stack.is_some()
+    }
+
+    /// Rows of what is stored.
+    #[inline]
+    fn height(&self) -> usize {
+        self.stack.map_or(self.rows, |stack| stack.rows)
     }
 
     /// The matrix with the columns `(r_j - centre_j) scale_j`, r_j the stored ones; an earlier view is replaced.
@@ -225,7 +284,7 @@ impl Design {
     #[inline]
     pub(crate) fn plain(&self) -> Option<&[f64]> {
         match (&self.entries, &self.view) {
-            (Entries::Dense(values), None) => Some(values),
+            (Entries::Dense(values), None) if self.stack.is_none() => Some(values),
             _ => None,
         }
     }
@@ -235,9 +294,10 @@ impl Design {
         self.view.is_some()
     }
 
-    /// What is stored of column `j`.
+    /// What is stored of column `j`: the entries of the rows of [`Design::place`].
     #[inline]
     pub(crate) fn stored(&self, j: usize) -> Stored<'_> {
+        let j = self.place(j).0;
         match &self.entries {
             Entries::Dense(values) => Stored::Dense(Full::of(self.slice(values, j))),
             Entries::Shared(columns) => Stored::Dense(columns.column(j)),
@@ -251,13 +311,14 @@ impl Design {
     /// Centre and scale of column `j`.
     #[inline]
     pub(crate) fn view(&self, j: usize) -> (f64, f64) {
-        let view = self.view.as_ref();
+        let (view, j) = (self.view.as_ref(), self.place(j).0);
         view.map_or((0.0, 1.0), |view| (view.centre[j], view.scale[j]))
     }
 
     #[inline]
     pub(super) fn slice<'a>(&self, values: &'a [f64], j: usize) -> &'a [f64] {
-        &values[j * self.rows..(j + 1) * self.rows]
+        let height = self.height();
+        &values[j * height..(j + 1) * height]
     }
 
     /// The first stored value that is like this: (row, column, value).
@@ -310,6 +371,7 @@ impl Design {
             columns: self.columns,
             entries,
             view: self.view.clone(),
+            stack: None,
         }
     }
 
@@ -319,7 +381,7 @@ impl Design {
     /// The second is the first where the stored column is the column. A view's dot rounds up to four times more, hence
     /// the factor 2; and `r_jᵀv - c_j Σv` of a sparse column rounds relative to both of its parts.
     pub(crate) fn norm_above(&self, j: usize) -> (f64, f64) {
-        let n = self.rows;
+        let n = self.height();
         let (centre, scale) = self.view(j);
         let wider = 1.0 + 2.0 * gamma(n + 8);
         // From the sum of squares, or where that underflows from the largest entry, zeros not stored included.

@@ -12,6 +12,7 @@ mod decision;
 mod design;
 mod moments;
 mod rows;
+mod scores;
 mod shapes;
 mod shared;
 mod standard;
@@ -30,6 +31,7 @@ pub use design::Design;
 pub(crate) use design::Stored;
 pub use moments::Moments;
 use moments::Summary;
+pub(crate) use scores::Scores;
 pub(crate) use shared::Full;
 pub use shared::{Numbers, SharedColumns};
 use standard::Standard;
@@ -54,6 +56,8 @@ pub struct Problem {
     /// The columns that the engine works with: the data's, or these standardised or centred.
     pub(crate) design: Design,
     standard: Option<Arc<Standard>>,
+    /// Set where a row has several scores.
+    scores: Option<Arc<Scores>>,
     pub(crate) loss: Arc<dyn Loss>,
     /// The loss of all rows, where it couples them.
     joint: Option<Arc<dyn Joint>>,
@@ -115,15 +119,19 @@ impl Problem {
         Builder::from_moments(moments)
     }
 
-    /// Rows of positive weight; of a problem from moments, the few that stand for those of the data
-    /// ([`Problem::observations`]).
+    /// Rows of positive weight; of a problem from moments, the few that stand for those of the data, and of one with several
+    /// responses or classes one for each of them ([`Problem::observations`]).
     pub fn rows(&self) -> usize {
         self.b.len()
     }
 
-    /// Columns of the data, the intercept not counted.
+    /// The coefficients of a model, intercepts not counted: one for each column of the data, or for each and each of the
+    /// [`Problem::outputs`].
     pub fn columns(&self) -> usize {
-        self.design.columns() - usize::from(self.has_intercept)
+        match self.scores() {
+            None => self.design.columns() - usize::from(self.has_intercept),
+            Some(scores) => scores.features * scores.count,
+        }
     }
 
     /// The sparsity: at most this many selectable features are non-zero.
@@ -223,7 +231,8 @@ impl Problem {
             ridges += self.ridge[*j];
             squares += self.norms[*j].powi(2);
         }
-        let share = ridges * self.rows() as f64 / squares;
+        let rows = self.rows() / self.outputs();
+        let share = ridges * rows as f64 / squares;
         if self.is_steep() {
             share / self.usual_curvature
         } else {
@@ -417,7 +426,7 @@ impl Problem {
         problem.checked()
     }
 
-    /// The responses of the rows of positive weight.
+    /// The responses of the rows of positive weight; of several responses see [`Problem::response_of`].
     pub fn response(&self) -> &[f64] {
         &self.b
     }

@@ -175,26 +175,34 @@ impl Problem {
     pub fn scales(&self) -> Option<&[f64]> {
         let standard = self.standard.as_ref();
         let standard = standard.filter(|standard| standard.is_standardized);
-        standard.map(|standard| &standard.scales[..self.columns()])
+        standard.map(|standard| &standard.scales[..self.features()])
     }
 
     /// The design matrix of the data (the intercept's column of ones included): what the coefficients of a solution belong
     /// to.
     pub fn design(&self) -> &Design {
+        let own = self.scores().map_or(&self.design, |scores| &scores.base);
         let standard = self.standard.as_ref();
-        standard.map_or(&self.design, |standard| &standard.data)
+        standard.map_or(own, |standard| &standard.data)
     }
 
     /// Between which numbers the coefficient of a column may lie, on the data's own scale.
     pub fn bounds(&self, column: usize) -> (f64, f64) {
-        let standard = self.standard.as_ref();
-        standard.map_or_else(|| self.range(column), |standard| standard.bounds[column])
+        let (own, unit) = self.origin(column);
+        match &self.standard {
+            Some(standard) => standard.bounds[own],
+            None => {
+                let (low, high) = self.range(column);
+                (low * unit, high * unit)
+            }
+        }
     }
 
-    /// What a column is divided by for the fit.
+    /// What a column is divided by for the fit, and its response, too, in this unit.
     pub(crate) fn scale(&self, column: usize) -> f64 {
+        let (own, unit) = self.origin(column);
         let standard = self.standard.as_ref();
-        standard.map_or(1.0, |standard| standard.scales[column])
+        standard.map_or(1.0, |standard| standard.scales[own]) / unit
     }
 
     /// How far a column of the data is moved for the fit: so much its coefficient takes off the intercept.
@@ -206,49 +214,79 @@ impl Problem {
         moved.value()
     }
 
-    /// A model of the engine on the data's own columns: a coefficient for each, and the intercept.
-    pub(crate) fn outward(&self, x: &[(usize, f64)]) -> (Vec<f64>, f64) {
-        let mut coefficients = vec![0.0; self.columns()];
-        let mut intercept = Doubled::default();
+    /// A model of the engine on the data's own columns: a coefficient for each, and the intercepts, one for each output.
+    ///
+    /// Of classes only differences count: their intercepts add up to 0.
+    pub(crate) fn outward(&self, x: &[(usize, f64)]) -> (Vec<f64>, Vec<f64>) {
+        let (columns, features) = (self.columns(), self.features());
+        let mut coefficients = vec![0.0; columns];
+        let mut intercepts = vec![Doubled::default(); self.outputs()];
         for (j, x) in x {
             match coefficients.get_mut(*j) {
-                None => intercept.add(*x),
+                None => intercepts[*j - columns].add(x * self.origin(*j).1),
+                Some(out) if self.standard.is_none() => *out = x * self.origin(*j).1,
                 Some(out) => {
-                    *out = self.standard.as_ref().map_or(*x, |standard| {
-                        // A division rounds, and a bound is a promise to the last bit.
-                        let (lower, upper) = standard.bounds[*j];
-                        (x / standard.scales[*j]).clamp(lower, upper)
-                    });
+                    // A division rounds, and a bound is a promise to the last bit.
+                    let (lower, upper) = self.bounds(*j);
+                    *out = (x / self.scale(*j)).clamp(lower, upper);
                 }
             }
         }
         if let Some(standard) = self.standard.as_ref().filter(|_| self.has_intercept) {
             // Of the coefficients as they were rounded: the mean of a prediction suffers one rounding.
-            standard.add_moves(|j| coefficients[j], &mut intercept, -1.0);
-            standard.add_response(&mut intercept, 1.0);
+            let own = coefficients.chunks_exact(features);
+            for (intercept, coefficients) in intercepts.iter_mut().zip(own) {
+                standard.add_moves(|j| coefficients[j], intercept, -1.0);
+                standard.add_response(intercept, 1.0);
+            }
         }
-        (coefficients, intercept.value())
+        let mut intercepts: Vec<f64> = intercepts.iter().map(Doubled::value).collect();
+        if self.has_intercept && self.loss.classes().is_some() {
+            let mean = intercepts.iter().sum::<f64>() / intercepts.len() as f64;
+            intercepts.iter_mut().for_each(|x| *x -= mean);
+        }
+        (coefficients, intercepts)
     }
 
-    /// A model of the data, as (column, coefficient) pairs, in the coefficients of the engine.
+    /// A model of the data, as (column, coefficient) pairs, in the coefficients of the engine. Intercepts stand behind all other
+    /// columns.
     pub(crate) fn inward(&self, x: &[(usize, f64)]) -> Vec<(usize, f64)> {
-        let Some(standard) = &self.standard else {
+        if self.standard.is_none() && self.scores().is_none() {
             return x.to_vec();
-        };
-        let columns = self.columns();
-        let own = x.iter().filter(|(j, _)| *j < columns);
-        let mut own: Vec<(usize, f64)> = own.map(|(j, x)| (*j, x * standard.scales[*j])).collect();
-        if self.has_intercept {
-            let of = |column: usize| -> f64 {
-                let entries = x.iter().filter(|(j, _)| *j == column);
-                entries.map(|(_, x)| x).sum()
-            };
-            let mut intercept = Doubled::default();
-            intercept.add(of(columns));
-            standard.add_moves(of, &mut intercept, 1.0);
-            standard.add_response(&mut intercept, -1.0);
-            own.push((columns, intercept.value()));
         }
+        let (columns, features) = (self.columns(), self.features());
+        let own = x.iter().filter(|(j, _)| *j < columns);
+        let mut own: Vec<(usize, f64)> = own.map(|(j, x)| (*j, x * self.scale(*j))).collect();
+        if !self.has_intercept {
+            return own;
+        }
+        let of = |column: usize| -> f64 {
+            let entries = x.iter().filter(|(j, _)| *j == column);
+            entries.map(|(_, x)| x).sum()
+        };
+        let intercept = |r: usize| {
+            let mut intercept = Doubled::default();
+            intercept.add(of(columns + r));
+            if let Some(standard) = &self.standard {
+                standard.add_moves(|j| of(r * features + j), &mut intercept, 1.0);
+                standard.add_response(&mut intercept, -1.0);
+            }
+            intercept.value()
+        };
+        let Some(scores) = self.scores() else {
+            own.push((columns, intercept(0)));
+            return own;
+        };
+        // The last class may have none: the others are measured from it.
+        let last = if scores.intercepts < scores.count {
+            intercept(scores.count - 1)
+        } else {
+            0.0
+        };
+        own.extend((0..scores.intercepts).map(|r| {
+            let value = (intercept(r) - last) / scores.units[r];
+            (columns + r, value)
+        }));
         own
     }
 }

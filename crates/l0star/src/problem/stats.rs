@@ -143,8 +143,9 @@ impl Problem {
         let moments = match &self.summary {
             Some(summary) => columns.iter().map(|j| summary.stats[*j]).collect(),
             None => {
-                let columns = columns.iter().copied();
-                ColumnStats::of_columns(self.design(), columns, Some(&self.p))
+                let columns = columns.iter().map(|j| self.origin(*j).0);
+                let rows = self.design().rows();
+                ColumnStats::of_columns(self.design(), columns, Some(&self.p[..rows]))
             }
         };
         let deviation = |moments: &ColumnStats| if moments.is_constant { 0.0 } else { moments.sd };

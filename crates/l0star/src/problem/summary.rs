@@ -15,7 +15,8 @@ impl Problem {
     /// The rows of positive weight that the problem is about: those of the data, also where only their moments are known.
     pub fn observations(&self) -> u64 {
         let summary = self.summary.as_ref();
-        summary.map_or(self.rows() as u64, |summary| summary.rows)
+        let own = (self.rows() / self.outputs()) as u64;
+        summary.map_or(own, |summary| summary.rows)
     }
 
     /// Whether the problem was made from moments, so that its rows are none of the data.

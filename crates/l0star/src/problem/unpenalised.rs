@@ -5,12 +5,14 @@
 //! worse than the null model, then `min over |x_0| ≤ B of u x_0 = -B|u|`, and `D(β) - B|u|` is a valid bound for all of
 //! them. [`Unpenalised::repair`] makes `u` about one unit in the last place, and B is computed here once.
 
+use std::ops::Range;
+
 use super::Problem;
 use crate::error::{Error, Result};
 use crate::linalg::cholesky::Cholesky;
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
-use crate::loss::ResponseKind;
+use crate::loss::{DualValue, ResponseKind};
 
 /// Boxes hold for every x with `P(x) ≤ P(0)(1 + MARGIN)`: a little room, so that ties with the null model are covered.
 const MARGIN: f64 = 1e-6;
@@ -28,8 +30,8 @@ pub(crate) struct Unpenalised {
     basis: Vec<Vec<f64>>,
     /// Factor of `Uᵀ diag(p) U`.
     gram: Cholesky,
-    /// Whether the only column is the column of ones.
-    ones: bool,
+    /// The rows of each column where these are the intercepts and nothing else: disjoint sets of ones; else empty.
+    ones: Vec<Range<usize>>,
 }
 
 impl Unpenalised {
@@ -38,8 +40,14 @@ impl Unpenalised {
             return Ok(Self::default());
         }
         let loss = &*problem.loss;
-        let ones = problem.has_intercept && columns.len() == 1;
-        if loss.response() != ResponseKind::Real && !ones {
+        let intercepts = problem.scores().map_or(1, |scores| scores.intercepts);
+        let only_ones = problem.has_intercept && columns.len() == intercepts;
+        let ones: Vec<Range<usize>> = columns
+            .iter()
+            .filter(|_| only_ones)
+            .map(|j| problem.design.place(*j).1)
+            .collect();
+        if loss.response() != ResponseKind::Real && !only_ones {
             return Err(Error::Unpenalised {
                 column: problem.names[columns[0]].clone(),
                 loss: loss.name(),
@@ -56,8 +64,20 @@ impl Unpenalised {
         let basis = orthonormal(&dense).ok_or_else(dependent)?;
         let (gram, least) = weighted_gram(&problem.p, &dense).ok_or_else(dependent)?;
         let reference = problem.null_value * (1.0 + MARGIN) + 1e-280;
-        let boxes = if ones {
-            vec![intercept_box(problem, reference)]
+        let boxes = if loss.response() == ResponseKind::Class {
+            let classes = 0..problem.outputs();
+            let reaches: Vec<f64> = classes
+                .map(|c| class_reach(problem, c, reference))
+                .collect();
+            // The last class has no intercept: those of the others are what they have more.
+            let last = reaches[reaches.len() - 1];
+            let own = reaches.iter().take(columns.len());
+            own.map(|reach| reach.max(last) * WIDEN).collect()
+        } else if only_ones {
+            let each = ones
+                .iter()
+                .map(|rows| intercept_box(problem, rows, reference));
+            each.collect()
         } else {
             // Uᵀ diag(p) U ⪰ σ² I, so Σ p|Ux| ≥ Σ p (Ux)²/max|Ux| ≥ σ²|x|²/(max row norm · |x|).
             let row_norm = (0..problem.rows())
@@ -88,7 +108,7 @@ impl Unpenalised {
 
     /// The box of the intercept, where that is all there is.
     pub(crate) fn limit(&self) -> Option<f64> {
-        self.ones.then(|| self.boxes[0])
+        (self.ones.len() == 1).then(|| self.boxes[0])
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -129,21 +149,22 @@ impl Unpenalised {
             // The domain has 0 in it, and may end there.
             _ => balance_signs(&problem.p, alpha),
         }
-        if self.ones {
-            touch_up(problem, alpha);
+        for rows in &self.ones {
+            touch_up(problem, rows, alpha);
         }
     }
 
     /// What the residue costs: `Σ_j B_j |u_j|`, rounded up.
     pub(crate) fn residue_cost(&self, problem: &Problem, alpha: &[f64]) -> f64 {
         let mut cost = 0.0;
-        if self.ones {
+        for (rows, size) in self.ones.iter().zip(&self.boxes) {
             let mut sum = Doubled::default();
-            for (p, alpha) in problem.p.iter().zip(alpha) {
-                sum.add_product(*p, *alpha);
+            for i in rows.clone() {
+                sum.add_product(problem.p[i], alpha[i]);
             }
-            cost += self.boxes[0] * (sum.value().abs() + sum.error());
-        } else if !self.is_empty() {
+            cost += size * (sum.value().abs() + sum.error());
+        }
+        if self.ones.is_empty() && !self.is_empty() {
             let mut beta = vec![0.0; alpha.len()];
             problem.weigh(alpha, &mut beta);
             let length = kernels::norm(&beta) * (1.0 + gamma(alpha.len() + 4));
@@ -152,6 +173,17 @@ impl Unpenalised {
                 let rounding = 2.0 * U * problem.norms[*j] * length;
                 cost += size * (sum.value().abs() + sum.error() + rounding);
             }
+        }
+        cost * (1.0 + gamma(8 + self.columns.len()))
+    }
+
+    /// What the residue costs at a dual point of a loss that couples rows, rounded up.
+    pub(crate) fn joint_cost(&self, problem: &Problem, beta: &[f64], dual: &DualValue) -> f64 {
+        let mut cost = 0.0;
+        for (j, size) in self.columns.iter().zip(&self.boxes) {
+            let sum = problem.design.doubled_dot(*j, beta);
+            let rounding = 1.01 * problem.norms[*j] * dual.distance;
+            cost += size * (sum.value().abs() + sum.error() + rounding);
         }
         cost * (1.0 + gamma(8 + self.columns.len()))
     }
@@ -205,12 +237,12 @@ fn balance_signs(p: &[f64], alpha: &mut [f64]) {
 }
 
 /// The rounding residue of `1ᵀβ` is taken up by rows whose slopes are small: their last places are fine enough.
-fn touch_up(problem: &Problem, alpha: &mut [f64]) {
+fn touch_up(problem: &Problem, rows: &Range<usize>, alpha: &mut [f64]) {
     let mut last = f64::INFINITY;
     for _ in 0..3 {
         let mut sum = Doubled::default();
-        for (p, alpha) in problem.p.iter().zip(&*alpha) {
-            sum.add_product(*p, *alpha);
+        for i in rows.clone() {
+            sum.add_product(problem.p[i], alpha[i]);
         }
         let residue = sum.value();
         if residue == 0.0 || residue.abs() >= last {
@@ -218,9 +250,10 @@ fn touch_up(problem: &Problem, alpha: &mut [f64]) {
         }
         last = residue.abs();
         let mut best: Option<(usize, f64)> = None;
-        for (i, ((p, a), b)) in problem.p.iter().zip(&*alpha).zip(&problem.b).enumerate() {
+        for i in rows.clone() {
+            let (p, a, b) = (problem.p[i], alpha[i], problem.b[i]);
             let moved = a - residue / p;
-            let (low, high) = problem.loss.domain(*b);
+            let (low, high) = problem.loss.domain(b);
             let coarse = p * a.abs().max(moved.abs());
             if moved > low && moved < high && best.is_none_or(|(_, least)| coarse < least) {
                 best = Some((i, coarse));
@@ -323,12 +356,33 @@ fn penalised_reach(problem: &Problem, reference: f64, mean: impl Fn(usize) -> f6
     (squares.iter().sum::<f64>() + always).sqrt() * (2.0 * reference).sqrt()
 }
 
-/// A bound of the intercept of any x with `P(x) ≤ reference`.
+/// How much more than the intercept of this class that of another can be, in any x with `P(x) ≤ reference`.
+///
+/// The loss of a row of class c is at least `z_c' - z_c`. On average over the rows of c that is the difference of the intercepts and
+/// of `āᵀ(x_c' - x_c)`, whose ridges are at most `2 reference`; and the mean loss of these rows is at most `reference` over their share.
+fn class_reach(problem: &Problem, class: usize, reference: f64) -> f64 {
+    let n = problem.rows() / problem.outputs();
+    let is_own = &problem.b[class * n..(class + 1) * n];
+    // The columns of the first class are those of the data.
+    let mut weights = vec![0.0; problem.rows()];
+    let own = weights.iter_mut().zip(is_own).zip(&problem.p);
+    own.for_each(|((weight, is_own), p)| *weight = is_own * p);
+    let share: f64 = weights.iter().sum();
+    let column = |j: usize| {
+        let sum = problem.design.dot(j, &weights).abs();
+        let absolute = problem.design.absolute_sum(j, &weights, share);
+        (sum + gamma(problem.rows() + 8) * absolute) / share
+    };
+    let reach = penalised_reach(problem, reference, column);
+    reference / share + std::f64::consts::SQRT_2 * reach
+}
+
+/// A bound of the intercept of these rows, of any x with `P(x) ≤ reference`.
 ///
 /// Real responses: `|mean residual| ≤ reach`, so `|x_0| ≤ reach + |b̄ - ō| + |ā| r`. Labels: the mean margin of each
 /// class is at least `-reach(reference/π)`, which bounds x_0 from below (class 1) and from above (class −1). Other responses: as
 /// real ones, with rows weighted by the masses and the centres for the responses ([`crate::loss::Loss::anchor`]).
-fn intercept_box(problem: &Problem, reference: f64) -> f64 {
+fn intercept_box(problem: &Problem, rows: &Range<usize>, reference: f64) -> f64 {
     let classes: &[Option<f64>] = match problem.loss.response() {
         ResponseKind::Label => &[Some(-1.0), Some(1.0)],
         _ => &[None],
@@ -338,9 +392,9 @@ fn intercept_box(problem: &Problem, reference: f64) -> f64 {
     let mut size: f64 = 0.0;
     for class in classes {
         let member = |i: usize| class.is_none_or(|label| problem.b[i] == label);
-        let share: f64 = (0..problem.rows()).filter(|i| member(*i)).map(mass).sum();
+        let share: f64 = rows.clone().filter(|i| member(*i)).map(mass).sum();
         let mean = |value: &dyn Fn(usize) -> f64| -> f64 {
-            let rows = (0..problem.rows()).filter(|i| member(*i));
+            let rows = rows.clone().filter(|i| member(*i));
             rows.map(|i| mass(i) * value(i)).sum::<f64>().abs() / share
         };
         let offset = mean(&|i| problem.offset.get(i).copied().unwrap_or(0.0));
@@ -353,7 +407,13 @@ fn intercept_box(problem: &Problem, reference: f64) -> f64 {
         let slack =
             |value: &dyn Fn(usize) -> f64| gamma(problem.rows() + 4) * mean(&|i| value(i).abs());
         let weights: Vec<f64> = (0..problem.rows())
-            .map(|i| if member(i) { mass(i) } else { 0.0 })
+            .map(|i| {
+                if rows.contains(&i) && member(i) {
+                    mass(i)
+                } else {
+                    0.0
+                }
+            })
             .collect();
         let column = |j: usize| {
             let sum = problem.design.dot(j, &weights).abs();

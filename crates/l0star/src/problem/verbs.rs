@@ -37,8 +37,9 @@ impl Design {
         for (j, s) in x {
             let (centre, scale) = self.view(j);
             let s = s * scale;
+            let z = &mut z[self.place(j).1];
             match self.stored(j) {
-                Stored::Dense(values) => values.each(0..self.rows, |rows, values| {
+                Stored::Dense(values) => values.each(0..values.len(), |rows, values| {
                     if centre == 0.0 {
                         kernels::axpy(s, values, &mut z[rows]);
                     } else {
@@ -47,7 +48,9 @@ impl Design {
                 }),
                 Stored::Sparse(rows, values) => {
                     kernels::axpy_sparse(s, rows, values, z);
-                    if centre != 0.0 {
+                    if centre != 0.0 && self.is_stacked() {
+                        z.iter_mut().for_each(|z| *z -= s * centre);
+                    } else if centre != 0.0 {
                         shift -= s * centre;
                     }
                 }
@@ -62,10 +65,12 @@ impl Design {
     pub(crate) fn add_doubled(&self, x: &[(usize, f64)], high: &mut [f64], low: &mut [f64]) {
         for (j, s) in x {
             let (centre, scale) = self.view(*j);
+            let rows = self.place(*j).1;
+            let (high, low) = (&mut high[rows.clone()], &mut low[rows]);
             let (product, rest) = two_product(*s, scale);
             for s in [product, rest].into_iter().filter(|s| *s != 0.0) {
                 match self.stored(*j) {
-                    Stored::Dense(values) => values.each(0..self.rows, |rows, values| {
+                    Stored::Dense(values) => values.each(0..values.len(), |rows, values| {
                         let (high, low) = (&mut high[rows.clone()], &mut low[rows]);
                         kernels::axpy_doubled(s, values, high, low);
                     }),
@@ -106,7 +111,7 @@ impl Design {
 
     #[inline]
     fn each_dot(&self, columns: &[usize], v: &[f64], mut put: impl FnMut(usize, usize, f64)) {
-        if let (Entries::Sparse(entries), None) = (&self.entries, &self.view) {
+        if let (Entries::Sparse(entries), None, None) = (&self.entries, &self.view, self.stack) {
             for (i, j) in columns.iter().enumerate() {
                 let (rows, values) = entries.column(*j);
                 put(i, *j, kernels::dot_sparse(rows, values, v));
@@ -133,9 +138,9 @@ impl Design {
         }
     }
 
-    /// Σv where sparse columns have centres, else 0.
+    /// Σv where sparse columns have centres, else 0; columns of a stack add up their own rows.
     fn sum_for_centres(&self, v: &[f64]) -> f64 {
-        if self.is_sparse() && self.view.is_some() {
+        if self.is_sparse() && self.view.is_some() && !self.is_stacked() {
             kernels::sum(v)
         } else {
             0.0
@@ -145,6 +150,7 @@ impl Design {
     /// `s (r_jᵀv - c Σv)`; a dense column is centred entry by entry, which rounds less.
     fn viewed_dot(&self, j: usize, v: &[f64], sum: f64) -> f64 {
         let (centre, scale) = self.view(j);
+        let v = &v[self.place(j).1];
         let dot = match self.stored(j) {
             Stored::Dense(values) if centre == 0.0 => {
                 values.sum(|rows, values| kernels::dot(values, &v[rows]))
@@ -156,6 +162,8 @@ impl Design {
                 let dot = kernels::dot_sparse(rows, values, v);
                 if centre == 0.0 {
                     dot
+                } else if self.is_stacked() {
+                    dot - centre * kernels::sum(v)
                 } else {
                     dot - centre * sum
                 }
@@ -167,6 +175,7 @@ impl Design {
     /// `a_jᵀ v` in doubled precision, with a bound of its error.
     pub(crate) fn doubled_dot(&self, j: usize, v: &[f64]) -> Doubled {
         let mut dot = Doubled::default();
+        let v = &v[self.place(j).1];
         match self.stored(j) {
             Stored::Dense(values) => {
                 let pairs = values.iter().zip(v);
@@ -190,6 +199,7 @@ impl Design {
     /// An upper bound of `Σ w_i |a_ij|` up to rounding, for weights `w ≥ 0` of the sum `total`.
     pub(crate) fn absolute_sum(&self, j: usize, w: &[f64], total: f64) -> f64 {
         let (centre, scale) = self.view(j);
+        let w = &w[self.place(j).1];
         let sum = match self.stored(j) {
             Stored::Dense(values) => {
                 let pairs = values.iter().zip(w);
@@ -207,6 +217,11 @@ impl Design {
     /// The entry in row `i` of column `j`, rounded at most twice.
     pub fn entry(&self, i: usize, j: usize) -> f64 {
         let (centre, scale) = self.view(j);
+        let block = self.place(j).1;
+        if !block.contains(&i) {
+            return 0.0;
+        }
+        let i = i - block.start;
         let stored = match self.stored(j) {
             Stored::Dense(values) => values.value(i),
             Stored::Sparse(rows, values) => {
@@ -226,7 +241,8 @@ impl Design {
             Stored::Dense(_) => None,
             Stored::Sparse(rows, _) => Some(rows),
         };
-        let place = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
+        let start = self.place(j).1.start;
+        let place = move |at: usize| start + rows.map_or(at, |rows| rows[at] as usize);
         let numbered = stored.values().iter().enumerate();
         numbered.map(move |(at, value)| (place(at), value))
     }
@@ -234,13 +250,17 @@ impl Design {
     /// Writes column `j` out, each entry rounded at most twice.
     pub fn column_into(&self, j: usize, out: &mut [f64]) {
         let (centre, scale) = self.view(j);
-        self.fill(j, centre, scale, out);
+        let rows = self.place(j).1;
+        if self.is_stacked() {
+            out.fill(0.0);
+        }
+        self.fill(j, centre, scale, &mut out[rows]);
     }
 
-    /// `out_i = (r_ij - shift) scale` of the *stored* column.
+    /// `out_i = (r_ij - shift) scale` of the *stored* column, over its own rows.
     pub(crate) fn fill(&self, j: usize, shift: f64, scale: f64, out: &mut [f64]) {
         match self.stored(j) {
-            Stored::Dense(values) => values.each(0..self.rows, |rows, values| {
+            Stored::Dense(values) => values.each(0..values.len(), |rows, values| {
                 let pairs = out[rows].iter_mut().zip(values);
                 if scale == 1.0 {
                     pairs.for_each(|(out, a)| *out = a - shift);
@@ -283,15 +303,20 @@ impl Design {
     pub(crate) fn append_entries(&self, j: usize, rows: &[usize], out: &mut Vec<f64>) {
         let (centre, scale) = self.view(j);
         match self.stored(j) {
-            Stored::Dense(values) => {
+            Stored::Dense(values) if !self.is_stacked() => {
                 out.extend(rows.iter().map(|i| (values.value(*i) - centre) * scale));
             }
-            Stored::Sparse(..) => out.extend(rows.iter().map(|i| self.entry(*i, j))),
+            _ => out.extend(rows.iter().map(|i| self.entry(*i, j))),
         }
     }
 
     /// `out_i = w_i a_ij`.
     pub(crate) fn weigh_column(&self, j: usize, w: &[f64], out: &mut [f64]) {
+        let rows = self.place(j).1;
+        if self.is_stacked() {
+            out.fill(0.0);
+        }
+        let (w, out) = (&w[rows.clone()], &mut out[rows]);
         match (self.plain(), self.stored(j)) {
             (Some(values), _) => {
                 let column = self.slice(values, j).iter().zip(w);
@@ -306,7 +331,8 @@ impl Design {
                 }
             }
             _ => {
-                self.column_into(j, out);
+                let (centre, scale) = self.view(j);
+                self.fill(j, centre, scale, out);
                 out.iter_mut().zip(w).for_each(|(out, w)| *out *= w);
             }
         }
@@ -323,7 +349,7 @@ impl Design {
         stop: &dyn Fn() -> bool,
     ) {
         let size = columns.len();
-        if self.is_sparse() || size < BLOCKED {
+        if self.is_sparse() || size < BLOCKED || self.is_stacked() {
             buffer.resize(self.rows.max(buffer.len()), 0.0);
             let weighted = &mut buffer[..self.rows];
             for (r, j) in columns.iter().enumerate() {
@@ -332,7 +358,16 @@ impl Design {
                 }
                 self.weigh_column(*j, w, weighted);
                 let out = &mut rows[r * size..r * size + r + 1];
-                self.dots(&columns[..=r], weighted, out);
+                if !self.is_stacked() {
+                    self.dots(&columns[..=r], weighted, out);
+                    continue;
+                }
+                // Columns of different responses have no row in common.
+                let block = self.place(*j).1;
+                for (out, i) in out.iter_mut().zip(columns) {
+                    let is_near = self.place(*i).1 == block;
+                    *out = if is_near { self.dot(*i, weighted) } else { 0.0 };
+                }
             }
             return;
         }

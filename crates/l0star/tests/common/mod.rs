@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod priced;
+pub mod several;
 pub mod stopped;
 pub mod survival;
 
@@ -42,6 +43,23 @@ impl Random {
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
+}
+
+/// Columns of every kind, degenerate ones included: copies, constants, far from 0, tiny.
+pub fn small_columns(d: usize, n: usize, random: &mut Random) -> Vec<Vec<f64>> {
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for j in 0..d {
+        columns.push(match random.below(12) {
+            0 if j > 0 => columns[random.below(j)].clone(),
+            1 if j > 0 => columns[random.below(j)].iter().map(|a| -2.5 * a).collect(),
+            2 => vec![1.0; n],
+            3 => (0..n).map(|_| f64::from(random.chance(0.4))).collect(),
+            4 => (0..n).map(|_| 2000.0 + random.below(9) as f64).collect(),
+            5 => (0..n).map(|_| 1e-4 * random.normal()).collect(),
+            _ => (0..n).map(|_| random.normal()).collect(),
+        });
+    }
+    columns
 }
 
 /// What was drawn, for messages.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use l0star::loss::{Cox, Ties};
 use l0star::{Design, Problem};
 
-use super::Random;
+use super::{Random, small_columns};
 
 /// What a loss of times has to know of rows.
 #[derive(Debug, Clone)]
@@ -139,18 +139,7 @@ impl Data {
             0 => 1 + random.below(d + 1),
             _ => 3 + random.below(22),
         };
-        let mut columns: Vec<Vec<f64>> = Vec::new();
-        for j in 0..d {
-            columns.push(match random.below(12) {
-                0 if j > 0 => columns[random.below(j)].clone(),
-                1 if j > 0 => columns[random.below(j)].iter().map(|a| -2.5 * a).collect(),
-                2 => vec![1.0; n],
-                3 => (0..n).map(|_| f64::from(random.chance(0.4))).collect(),
-                4 => (0..n).map(|_| 2000.0 + random.below(9) as f64).collect(),
-                5 => (0..n).map(|_| 1e-4 * random.normal()).collect(),
-                _ => (0..n).map(|_| random.normal()).collect(),
-            });
-        }
+        let columns = small_columns(d, n, random);
         let b: Vec<f64> = (0..n)
             .map(|i| {
                 let size = columns[0].iter().fold(1e-9, |m: f64, a| m.max(a.abs()));
@@ -321,7 +310,7 @@ impl Data {
 }
 
 /// The solution of a linear system, by elimination with pivots.
-fn gauss(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+pub fn gauss(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for c in 0..n {
         let Some(pivot) = (c..n).max_by(|r, s| a[*r][c].abs().total_cmp(&a[*s][c].abs())) else {

@@ -176,7 +176,6 @@ fn kept<T: Copy>(parts: &[T], keep: &[bool]) -> Vec<T> {
         .collect()
 }
 
-/// Rows have no loss of their own: what is asked of one is no number, so that nothing can be proved from it by mistake.
 impl Loss for Cox {
     fn name(&self) -> &'static str {
         Self::NAME
@@ -239,39 +238,5 @@ impl Loss for Cox {
         )
     }
 
-    fn value(&self, _z: f64, _b: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn slope(&self, _z: f64, _b: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn curvature(&self, _z: f64, _b: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn smoothness(&self) -> f64 {
-        f64::INFINITY
-    }
-
-    fn domain(&self, _b: f64) -> (f64, f64) {
-        (f64::NEG_INFINITY, f64::INFINITY)
-    }
-
-    fn conjugate_terms(&self, _alpha: f64, _b: f64) -> (f64, f64) {
-        (f64::INFINITY, f64::INFINITY)
-    }
-
-    fn conjugate_slope(&self, _alpha: f64, _b: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn prox(&self, _z: f64, _b: f64, _t: f64) -> f64 {
-        f64::NAN
-    }
-
-    fn reach(&self, _v: f64) -> f64 {
-        f64::INFINITY
-    }
+    super::joint::no_rows!();
 }

@@ -24,6 +24,7 @@ pub(super) fn check(
     let name = loss.name();
     match loss.response() {
         ResponseKind::Real => Ok(()),
+        ResponseKind::Class => Ok(()),
         ResponseKind::Time => {
             check_amounts(name, response, |b| b >= 0.0, "0 or more", LARGEST_RESPONSE)
         }

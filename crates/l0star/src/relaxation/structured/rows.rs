@@ -153,6 +153,7 @@ impl Rows {
                 let out = &mut rows[r * size..r * size + r + 1];
                 design.dots(&columns[..=r], &self.weighted, out);
             }
+            problem.couple_gram(columns, &self.z, rows);
             let mut moved = false;
             for newton in [factor.factor(), false] {
                 let mut step = gradient.clone();

@@ -18,7 +18,7 @@ impl Context<'_> {
         let used = coefficients.filter(|(_, x)| **x != 0.0);
         let mut x: Vec<(usize, f64)> = used.map(|(j, x)| (j, *x)).collect();
         if self.problem.has_intercept {
-            x.push((columns, known.intercept));
+            x.extend((columns..).zip(known.intercepts()));
         }
         let x = self.problem.inward(&x);
         let objective = known.objective;
@@ -51,6 +51,7 @@ impl Context<'_> {
         let (objective, intercept) = best.map_or((f64::INFINITY, 0.0), |best| {
             (best.objective, best.intercept)
         });
+        let more_intercepts = best.map_or_else(Vec::new, |best| best.more_intercepts.clone());
         let coefficients = best.map_or_else(
             || vec![0.0; self.problem.columns()],
             |best| best.coefficients.clone(),
@@ -104,6 +105,7 @@ impl Context<'_> {
             support,
             coefficients,
             intercept,
+            more_intercepts,
             solutions,
             rest_bound,
             truncated,
@@ -118,12 +120,14 @@ impl Context<'_> {
 
 /// A model on the data's own columns.
 fn model(problem: &Problem, found: &Incumbent) -> Model {
-    let (coefficients, intercept) = problem.outward(&found.fit.x);
+    let (coefficients, mut intercepts) = problem.outward(&found.fit.x);
+    let more_intercepts = intercepts.split_off(1);
     Model {
         objective: found.fit.objective,
         support: shown(problem, &found.support),
         coefficients,
-        intercept,
+        intercept: intercepts[0],
+        more_intercepts,
     }
 }
 
@@ -131,6 +135,8 @@ fn model(problem: &Problem, found: &Incumbent) -> Model {
 pub(super) fn shown(problem: &Problem, features: &[usize]) -> Vec<usize> {
     let mut columns = problem.expanded(features);
     columns.extend(problem.included().flatten());
+    // What is shown are columns of the data, not those of each response.
+    columns.retain(|j| *j < problem.features());
     columns.sort_unstable();
     columns
 }

@@ -1,0 +1,63 @@
+//! Models of several responses or classes: their predictions on the rows of a problem, and probabilities.
+
+use l0star::{Problem, Solution};
+
+/// `intercept + Ax` on the rows of a problem, for each response.
+pub fn scores(problem: &Problem, solution: &Solution) -> Vec<Vec<f64>> {
+    let (features, design) = (problem.features(), problem.design());
+    let own = solution.coefficients.chunks_exact(features.max(1));
+    let each = own
+        .zip(solution.intercepts())
+        .map(|(coefficients, intercept)| {
+            let mut scores = vec![intercept; design.rows()];
+            let x = coefficients.iter().copied().enumerate();
+            design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
+            scores
+        });
+    each.collect()
+}
+
+/// The responses of these rows, one after the other, in the units of the data.
+pub fn rows(problem: &Problem) -> Vec<Vec<f64>> {
+    (0..problem.outputs())
+        .map(|r| problem.response_of(r))
+        .collect()
+}
+
+/// The class of each row, from the indicators of all classes.
+pub fn classes(indicators: &[Vec<f64>]) -> Vec<usize> {
+    let rows = indicators.first().map_or(0, Vec::len);
+    let class = |row: usize| indicators.iter().position(|own| own[row] == 1.0);
+    (0..rows).map(|row| class(row).unwrap_or(0)).collect()
+}
+
+/// More classes are no classes: a column of numbers, or an identifier.
+pub const MOST_CLASSES: usize = 100;
+
+/// `ln Σ e^z - z_y`.
+pub fn log_loss(scores: &[f64], class: usize) -> f64 {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = scores.iter().map(|score| libm::exp(score - most)).sum();
+    (most - scores[class]) + libm::log(sum)
+}
+
+/// The class of the highest score, the first of several.
+pub fn best(scores: &[f64]) -> usize {
+    let (mut best, mut most) = (0, f64::NEG_INFINITY);
+    for (class, score) in scores.iter().enumerate() {
+        if *score > most {
+            (best, most) = (class, *score);
+        }
+    }
+    best
+}
+
+/// `e^{z_c} / Σ e^z`.
+///
+/// The exponentials are computed in software: those of the platform may differ in the last bit.
+pub fn probabilities(scores: &[f64]) -> Vec<f64> {
+    let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let shares: Vec<f64> = scores.iter().map(|score| libm::exp(score - most)).collect();
+    let sum: f64 = shares.iter().sum();
+    shares.iter().map(|share| share / sum).collect()
+}

@@ -1,0 +1,112 @@
+"""Several classes: fits are those of SciPy, and the estimator behaves as scikit-learn's do."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import log_loss
+
+import l0star
+from l0star import SparseClassifier, SparseClassifierCV, solve, sparse_path
+
+
+def draw(rows=40, columns=5, classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    coef = np.zeros((classes, columns))
+    coef[:, [0, 3]] = 2 * rng.normal(size=(classes, 2))
+    scores = X @ coef.T + rng.gumbel(size=(rows, classes))
+    y = np.argmax(scores, axis=1)
+    y[:classes] = range(classes)
+    return X, y
+
+
+def least(X, y, support, ridge, weights):
+    """Give the least objective of a support, by its definition."""
+    share, classes = weights / weights.sum(), y.max() + 1
+    A = X[:, support]
+
+    def objective(x):
+        W = x.reshape(classes, -1)
+        z = A @ W[:, 1:].T + W[:, 0]
+        pi = np.exp(z - logsumexp(z, axis=1, keepdims=True))
+        value = share @ (logsumexp(z, axis=1) - z[np.arange(len(y)), y]) + 0.5 * ridge * (W[:, 1:] ** 2).sum()
+        slope = share[:, np.newaxis] * (pi - np.eye(classes)[y])
+        gradient = np.column_stack([slope.sum(axis=0), slope.T @ A + ridge * W[:, 1:]])
+        return value, gradient.ravel()
+
+    start = np.zeros(classes * (1 + len(support)))
+    return minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-10}).fun
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_of_all_supports_by_scipy(seed):
+    X, y = draw(rows=30, seed=seed)
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, size=30)
+    result = solve(X, y, k=2, loss="multinomial", ridge=0.05, standardize=False, sample_weight=weights)
+    best = min((least(X, y, list(s), 0.05, weights), s) for s in combinations(range(5), 2))
+    assert result.status == "optimal"
+    assert tuple(result.support) == best[1]
+    assert result.objective == pytest.approx(best[0], rel=1e-7)
+    assert result.lower_bound <= best[0] + 1e-9
+
+
+def test_the_classifier_takes_any_number_of_labels(tmp_path):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = SparseClassifier(k=2, ridge=0.01).fit(X, labels)
+    assert model.status_ == "optimal"
+    assert model.coef_.shape == (3, 4)
+    assert model.intercept_.sum() == pytest.approx(0.0, abs=1e-9)
+    assert model.decision_function(X).shape == (150, 3)
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_allclose(np.log(chances), model.predict_log_proba(X), atol=1e-12)
+    training = model.metrics_["training"]
+    assert training["accuracy"] == pytest.approx(model.score(X, labels))
+    assert training["log_loss"] == pytest.approx(log_loss(labels, chances))
+    assert model.result_.loss == "multinomial"
+    assert "virginica" in str(model.result_)
+    assert clone(model).fit(X, labels).objective_ == model.objective_
+    model.save(tmp_path / "model.json")
+    loaded = l0star.load(tmp_path / "model.json")
+    assert list(loaded.predict(X[list(loaded.feature_names_in_)])) == list(model.predict(X))
+    model.report(tmp_path / "page.html")
+    assert ">versicolor<" in (tmp_path / "page.html").read_text()
+
+
+def test_two_labels_have_half_the_coefficients_of_the_logistic_loss():
+    X, y = draw(classes=2)
+    both = solve(X, y, k=2, loss="multinomial", ridge=0.02)
+    one = solve(X, y, k=2, loss="logistic", ridge=0.01)
+    # (c, -c) with the ridge of both is 2c with half of it.
+    np.testing.assert_allclose(both.coef[1] - both.coef[0], one.coef, atol=1e-6)
+    assert both.objective == pytest.approx(one.objective)
+
+
+def test_a_class_with_one_row_and_a_path():
+    X, y = draw()
+    y[y == 2] = 1
+    y[0] = 2
+    path = sparse_path(X, y, k_max=2, loss="multinomial", ridge=0.01)
+    assert [result.status for result in path] == ["optimal"] * 3
+    assert path.coefs.shape == (3, 5, 3)
+    assert path.best("aic").k >= 1
+
+
+def test_what_is_not_there_is_refused():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        SparseClassifierCV(ks=[1]).fit(X, y)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        SparseClassifier(k=1, loss="squared-hinge").fit(X, y)
+    with pytest.raises(ValueError, match="holdout"):
+        SparseClassifier(k=1, holdout=0.2).fit(X, y)
+    with pytest.raises(ValueError, match="weight above zero"):
+        SparseClassifier(k=1).fit(X, y, sample_weight=(y > 0).astype(float))
+    with pytest.raises(ValueError, match="bounds on coefficients of classes"):
+        SparseClassifier(k=1, nonnegative=True).fit(X, y)
