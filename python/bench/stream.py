@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 GROUP = 100_000
 
 SUMS = {
-    "duckdb": "import duckdb; duckdb.sql(\"SELECT sum(COLUMNS(c -> true)) FROM '{file}'\").fetchall()",
+    "duckdb": "import duckdb; duckdb.sql(\"SELECT sum(COLUMNS(*)) FROM '{file}'\").fetchall()",
     "polars": "import polars; polars.scan_parquet('{file}').sum().collect(engine='streaming')",
 }
 

@@ -146,7 +146,7 @@ def test_ctrl_c_stops_the_searches_of_workers(client) -> None:
     thread.join()
     # Each worker has one thread: it takes another task only when its search has ended.
     for worker in client.nthreads():
-        assert client.submit(abs, -1, workers=[worker], pure=False).result(timeout=120) == 1
+        assert client.submit(abs, -1, workers=[worker], pure=False).result() == 1
 
 
 def test_a_client_that_closes_ends_it(cluster, monkeypatch) -> None:

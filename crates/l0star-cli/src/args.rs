@@ -75,7 +75,7 @@ pub enum Command {
     /// Sum up all that a quadratic fit needs of rows, from files of any size, for fit and path
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::moments::EXAMPLES))]
     Moments(Box<MomentsArgs>),
-    /// Write the columns of files as a column store, which fits map into memory: data larger than memory, any loss
+    /// Write files as a column store, which fits map into memory: any loss, beyond memory
     #[command(after_help = format!("{}\n\n{FORMATS}", crate::convert::EXAMPLES))]
     Convert(Box<ConvertArgs>),
     /// Print completions for a shell

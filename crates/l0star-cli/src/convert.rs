@@ -20,9 +20,12 @@ Examples:
 /// The arguments as typed.
 #[derive(Debug, clap::Args)]
 pub struct ConvertArgs {
-    /// Data files with the same columns, then the column store to write (.l0d)
-    #[arg(required = true, num_args = 2.., value_names = ["DATA", "OUT"])]
-    files: Vec<PathBuf>,
+    /// Data files with the same columns
+    #[arg(required = true)]
+    data: Vec<PathBuf>,
+
+    /// The column store to write (.l0d)
+    out: PathBuf,
 
     /// Store numbers in single precision: half the size, seven digits
     #[arg(long)]
@@ -49,11 +52,7 @@ struct Shown<'a> {
 }
 
 pub fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
-    let Some((out, data)) = args.files.split_last().filter(|(_, data)| !data.is_empty()) else {
-        return Err(Failure::Usage(
-            "give at least one data file, then the file to write".into(),
-        ));
-    };
+    let ConvertArgs { data, out, .. } = args;
     if out.extension().is_none_or(|extension| extension != "l0d") {
         return Err(Failure::Usage(format!(
             "{}: the file to write comes last, and its name ends in .l0d",

@@ -1,6 +1,8 @@
 //! A task from a column store: its features stay in the file.
 
-use l0star::loss;
+use std::sync::Arc;
+
+use l0star::loss::{self, Loss};
 use l0star_data::{RawColumn, RawTable};
 use l0star_record::StoreFile;
 use l0star_record::names::Known;
@@ -34,17 +36,17 @@ pub(super) fn read(args: &TaskArgs, quiet: bool) -> Result<Task, Failure> {
     args.check_target()?;
     args.check_roles()?;
     args.survival.check(&*loss)?;
-    let task = of(&args, store, |roles| Roles::read(&args, loss, roles));
+    let task = of(&args, loss, store);
     task.map_err(|failure| failure.in_file(&args.data))
 }
 
-fn of(
-    args: &TaskArgs,
-    store: StoreFile,
-    read: impl FnOnce(&RawTable) -> Result<Roles, Failure>,
-) -> Result<Task, Failure> {
+fn of(args: &TaskArgs, loss: Arc<dyn Loss>, store: StoreFile) -> Result<Task, Failure> {
     let (columns, about) = (store.store(), &store.about);
     let table = of_moments::of_names(args, columns.names())?;
+    let args = &args.with_targets(&table)?;
+    if !args.targets.is_empty() {
+        args.check_several(&*loss)?;
+    }
     for (_, name) in args.roles() {
         table.column(name)?;
     }
@@ -58,7 +60,8 @@ fn of(
     }
     let (role_names, cells) = cells.into_iter().unzip();
     let file = args.data.display().to_string();
-    let mut roles = read(&RawTable::in_memory(&file, role_names, cells)?)?;
+    let roles = RawTable::in_memory(&file, role_names, cells)?;
+    let mut roles = Roles::read(args, loss, &roles)?;
     if args.target == about.target && roles.labels.is_some() {
         // 0 and 1 in the file, in this order.
         roles.labels = about.labels.clone().or(roles.labels);

@@ -164,6 +164,19 @@ fn paths_folds_and_resamples_are_those_of_the_rows() {
 }
 
 #[test]
+fn several_targets_are_those_of_the_rows() {
+    let sandbox = sandbox();
+    sandbox.json("convert all.csv all.l0d --features a,b,y,count --json");
+    let fit = "--target y,count -k 1 --json";
+    let rows = sandbox.json(&format!("fit all.csv {fit} --features a,b"));
+    let store = sandbox.json(&format!("fit all.l0d {fit}"));
+    assert_eq!(store["status"], "optimal");
+    assert_eq!(store["support"], rows["support"]);
+    let [one, other] = [&store, &rows].map(|json| number(json, "objective"));
+    assert!((one - other).abs() <= 1e-9 * other, "{one} {other}");
+}
+
+#[test]
 fn single_precision_is_that_of_the_numbers_as_stored() {
     let sandbox = sandbox();
     let kept = "--features a,b,y";
