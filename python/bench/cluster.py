@@ -92,7 +92,7 @@ def compare(options: argparse.Namespace) -> None:
 
     threads = timed("two threads, one process", n_jobs=2)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         workers = timed("two workers", client=client)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import multiprocessing
 import os
 import signal
@@ -210,26 +209,23 @@ def test_what_is_no_client_is_refused() -> None:
         assert solve(X, y, 5, method="omp").status == "heuristic"
 
 
-def problem_files() -> set[str]:
-    return set(glob.glob(os.path.join(tempfile.gettempdir(), "l0star-*.problem")))
-
-
 @pytest.fixture(scope="module")
 def processes():
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
         yield executor
 
 
-def test_threads_and_processes(processes) -> None:
+def test_threads_and_processes(processes, tmp_path, monkeypatch) -> None:
+    # Files of other runs are none of ours.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     X, y = data()
     truth = solve(X, y, 5, **OPTIONS)
-    before = problem_files()
     with ThreadPoolExecutor(3) as threads:
         for executor in (threads, processes):
             check(solve(X, y, 5, **OPTIONS, client=Place(executor, None, SHORT)), truth)
             # As users have it: by time.
             check(solve(X, y, 5, **OPTIONS, client=executor), truth)
-    assert problem_files() <= before
+    assert list(tmp_path.iterdir()) == []
 
 
 def die(*_: object) -> None:

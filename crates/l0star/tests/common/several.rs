@@ -485,7 +485,10 @@ pub fn check_answers(problem: &Problem) -> Result<(), String> {
         close(own.objective, other.objective, "of a price")?;
         let mut columns = own.columns.iter().chain(&own.support);
         if columns.any(|j| *j >= problem.features()) {
-            return Err(format!("a price of {:?} with {:?}", own.columns, own.support));
+            return Err(format!(
+                "a price of {:?} with {:?}",
+                own.columns, own.support
+            ));
         }
     }
     let mut saved = Vec::new();
