@@ -95,7 +95,8 @@ def test_a_class_with_one_row_and_a_path():
     path = sparse_path(X, y, k_max=2, loss="multinomial", ridge=0.01)
     assert [result.status for result in path] == ["optimal"] * 3
     assert path.coefs.shape == (3, 5, 3)
-    assert path[2].aic is not None and path[2].objective <= path[1].objective
+    assert path[2].aic is not None
+    assert path[2].objective <= path[1].objective
 
 
 def test_what_is_not_there_is_refused():
