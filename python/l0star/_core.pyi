@@ -18,6 +18,7 @@ __all__ = [
     "TIME_LOSSES",
     "VERSION",
     "CheckpointError",
+    "Columns",
     "Explorer",
     "Frame",
     "Lock",
@@ -47,6 +48,7 @@ __all__ = [
     "small_print",
     "stability_words",
     "width",
+    "write_columns",
 ]
 
 VERSION: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 
+import cloudpickle
 import joblib
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ from sklearn.model_selection import GridSearchCV
 
 from l0star import ClusterError, SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, _core
 from l0star._options import thread_count
+
+# Workers have no tests to import: what they call travels by value.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 def data(rows: int = 300, columns: int = 20) -> tuple[np.ndarray, np.ndarray]:
