@@ -8,12 +8,14 @@ use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use common::stopped::{NEVER, limited, refuses_damage};
 use common::{hard, random_case, ruled_case};
 use l0star::path::PathSize;
 use l0star::{
-    Checkpoint, Error, Method, PathCheckpoint, PathRun, Problem, Run, Settings, Status, loss,
+    Checkpoint, Design, Error, Method, PathCheckpoint, PathRun, Problem, Run, Settings, Status,
+    loss,
 };
 
 /// One run of at most so many nodes a size: its result, and the bytes that it leaves behind.
@@ -141,6 +143,46 @@ fn an_interrupt_loses_nothing() {
     let after = PathCheckpoint::decode(&left).unwrap();
     assert_eq!(after.nodes(), before.nodes());
     assert_eq!(after.finished(), before.finished());
+}
+
+/// On the scale of the data the intercept has hardly a digit here: one column is 10^11 times further from zero than its values
+/// are from each other. What a size takes over from the one before is what it says it is nevertheless.
+#[test]
+fn a_mean_far_from_zero_is_no_reason_to_refuse_a_checkpoint() {
+    let columns = [
+        [8475557522.284577, -3258708298.385443],
+        [62299.16194928272, -34950.611988354176],
+        [2.9181774273045738e29, -1.1219897892870681e29],
+        [14545618.086256392, -6233180.932067717],
+        [-1.6451606127157399e25, 1.1461111419926908e26],
+        [6145581639.673808, 6145581639.673808],
+        [9.006974406346443e-29, 9.006974406346443e-29],
+        [6.23358424723588e17, 6.233584247254838e17],
+    ];
+    let design = Design::dense(2, 8, columns.concat()).unwrap();
+    let response = vec![0.04079926960767777, 1.3315594760341645];
+    let problem = Problem::builder(design, response)
+        .weights(vec![523592893.06379783, 8829586.310942564])
+        .ridge(0.0017388540423899249)
+        .intercept(true)
+        .exclude(2)
+        .k(4)
+        .build()
+        .unwrap();
+    let mut settings = Settings::default();
+    settings.mechanisms.enumeration = false;
+    let mut saved: Vec<PathCheckpoint> = Vec::new();
+    let sink = Box::new(|checkpoint: &PathCheckpoint| saved.push(checkpoint.clone()));
+    let run = PathRun::new(&problem, &settings, 0..=4).save(Duration::ZERO, sink);
+    let truth = run.solve().unwrap();
+    assert!(saved.len() > 4, "{}", saved.len());
+    for checkpoint in saved {
+        let run = PathRun::new(&problem, &settings, 0..=4).resume(checkpoint);
+        for (found, truth) in run.solve().unwrap().iter().zip(&truth) {
+            let (found, truth) = (&found.solution, &truth.solution);
+            assert!((found.objective - truth.objective).abs() <= 1e-12 * truth.objective);
+        }
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod csc;
 mod decision;
 mod design;
 mod moments;
+mod precise;
 mod rows;
 mod scores;
 mod shapes;

@@ -2,12 +2,11 @@
 
 use super::Restricted;
 use crate::bound::{Certified, joint_leaf_bound, leaf_bound};
-use crate::linalg::rounding::{Doubled, two_sum};
 
 /// A certificate within this of the objective, relatively, needs no more precision.
 const PRECISE: f64 = 1e-11;
 
-impl<'p> Restricted<'p> {
+impl Restricted<'_> {
     /// A certified lower bound of P over the support fitted last, and of what that costs: its subsets may cost less.
     ///
     /// The slopes at the float x give it. Where the fit is so close that they are mostly rounding (`z - b` far smaller
@@ -36,57 +35,30 @@ impl<'p> Restricted<'p> {
         leaf_bound(problem, &self.alpha, included)
     }
 
-    /// The objective of the model fitted last, with predictions and sums in doubled precision: where the response is far from zero
-    /// compared with its residuals, plain floats lose as many digits.
+    /// The objective of the model fitted last, with predictions and sums in doubled precision.
     pub fn precise_objective(&self) -> f64 {
         self.precise_objective_at(self.cost)
     }
 
     /// [`Restricted::precise_objective`] of a model whose features cost this much.
     pub(crate) fn precise_objective_at(&self, cost: f64) -> f64 {
-        let (problem, loss) = (self.problem, &*self.problem.loss);
-        let mut total = Doubled::default();
-        if let Some(joint) = problem.joint() {
-            let (high, low): (Vec<f64>, Vec<f64>) = self.predictions().unzip();
-            total.add(joint.total_near(&high, &low));
-        } else {
-            for (i, (high, low)) in self.predictions().enumerate() {
-                let (b, p) = (problem.b[i], problem.p[i]);
-                total.add_product(p, loss.value_near(high, low, b));
-            }
-        }
-        for (j, x) in self.columns.iter().zip(&self.x) {
-            total.add_product(0.5 * problem.ridge[*j] * x, *x);
-        }
-        total.add(cost);
-        total.value()
-    }
-
-    /// `Ax + o` in doubled precision, each as two doubles, high and low.
-    fn predictions(&self) -> impl Iterator<Item = (f64, f64)> + use<'p> {
-        let problem = self.problem;
-        let (mut high, mut low) = (vec![0.0; problem.rows()], vec![0.0; problem.rows()]);
-        if !problem.offset.is_empty() {
-            high.copy_from_slice(&problem.offset);
-        }
         let x: Vec<(usize, f64)> = self.model().collect();
-        problem.design.add_doubled(&x, &mut high, &mut low);
-        high.into_iter()
-            .zip(low)
-            .map(|(high, low)| two_sum(high, low))
+        self.problem.precise_value(&x, cost)
     }
 
     /// `α = l'(z) + l''(z) (z_low - (A H⁻¹ g)_i)` with z and g in doubled precision. Where the loss couples rows z itself takes the
     /// step.
     fn refine_slopes(&mut self) {
         let (problem, loss) = (self.problem, &*self.problem.loss);
+        let x: Vec<(usize, f64)> = self.model().collect();
+        let predictions = problem.precise_predictions(&x);
         if let Some(joint) = problem.joint() {
-            for (i, (high, _)) in self.predictions().enumerate() {
+            for (i, (high, _)) in predictions.enumerate() {
                 self.z[i] = high;
             }
             joint.gradient(&self.z, &mut self.beta);
         } else {
-            for (i, (high, low)) in self.predictions().enumerate() {
+            for (i, (high, low)) in predictions.enumerate() {
                 self.z[i] = high;
                 self.curvature[i] = loss.curvature(high, problem.b[i]);
                 self.alpha[i] = loss.slope(high, problem.b[i]) + self.curvature[i] * low;

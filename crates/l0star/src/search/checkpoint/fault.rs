@@ -57,7 +57,7 @@ impl State {
             }
             let x: Vec<(usize, f64)> = model.x.iter().map(|(j, x)| (*j as usize, *x)).collect();
             let set: Vec<usize> = model.support.iter().map(|j| *j as usize).collect();
-            let now = problem.value(&x) + problem.cost(&set);
+            let now = problem.precise_value(&x, problem.cost(&set));
             let saved = model.objective;
             // What rounding leaves of a perfect fit, which has no scale of its own with a log link.
             let rest = if problem.loss.has_log_link() {

@@ -3,7 +3,6 @@
 use super::Context;
 use crate::bound::Certified;
 use crate::problem::Problem;
-use crate::restricted::Fit;
 use crate::search::Source;
 use crate::search::count::count_subsets;
 use crate::search::incumbents::PROMISE;
@@ -21,12 +20,17 @@ impl Context<'_> {
             x.extend((columns..).zip(known.intercepts()));
         }
         let x = self.problem.inward(&x);
-        let objective = known.objective;
         // What is shown of a model are all columns: a feature is the first of its own, and always-in columns are none.
         let is_feature = |j: &usize| self.problem.selectable.binary_search(j).is_ok();
         let support: Vec<usize> = known.support.iter().copied().filter(is_feature).collect();
-        self.incumbents
-            .offer(&support, Fit { x, objective }, Source::Given);
+        // Fitted again: the way through the coefficients of the data rounds, and most of all the intercept of columns whose
+        // means are far from zero.
+        let mut fit = self.restricted.fit_from(&support, &x);
+        let precise = self.restricted.precise_objective();
+        if precise.is_finite() {
+            fit.objective = precise;
+        }
+        self.incumbents.offer(&support, fit, Source::Given);
     }
 
     /// The result. `stopped`: the limit that ended the run; `bound`: what is proved (`None` for an inexact method).
