@@ -112,14 +112,14 @@ struct Soak {
 impl Bench {
     fn run(&self) -> Result<(), String> {
         match self.suite {
-            Suite::Paper => bench::paper(&self.only, self.seeds.as_deref()),
-            Suite::Engine => bench::engine(&self.only),
-            Suite::Ablation => bench::ablation(&self.only),
-            Suite::Path => bench::path(&self.only),
-            Suite::Prices => bench::prices(&self.only),
+            Suite::Paper => bench::paper::paper(&self.only, self.seeds.as_deref()),
+            Suite::Engine => bench::engine::engine(&self.only),
+            Suite::Ablation => bench::ablation::ablation(&self.only),
+            Suite::Path => bench::together::path(&self.only),
+            Suite::Prices => bench::together::prices(&self.only),
             Suite::Stability => bench::stability::stability(),
             Suite::Flat => bench::flat::flat(&self.only, self.seeds.as_deref()),
-            Suite::Threads => bench::threads(&self.only),
+            Suite::Threads => bench::threads::threads(&self.only),
             Suite::Read => bench::read::read(),
             Suite::Python => bench::python::overhead(),
         }

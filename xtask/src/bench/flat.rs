@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use l0star::{Design, Problem, Settings, Status, solve};
 use l0star_data::generate;
 
-use super::{header, range, row, text};
+use super::measure::range;
+use super::table::{header, row, text};
 
 /// AR data: `Σ_ij = ρ^|i-j|`.
 struct Family {

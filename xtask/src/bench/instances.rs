@@ -8,7 +8,7 @@ use l0star::{Design, Problem, loss};
 use l0star_data::generate::{self, default_k, default_n};
 use l0star_data::{RealData, Table, real_instance};
 
-use super::text;
+use super::table::text;
 
 /// Where a problem comes from. Ridge, k and n are the paper's unless they are given.
 #[derive(Debug, Clone, Copy)]

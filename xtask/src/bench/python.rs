@@ -7,7 +7,8 @@ use std::time::Instant;
 use l0star::{Design, Problem, Settings, solve};
 use l0star_data::{generate, save};
 
-use super::{header, median, row};
+use super::measure::median;
+use super::table::{header, row};
 use xtask::python;
 use xtask::step::root;
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use l0star_data::generate::rng::Stream;
 use l0star_data::load;
 
-use super::{header, row, text};
+use super::table::{header, row, text};
 use xtask::step;
 
 const ROWS: usize = 100_000;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{header, row};
+use super::table::{header, row};
 use xtask::step::{cargo, root, run};
 
 const OPTIONS: &str = "stability data/diabetes.csv --target target -k 10 --interactions --resamples 500 --json --quiet";
