@@ -61,6 +61,8 @@ pub struct Restricted<'p> {
     cost: f64,
     /// Of how many prices that is the sum.
     priced: usize,
+    /// Multiplications that all fits have taken, about.
+    work: u64,
 }
 
 impl<'p> Restricted<'p> {
@@ -88,7 +90,13 @@ impl<'p> Restricted<'p> {
             objective: f64::INFINITY,
             cost: 0.0,
             priced: 0,
+            work: 0,
         }
+    }
+
+    /// Multiplications that all fits have taken, about.
+    pub(crate) fn work(&self) -> u64 {
+        self.work
     }
 
     /// At a limit, nothing is computed that would only serve later fits.
@@ -239,6 +247,7 @@ impl<'p> Restricted<'p> {
     /// z, α, β and the gradient at x; returns P(x).
     fn evaluate(&mut self) -> f64 {
         let problem = self.problem;
+        self.work += 2 * (problem.rows() * self.columns.len()) as u64;
         if problem.offset.is_empty() {
             self.z.fill(0.0);
         } else {
@@ -284,6 +293,8 @@ impl<'p> Restricted<'p> {
         let problem = self.problem;
         let size = self.columns.len();
         let cached = quadratic && self.gram.load(problem, &self.columns, &self.limits);
+        let of_entry = if cached { size / 3 } else { problem.rows() };
+        self.work += (size * (size + 1) / 2 * of_entry) as u64;
         if !quadratic {
             problem.curvatures_of(&self.z, &mut self.curvature);
         }

@@ -41,7 +41,8 @@ pub(crate) mod models {
 
     /// Multiplications before anything is proved, where bounds will not get far: two to three seconds, which leukemia needs …
     pub(crate) const FIRST_WORK: u64 = 8_000_000_000;
-    /// … unless this many starts for each feature of a model have found nothing better …
+    /// … unless this many starts for each feature of a model, or as many as there are columns if these are fewer, have found nothing
+    /// better …
     pub(crate) const PATIENCE: u64 = 300;
     /// … or this many in a search for one of many decisions, which has a good model already.
     pub(crate) const PATIENCE_OF_DECISIONS: u64 = 5;

@@ -119,7 +119,7 @@ impl Structured {
         context: &mut Context,
     ) -> Vec<Vec<usize>> {
         let problem = context.problem;
-        self.spent += (problem.rows() * (problem.columns() + support.len().pow(2))) as u64;
+        self.spent += (problem.rows() * problem.columns()) as u64;
         let k = problem.support_size();
         extensions(context, structure, &self.curvature, support, k, count)
     }
@@ -140,6 +140,7 @@ impl<'p> ModelSearch<'p> for Structured {
                 return;
             }
             self.starts += 1;
+            let before = context.restricted().work();
             let k = context.problem.support_size();
             let suggested = match self.starts % 2 {
                 0 => self.suggestions.next(),
@@ -153,6 +154,7 @@ impl<'p> ModelSearch<'p> for Structured {
                 None => self.greedy(structure, context),
             };
             let (support, value) = self.descend(support, structure, context);
+            self.spent += context.restricted().work() - before;
             if !context.limits.stop() {
                 self.pool.keep(support, value);
             }

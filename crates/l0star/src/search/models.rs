@@ -17,7 +17,8 @@ pub(crate) fn first(context: &mut Context) {
             size = size.min(known.map_or(0, |known| known.support.len()) + 1);
         }
         let starts = match context.incumbents.decision() {
-            None => PATIENCE,
+            // Few columns have few local optima.
+            None => PATIENCE.min(context.problem.selectable.len() as u64),
             Some(_) => PATIENCE_OF_DECISIONS,
         };
         proceed(context, FIRST_WORK, starts * size as u64);
