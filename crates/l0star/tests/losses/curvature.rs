@@ -2,7 +2,7 @@
 
 use l0star::loss::ResponseKind;
 
-use crate::draws::{DRAWS, all, each, least, prediction, some_responses, wide};
+use crate::draws::{DRAWS, all, each, prediction, some_responses, wide};
 
 #[test]
 fn the_slope_is_the_derivative_of_the_value() {
