@@ -124,7 +124,7 @@ fn classes(
         Dialect::Standard => format!("GREATEST({})", scores.join(", ")),
         Dialect::Sqlite => format!("max({})", scores.join(", ")),
     };
-    let mut text = format!("SELECT *,\n  CASE\n");
+    let mut text = String::from("SELECT *,\n  CASE\n");
     for (score, class) in scores.iter().zip(literals(names, string)) {
         let _ = writeln!(text, "    WHEN {score} = {highest} THEN {class}");
     }
