@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from l0star import _core
 from l0star._checkpoint import Checkpoints
 from l0star._constraints import rules_of
-from l0star._core import LABEL_LOSSES
 from l0star._cox import SparseCox
 from l0star._cv_cluster import active_client, score_on
 from l0star._docs import documented
@@ -38,9 +37,6 @@ Chooser = TypeVar("Chooser", bound="_CrossValidated")
 class _CrossValidated(_SparseModel):
     """Chooses k and the ridge, then fits on all rows."""
 
-    _several = False
-    _takes_many = False
-
     ks: Any
     ridges: Any
     cv: Any
@@ -58,8 +54,9 @@ class _CrossValidated(_SparseModel):
 
         Parameters
         ----------
-        y : array of shape (n_samples,)
-            The target: numbers, or for a classifier labels of any type, two different ones.
+        y : array of shape (n_samples,), or (n_samples, n_responses)
+            The target: numbers, or several responses that share their features (quadratic loss); for a classifier
+            labels of any type.
         sample_weight : array of shape (n_samples,), default=None
             Weights of the rows, in fits and in scores.
         offset : array of shape (n_samples,), default=None
@@ -179,13 +176,13 @@ class _CrossValidated(_SparseModel):
 
 
 def _told(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Give y as scorers compare it, and what folds are dealt by where each should have its share of both kinds."""
+    """Give y as scorers compare it, and what folds are dealt by where each should have its share of all kinds."""
     if data.times is not None:
         return data.times.structured(data.y), data.times.marks
     if data.classes is None:
         return data.y, None
     # Labels as the user wrote them.
-    labels = data.classes[(data.y > 0).astype(int)]
+    labels = data.classes[data.y.astype(int) if data.many else (data.y > 0).astype(int)]
     return labels, labels
 
 
@@ -199,15 +196,15 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
         The folds, as everywhere in scikit-learn: None means five.
     scoring : str or callable, default=None
         What a fold is scored by; by default the coefficient of determination, or with the Poisson and gamma losses the
-        share of the deviance explained.
+        share of the deviance explained. Of several responses it is the mean over these.
     loss : {"quadratic", "huber", "poisson", "gamma"}, default="quadratic"
         As for :class:`SparseRegressor`.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
+    coef_ : ndarray of shape (n_features,), or (n_responses, n_features) for several responses
         Coefficients of the fit on all rows.
-    intercept_ : float
+    intercept_ : float, or ndarray of shape (n_responses,)
         0 when it is off.
 
     Examples
@@ -286,16 +283,16 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
         The folds, as everywhere in scikit-learn: None means five, stratified.
     scoring : str or callable, default=None
         What a fold is scored by; by default the accuracy. "neg_log_loss" tells more.
-    loss : {"logistic", "squared-hinge"}, default="logistic"
+    loss : {"logistic", "squared-hinge", "multinomial"}, default="logistic"
         As for :class:`SparseClassifier`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels, in order.
-    coef_ : ndarray of shape (1, n_features)
+    coef_ : ndarray of shape (1, n_features), or (n_classes, n_features) with the multinomial loss
         Coefficients of the fit on all rows.
-    intercept_ : ndarray of shape (1,)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         0 when it is off.
 
     Examples
@@ -307,8 +304,6 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
     >>> model.k_
     3
     """
-
-    _losses = LABEL_LOSSES
 
     def __init__(
         self,

@@ -482,8 +482,6 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
     _losses = (*LABEL_LOSSES, *CLASS_LOSSES)
     _of_labels = True
-    #: Whether more than two classes can be told apart.
-    _takes_many = True
 
     def __init__(
         self,
@@ -542,7 +540,7 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
     def _has_many(self, y: Any) -> bool:
         if self.loss in CLASS_LOSSES:
             return True
-        return self._takes_many and self.loss == "logistic" and type_of_target(y, input_name="y") == "multiclass"
+        return self.loss == "logistic" and type_of_target(y, input_name="y") == "multiclass"
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Say how much speaks for the second class, or for each of several.
@@ -618,5 +616,5 @@ class SparseClassifier(ClassifierMixin, _SparseModel):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._takes_many and self.loss != "squared-hinge"
+        tags.classifier_tags.multi_class = self.loss != "squared-hinge"
         return tags

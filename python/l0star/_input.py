@@ -63,13 +63,11 @@ def hold_out(data: Data, share: float | None, seed: int) -> Data:
     """Give the rows to learn from, with those that are held out beside them."""
     if share is None:
         return data
-    if data.responses or data.many:
-        raise ValueError(
-            "holdout is not available for several responses or classes: split the rows, and use score on the others."
-        )
-    # Both kinds have their share in each part: labels, or events and censored times.
+    # All kinds have their share in each part: labels, classes, or events and censored times.
     marks = None if data.times is None else data.times.marks
     y, has_kinds = (data.y, data.classes is not None) if marks is None else (marks, True)
+    if data.responses:
+        y = np.ascontiguousarray(y[:, 0])
     held = np.asarray(_core.hold_out(y, data.weights, has_kinds, float(share), int(seed)))
     return replace(data.part(~held), held_out=data.part(held))
 

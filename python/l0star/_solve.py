@@ -520,10 +520,13 @@ class Job:
         held, options = self._held_out, self._options
         if held is None:
             return None
-        scores = np.asarray(held.X @ solution.coefficients + solution.intercept, dtype=np.float64)
+        coefficients = np.atleast_2d(self._each(solution.coefficients))
+        # A row for each response or class.
+        scores = np.asarray(held.X @ coefficients.T + solution.intercepts, dtype=np.float64).T
         if held.offset is not None:
             scores = scores + held.offset
-        rows = (scores, held.y, held.weights, held.offset, None if held.times is None else held.times.followed)
+        scores, y = np.ascontiguousarray(scores), np.ascontiguousarray(np.atleast_2d(held.y.T))
+        rows = (scores, y, held.weights, held.offset, None if held.times is None else held.times.followed)
         return float(options.holdout or 0.0), int(options.random_state), *rows
 
 

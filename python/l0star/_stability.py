@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from l0star import _core, _plot
 from l0star._checkpoint import Checkpoints
-from l0star._core import LABEL_LOSSES
+from l0star._core import CLASS_LOSSES, LABEL_LOSSES
 from l0star._docs import documented, drawing
 from l0star._input import hold_out, read
 from l0star._moments import refuse
-from l0star._options import Options, check_count, check_word
+from l0star._options import LOSSES, Options, check_count, check_word
 from l0star._progress import Progress, Telling, bar
 from l0star._report import write
 from l0star._result import Result
@@ -43,8 +43,9 @@ class Stability:
     ----------
     result : Result
         The best model of all rows.
-    coefs : ndarray of shape (n_resamples, n_features)
-        The coefficients of the best model of each resample that is done, 0 outside it.
+    coefs : ndarray of shape (n_resamples, n_features), or (n_resamples, n_outputs, n_features)
+        The coefficients of the best model of each resample that is done, 0 outside it; with several responses or
+        classes those of each.
     fields : dict
         The field ``stability`` of the command's ``--json``.
     """
@@ -74,12 +75,13 @@ class Stability:
         return {own["feature"]: own["frequency"] for own in self.fields["features"]}
 
     @property
-    def intervals(self) -> dict[str, tuple[float, float]]:
+    def intervals(self) -> dict[Any, tuple[float, float]]:
         """Column → the middle 95 % of its coefficient over all resamples, 0 where it was not chosen.
 
-        The choice of the features is part of these intervals, unlike those of :meth:`Result.summary`.
+        With several responses or classes, (column, response or class) → the same. The choice of the features is part
+        of these intervals, unlike those of :meth:`Result.summary`.
         """
-        return {own["feature"]: (own["lower"], own["upper"]) for own in self.fields["coefficients"]}
+        return {_key_of(own): (own["lower"], own["upper"]) for own in self.fields["coefficients"]}
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
@@ -92,7 +94,7 @@ class Stability:
         return list(self.fields["models"])
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row for each column that was ever chosen, the most frequent first.
+        """One row for each column that was ever chosen, the most frequent first; for each of several responses.
 
         Returns
         -------
@@ -113,9 +115,14 @@ class Stability:
             }
             for own in self.fields["coefficients"]
         ]
-        names = [own["feature"] for own in self.fields["coefficients"]]
+        names = [_key_of(own) for own in self.fields["coefficients"]]
         columns = ["frequency", "median", "lower", "upper", "chosen"]
-        return pd.DataFrame(rows, index=pd.Index(names, name="feature", dtype=object), columns=columns)
+        index: Any
+        if self.result.outputs and names:
+            index = pd.MultiIndex.from_tuples(names, names=["feature", "output"])
+        else:
+            index = pd.Index(names, name="feature", dtype=object)
+        return pd.DataFrame(rows, index=index, columns=columns)
 
     def report(self, file: str | os.PathLike[str]) -> None:
         """Write the model of all rows and its stability as one HTML page, as ``l0star stability --report`` does.
@@ -243,12 +250,20 @@ def stability(
     ['bmi', 's5']
     """
     options = Options.of(locals())
-    options.check("stability")
+    options.check("stability", (*LOSSES, *CLASS_LOSSES))
     refuse(X, "stability")
     check_count("stability", "k", k)
     check_count("stability", "resamples", resamples, least=1)
     check_word("stability", "resampling", resampling, ("bootstrap", "half"))
-    data = read(X, y, labels=loss in LABEL_LOSSES, sample_weight=sample_weight, offset=offset)
+    data = read(
+        X,
+        y,
+        labels=loss in (*LABEL_LOSSES, *CLASS_LOSSES),
+        several=loss == "quadratic",
+        many=loss in CLASS_LOSSES,
+        sample_weight=sample_weight,
+        offset=offset,
+    )
     data = hold_out(data, holdout, random_state)
     kept = Checkpoints(options)
     key = _key(data, options, k, resampling) if kept.save is not None or kept.resume is not None else ""
@@ -271,7 +286,7 @@ def stability(
         text, coefs, stopped_by = job.problem.stability(
             int(k),
             clock.settings(options),
-            y=data.y,
+            y=np.ascontiguousarray(data.y[:, 0]) if data.responses else data.y,
             has_labels=data.classes is not None,
             resamples=int(resamples),
             resampling=resampling,
@@ -283,6 +298,8 @@ def stability(
             save_every=kept.every,
             resume=kept.resume,
         )
+    if result.outputs:
+        coefs = coefs.reshape(len(coefs), len(result.outputs), -1)
     found = Stability(result, coefs, json.loads(text))
     if isinstance(stopped_by, KeyboardInterrupt):
         stopped = SolveInterrupted([result])
@@ -293,6 +310,12 @@ def stability(
     if found.status != "complete" or found.n_proved < found.n_resamples:
         warn(f"{_core.stability_words(text)[0]}.", ConvergenceWarning)
     return found
+
+
+def _key_of(spread: dict[str, Any]) -> Any:
+    """Name what a spread is of: a column, or one and a response or class."""
+    output = spread.get("output")
+    return spread["feature"] if output is None else (spread["feature"], output)
 
 
 def _key(data: Any, options: Options, k: int, resampling: str) -> str:

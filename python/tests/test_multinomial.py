@@ -1,17 +1,21 @@
 """Several classes: fits are those of SciPy, and the estimator behaves as scikit-learn's do."""
 
+import contextlib
+import sqlite3
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import l0star
-from l0star import SparseClassifier, SparseClassifierCV, solve, sparse_path
+from l0star import SparseClassifier, SparseClassifierCV, _core, solve, sparse_path
 
 
 def draw(rows=40, columns=5, classes=3, seed=0):
@@ -102,12 +106,62 @@ def test_a_class_with_one_row_and_a_path():
 def test_what_is_not_there_is_refused():
     X, y = load_wine(return_X_y=True)
     with pytest.raises(ValueError, match="Only binary classification"):
-        SparseClassifierCV(ks=[1]).fit(X, y)
-    with pytest.raises(ValueError, match="Only binary classification"):
         SparseClassifier(k=1, loss="squared-hinge").fit(X, y)
-    with pytest.raises(ValueError, match="holdout"):
-        SparseClassifier(k=1, holdout=0.2).fit(X, y)
     with pytest.raises(ValueError, match="weight above zero"):
         SparseClassifier(k=1).fit(X, y, sample_weight=(y > 0).astype(float))
     with pytest.raises(ValueError, match="bounds on coefficients of classes"):
         SparseClassifier(k=1, nonnegative=True).fit(X, y)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+def test_cross_validation_scores_as_scikit_learn_does(scoring):
+    X, y = load_wine(return_X_y=True)
+    y = np.array(["c", "a", "b"])[y]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    chosen = SparseClassifierCV(ks=[1, 2], ridges=0.05, cv=folds, scoring=scoring).fit(X, y)
+    assert chosen.k_ == 2
+    assert list(chosen.classes_) == ["a", "b", "c"]
+    assert chosen.coef_.shape == (3, 13)
+    assert chosen.predict_proba(X).shape == (178, 3)
+    for at, k in enumerate([1, 2]):
+        own = cross_val_score(SparseClassifier(k=k, ridge=0.05), X, y, cv=folds, scoring=scoring)
+        found = [chosen.cv_results_[f"split{fold}_test_score"][at] for fold in range(3)]
+        np.testing.assert_allclose(found, own, rtol=1e-6)
+
+
+def test_each_class_is_held_out_and_measured():
+    X, y = load_wine(return_X_y=True)
+    model = SparseClassifier(k=2, ridge=0.05, holdout=0.3).fit(X, y)
+    held = np.asarray(_core.hold_out(y.astype(float), None, True, 0.3, 1))
+    assert [int(held[y == c].sum()) for c in range(3)] == [18, 21, 14]
+    found = model.metrics_["holdout"]
+    assert found["accuracy"] == pytest.approx((model.predict(X[held]) == y[held]).mean())
+    assert found["log_loss"] == pytest.approx(log_loss(y[held], model.predict_proba(X[held])))
+
+
+def test_stability_draws_from_each_class():
+    X, y = draw()
+    y[y == 2] = 1
+    y[:2] = 2
+    found = l0star.stability(X, y, k=1, loss="multinomial", ridge=0.05, resamples=10)
+    assert found.coefs.shape == (10, 3, 5)
+    assert found.status == "complete"
+    assert set(found.to_pandas().index.get_level_values("output")) == {"0", "1", "2"}
+
+
+def test_queries_and_modules_predict_the_same():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    y = y.map({0: "it's", 1: "b", 2: 'c"'})
+    model = SparseClassifier(k=2, ridge=0.05).fit(X, y)
+    labels, chances = model.predict(X), model.predict_proba(X)
+    space = {}
+    exec(model.export("python"), space)
+    rows = [space["predict"](row) for row in X.to_dict("records")]
+    assert [row["prediction"] for row in rows] == labels.tolist()
+    columns = [f"probability_{label}" for label in model.classes_]
+    np.testing.assert_allclose([[row[name] for name in columns] for row in rows], chances, rtol=1e-12)
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        X.to_sql("data", base, index=False)
+        queried = pd.read_sql(model.export("sqlite"), base)
+    assert queried["prediction"].tolist() == labels.tolist()
+    np.testing.assert_allclose(queried[columns], chances, rtol=1e-12)

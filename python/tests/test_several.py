@@ -1,5 +1,7 @@
 """Several responses: fits are those of NumPy, and every face of the estimator has a column for each."""
 
+import contextlib
+import sqlite3
 from itertools import combinations
 
 import numpy as np
@@ -7,9 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, cross_val_score
 
 import l0star
-from l0star import SparseRegressor, SparseRegressorCV, solve, sparse_path
+from l0star import SparseRegressor, SparseRegressorCV, _core, solve, sparse_path
 
 
 def draw(rows=50, columns=6, responses=3, seed=0):
@@ -98,12 +101,67 @@ def test_a_path_has_coefficients_of_every_response():
 
 def test_what_is_for_one_response_is_refused():
     X, Y = draw()
-    with pytest.raises(ValueError, match="holdout"):
-        solve(X, Y, k=2, holdout=0.2)
     with pytest.raises(ValueError, match="offset"):
         solve(X, Y, k=2, offset=1.0)
-    for refused in (SparseRegressor(k=2, loss="huber"), SparseRegressorCV()):
+    for refused in (SparseRegressor(k=2, loss="huber"), SparseRegressorCV(loss="huber")):
         with pytest.raises(ValueError, match="1d array"):
             refused.fit(X, Y)
-    with pytest.raises(ValueError, match="several responses"):
-        solve(X, Y, k=2).export()
+    with pytest.raises(ValueError, match="a score for each response"):
+        solve(X, Y, k=2).export(expression=True)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_mean_squared_error"])
+def test_cross_validation_scores_as_scikit_learn_does(scoring):
+    X, Y = draw()
+    folds = KFold(4, shuffle=True, random_state=0)
+    chosen = SparseRegressorCV(ks=[1, 2, 3], cv=folds, scoring=scoring).fit(X, Y)
+    assert chosen.k_ == 2
+    assert list(chosen.support_) == [1, 4]
+    assert chosen.coef_.shape == (3, 6)
+    for at, k in enumerate([1, 2, 3]):
+        own = cross_val_score(SparseRegressor(k=k), X, Y, cv=folds, scoring=scoring)
+        found = [chosen.cv_results_[f"split{fold}_test_score"][at] for fold in range(4)]
+        np.testing.assert_allclose(found, own, rtol=1e-9)
+
+
+def test_rows_that_are_held_out_are_measured():
+    X, Y = draw()
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, size=50)
+    result = solve(X, Y, k=2, holdout=0.3, sample_weight=weights)
+    held = np.asarray(_core.hold_out(np.ascontiguousarray(Y[:, 0]), weights, False, 0.3, 1))
+    assert held.sum() == 15
+    alone = solve(X[~held], Y[~held], k=2, sample_weight=weights[~held])
+    np.testing.assert_array_equal(result.coef, alone.coef)
+    predicted = X[held] @ result.coef.T + result.intercept
+    expected = r2_score(Y[held], predicted, sample_weight=weights[held], multioutput="raw_values")
+    found = result.metrics["holdout"]
+    np.testing.assert_allclose([own["r2"] for own in found["responses"]], expected)
+    assert found["r2"] == pytest.approx(expected.mean())
+
+
+def test_stability_has_the_coefficients_of_every_response(tmp_path):
+    X, Y = draw()
+    found = l0star.stability(X, Y, k=2, resamples=20)
+    assert found.coefs.shape == (20, 3, 6)
+    assert found.frequencies["x1"] == (found.coefs[:, 0, 1] != 0).mean()
+    low, high = found.intervals["x1", "y2"]
+    np.testing.assert_allclose([low, high], np.quantile(found.coefs[:, 2, 1], [0.025, 0.975]), rtol=1e-12)
+    assert found.to_pandas().loc[("x4", "y0"), "median"] == pytest.approx(np.median(found.coefs[:, 0, 4]))
+    found.report(tmp_path / "page.html")
+
+
+def test_queries_and_modules_predict_the_same():
+    X, Y = draw()
+    X = pd.DataFrame(X, columns=["a", "b x", 'c"', "d", "e", "f"])
+    model = SparseRegressor(k=2).fit(X, Y)
+    predicted = model.predict(X)
+    space = {}
+    exec(model.export("python"), space)
+    rows = X.to_dict("records")
+    found = [list(space["predict"](row).values()) for row in rows]
+    np.testing.assert_array_equal(found, predicted)
+    assert list(space["predict"](rows[0])) == ["y0", "y1", "y2"]
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        X.to_sql("data", base, index=False)
+        queried = pd.read_sql(model.export("sqlite"), base)
+    np.testing.assert_array_equal(queried[["y0_prediction", "y1_prediction", "y2_prediction"]], predicted)

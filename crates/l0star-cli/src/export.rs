@@ -54,14 +54,15 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let model = Model::load(&args.model)?;
     let refuse = |what: String| Failure::BadData(format!("{}: {what}", args.model.display()));
     let whole = export(&model, args.to, &args.table).map_err(refuse)?;
-    let text = match (args.expression, expression(&model, args.to)) {
-        (false, _) => whole,
-        (true, Some(expression)) => expression + "\n",
-        (true, None) => {
+    let text = if args.expression {
+        let Some(expression) = expression(&model, args.to).map_err(refuse)? else {
             return Err(Failure::Usage(
                 "--expression is for SQL; drop it, or use --to sql".into(),
             ));
-        }
+        };
+        expression + "\n"
+    } else {
+        whole
     };
     if to_stdout {
         output::print(&text)?;

@@ -99,7 +99,6 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     output::check_files(&args.out, &args.report, &args.task.data)?;
     let task = Task::read(&args.task, args.quiet)?;
     task.needs_rows("stability")?;
-    task.needs_one("stability")?;
     let problem = task.problem(args.k, args.ridge, task.weights.as_deref())?;
     let mut warnings = task.warnings(args.k);
     if !args.quiet && !args.json {
@@ -130,6 +129,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     let stability = Stability::of(&Resampled {
         drawn: &drawn,
         names: &task.names,
+        outputs: task.outputs(),
         feature: &feature,
         chosen: &task.rules.columns(&solution.support),
         resampling: args.resampling,
@@ -200,7 +200,7 @@ fn resample(
     };
     let mut file = match checkpoints.resume.take() {
         Some(file) => file
-            .check(&key, task.names.len())
+            .check(&key, task.names.len() * task.outputs().len().max(1))
             .map(|()| file)
             .map_err(|error| checkpoint::explain(source, error))?,
         None => DrawnFile::new(key),
@@ -320,10 +320,11 @@ fn frequencies(own: &Stability, screen: &Screen) -> String {
     let mut text = screen.bold(&head) + "\n";
     for (feature, name) in shown.iter().zip(&names) {
         // A group has an interval for each of its columns; the JSON object has them.
-        let spread = own
+        let mut spreads = own
             .coefficients
             .iter()
-            .find(|spread| spread.feature == feature.feature);
+            .filter(|spread| spread.feature == feature.feature);
+        let spread = spreads.clone().find(|spread| spread.output.is_none());
         let (median, interval) = spread.map_or((String::new(), String::new()), |spread| {
             let number = |value: f64| significant(value, 4);
             (
@@ -343,6 +344,21 @@ fn frequencies(own: &Stability, screen: &Screen) -> String {
             percent(feature.frequency)
         );
         let _ = writeln!(text, "{}", line.trim_end());
+        for (spread, output) in spreads
+            .by_ref()
+            .filter_map(|own| Some((own, own.output.as_ref()?)))
+        {
+            let number = |value: f64| significant(value, 4);
+            let interval = format!("{} to {}", number(spread.lower), number(spread.upper));
+            let name = format!("  {}", screen.clip(output, LONGEST_NAME - 2));
+            let _ = writeln!(
+                text,
+                "  {}  {:>8}  {:>11}  {interval:>24}",
+                padded(&name, wide),
+                "",
+                number(spread.median)
+            );
+        }
     }
     if shown.len() < own.features.len() {
         let rest = own.features.len() - shown.len();

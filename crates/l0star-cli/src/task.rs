@@ -30,6 +30,7 @@ use l0star_record::inference;
 use l0star_record::metrics::Rows;
 use l0star_record::names::Known;
 use l0star_record::outcome::Outcome;
+use l0star_record::several;
 use l0star_record::survival::kinds as survival_kinds;
 use l0star_record::{MomentFile, Rules, StoreFile};
 use l0star_report::{Face, warnings};
@@ -343,26 +344,38 @@ impl Task {
         }
     }
 
-    /// Refuses what is not there for several responses or classes.
-    pub fn needs_one(&self, what: &str) -> Result<(), Failure> {
-        if !self.classes.is_empty() {
-            return Err(Failure::Usage(format!(
-                "{what} is not there for --loss {}; use fit or path",
-                self.loss.name()
-            )));
+    /// The names of several responses or classes; empty for one.
+    pub fn outputs(&self) -> &[String] {
+        if self.classes.is_empty() {
+            &self.responses
+        } else {
+            &self.classes
         }
-        if self.responses.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::Usage(format!(
-            "{what} is for one target, and --target names {}; use fit or path for several",
-            self.responses.len()
-        )))
     }
 
     /// Whether a row has several scores.
-    fn has_several(&self) -> bool {
-        !self.responses.is_empty() || !self.classes.is_empty()
+    pub fn has_several(&self) -> bool {
+        !self.outputs().is_empty()
+    }
+
+    /// What a model says of every row, weight or not, where a row has several scores: those of each response or class.
+    pub fn scores_each(&self, solution: &Solution) -> Vec<Vec<f64>> {
+        several::on_rows(&self.design, solution)
+    }
+
+    /// The responses, one or several; of classes their numbers.
+    pub fn all_responses(&self) -> Vec<Vec<f64>> {
+        let own = std::iter::once(&self.response).chain(&self.others);
+        own.cloned().collect()
+    }
+
+    /// The label or class of this number, as the file has it.
+    pub fn label(&self, number: f64) -> &str {
+        let label = match &self.labels {
+            Some(labels) => labels.get(usize::from(number > 0.0)),
+            None => self.classes.get(number as usize),
+        };
+        label.map_or("", String::as_str)
     }
 
     /// Rows with their scores; nothing where only moments are known, or there are several responses.
@@ -386,10 +399,11 @@ impl Task {
         self.survival.as_ref().map_or(&[], |own| &own.events)
     }
 
-    /// What rows are dealt and drawn by where each part should have its share of both kinds: labels, or events and censored
-    /// times.
+    /// What rows are dealt and drawn by where each part should have its share of all kinds: labels, classes, or events and
+    /// censored times.
     pub fn kinds(&self) -> (Cow<'_, [f64]>, bool) {
-        survival_kinds(&self.response, self.events(), self.labels.is_some())
+        let has_labels = self.labels.is_some() || !self.classes.is_empty();
+        survival_kinds(&self.response, self.events(), has_labels)
     }
 
     /// The hash of the numbers: target, weights, offset, features.

@@ -84,7 +84,7 @@ impl Model {
         if !expression {
             return Ok(whole);
         }
-        let score = export::expression(&self.0, to);
+        let score = export::expression(&self.0, to).map_err(PyValueError::new_err)?;
         score.ok_or_else(|| PyValueError::new_err("an expression is for SQL; use to=\"sql\""))
     }
 }

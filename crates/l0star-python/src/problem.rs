@@ -29,12 +29,13 @@ use crate::solution::{Price, Solution, complete};
 use crate::survival::Followed;
 use crate::tally::Tally;
 
-/// Share and seed, and scores, targets, weights and offset of rows that were held out, with what is known of times.
+/// Share and seed, and scores, targets, weights and offset of rows that were held out, with what is known of times. Scores have
+/// a row for each response or class, targets one for each response.
 type Held<'py> = (
     f64,
     u64,
-    PyReadonlyArray1<'py, f64>,
-    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
     Option<PyReadonlyArray1<'py, f64>>,
     Option<PyReadonlyArray1<'py, f64>>,
     Option<Followed>,
@@ -124,6 +125,15 @@ impl Problem {
         }
     }
 
+    /// The names of several responses or classes; empty for one.
+    fn outputs(&self) -> &[String] {
+        if self.classes.is_empty() {
+            &self.responses
+        } else {
+            &self.classes
+        }
+    }
+
     /// `intercept + Ax + o` for every row, 0 for those that do not count.
     fn predictions(&self, solution: &Solution) -> Vec<f64> {
         let (design, model) = (self.problem.design(), &solution.found);
@@ -153,8 +163,30 @@ impl Problem {
         (share, seed, scores, response, weights, offset, followed): Held,
     ) -> PyResult<HeldOut> {
         let vector = |array: PyReadonlyArray1<f64>| array.as_array().to_vec();
-        let (scores, response) = (vector(scores), vector(response));
+        let rows = |array: PyReadonlyArray2<f64>| -> Vec<Vec<f64>> {
+            let rows = array.as_array();
+            rows.rows().into_iter().map(|row| row.to_vec()).collect()
+        };
+        let (scores, responses) = (rows(scores), rows(response));
         let (weights, offset) = (weights.map(vector), offset.map(vector));
+        if !self.outputs().is_empty() {
+            let count = responses.first().map_or(0, Vec::len);
+            let weights = weights.unwrap_or_else(|| vec![1.0; count]);
+            let metrics = if self.classes.is_empty() {
+                let loss = self.problem.loss();
+                Metrics::of_several(loss, &self.responses, &scores, &responses, &weights)
+            } else {
+                let classes = responses.iter().flatten().map(|class| *class as usize);
+                let classes: Vec<usize> = classes.collect();
+                Metrics::of_classes(&scores, &classes, &weights)
+            };
+            return Ok(HeldOut {
+                share,
+                seed,
+                metrics,
+            });
+        }
+        let [scores, response] = [scores, responses].map(|rows| rows.concat());
         let rows = Rows {
             scores: &scores,
             response: &response,
@@ -526,7 +558,8 @@ impl Problem {
         let feature = |j: usize| self.rules.name(j).to_owned();
         let summary = Stability::of(&Resampled {
             drawn: &drawn,
-            names: &self.problem.names()[..columns],
+            names: &self.problem.names()[..self.problem.features()],
+            outputs: self.outputs(),
             feature: &feature,
             chosen: &self.rules.columns(&start),
             resampling,
@@ -586,7 +619,7 @@ impl Problem {
     }
 }
 
-/// Which rows to hold out: a share of those that count, of each label (-1 and 1).
+/// Which rows to hold out: a share of those that count, of each label (-1 and 1) or class (from 0).
 #[pyfunction]
 pub fn hold_out(
     y: PyReadonlyArray1<f64>,

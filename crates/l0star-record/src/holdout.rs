@@ -1,22 +1,23 @@
 //! Which rows are held out, so that nothing is learnt from them.
 
-use crate::cv::folds::shuffle;
+use crate::cv::folds::{distinct, shuffle};
 
 /// Why no rows can be held out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HoldoutError {
     /// Fewer than two rows count.
     FewRows(usize),
-    /// A label has fewer than two rows: one side would be without it.
+    /// A label or class has fewer than two rows: one side would be without it.
     FewOfLabel {
-        /// Whether it is the positive one.
-        is_positive: bool,
+        /// Its number: ±1 for labels, from 0 for classes.
+        label: f64,
         /// How many rows have it.
         rows: usize,
     },
 }
 
-/// Draws the rows to hold out: `share` of those that count, with labels (±1) of each label, but at least one and not all.
+/// Draws the rows to hold out: `share` of those that count, with labels (±1) or the numbers of
+/// classes of each, but at least one and not all.
 ///
 /// The same seed gives the same rows.
 pub fn draw(
@@ -43,14 +44,12 @@ pub fn draw(
         hold(&rows);
         return Ok(held);
     }
-    for is_positive in [false, true] {
+    for label in distinct(response) {
         let own = rows.iter().copied();
-        let own: Vec<usize> = own
-            .filter(|row| (response[*row] > 0.0) == is_positive)
-            .collect();
+        let own: Vec<usize> = own.filter(|row| response[*row] == label).collect();
         if own.len() < 2 {
             return Err(HoldoutError::FewOfLabel {
-                is_positive,
+                label,
                 rows: own.len(),
             });
         }
@@ -89,7 +88,7 @@ mod tests {
         }
         let one = draw(&response[3..], None, true, 0.2, 1);
         let few = HoldoutError::FewOfLabel {
-            is_positive: true,
+            label: 1.0,
             rows: 1,
         };
         assert_eq!(one, Err(few));

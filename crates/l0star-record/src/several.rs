@@ -1,19 +1,23 @@
 //! Models of several responses or classes: their predictions on the rows of a problem, and probabilities.
 
-use l0star::{Problem, Solution};
+use l0star::{Design, Problem, Solution};
 
 /// `intercept + Ax` on the rows of a problem, for each response.
 pub fn scores(problem: &Problem, solution: &Solution) -> Vec<Vec<f64>> {
-    let (features, design) = (problem.features(), problem.design());
+    on_rows(problem.design(), solution)
+}
+
+/// `intercept + Ax` on the rows of any design with the features of a solution, for each response.
+pub fn on_rows(design: &Design, solution: &Solution) -> Vec<Vec<f64>> {
+    let intercepts: Vec<f64> = solution.intercepts().collect();
+    let features = solution.coefficients.len() / intercepts.len();
     let own = solution.coefficients.chunks_exact(features.max(1));
-    let each = own
-        .zip(solution.intercepts())
-        .map(|(coefficients, intercept)| {
-            let mut scores = vec![intercept; design.rows()];
-            let x = coefficients.iter().copied().enumerate();
-            design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
-            scores
-        });
+    let each = own.zip(intercepts).map(|(coefficients, intercept)| {
+        let mut scores = vec![intercept; design.rows()];
+        let x = coefficients.iter().copied().enumerate();
+        design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
+        scores
+    });
     each.collect()
 }
 

@@ -121,6 +121,68 @@ fn columns_that_are_always_in() {
     assert!((found.objective - data.least(&[])).abs() <= 1e-9 * found.objective);
 }
 
+/// Responses that differ in their last digits only are fitted as those of the differences, which the intercepts take up.
+#[test]
+fn responses_far_from_0_keep_their_digits() {
+    for (far, step) in [(1e9, 1.0), (3.0, 1e-9), (-1e6, 1e-3), (50.0, 1.0)] {
+        for standardize in [true, false] {
+            let mut data = small();
+            data.standardize = standardize;
+            // Whole steps: what is left without the mean is exact.
+            let step = 2f64.powi(f64::log2(step).round() as i32);
+            change(&mut data, |all| {
+                let round = |b: &mut f64| *b = (*b * 4096.0).round() / 4096.0 * step;
+                all.iter_mut().flatten().for_each(round);
+            });
+            let mut other = data.clone();
+            change(&mut other, |all| {
+                all[0].iter_mut().for_each(|b| *b += far);
+                all[1].iter_mut().for_each(|b| *b += 2.0 * far);
+            });
+            let same = |all: &Data| match &all.target {
+                Target::Responses(all) => all.clone(),
+                Target::Classes(..) => Vec::new(),
+            };
+            // Adding rounds: the near ones are those that are there.
+            let mut near = data.clone();
+            let moved = same(&other);
+            change(&mut near, |all| {
+                for (r, own) in all.iter_mut().enumerate() {
+                    let by = far * (r + 1) as f64;
+                    *own = moved[r].iter().map(|b| b - by).collect();
+                }
+            });
+            let mut rows = Settings::default();
+            rows.mechanisms.gram = false;
+            for settings in [Settings::default(), rows] {
+                let solved = |data: &Data| {
+                    let problem = data.builder().build().unwrap();
+                    solve(&problem, &settings).unwrap()
+                };
+                let (one, two) = (solved(&near), solved(&other));
+                assert_eq!(two.status, Status::Optimal, "{far} {step}");
+                assert_eq!(one.support, two.support);
+                let most = 1e-9 * one.objective;
+                assert!(
+                    (one.objective - two.objective).abs() <= most,
+                    "{far} {step}"
+                );
+                assert!(two.lower_bound.unwrap() >= two.objective - most);
+                for (a, b) in one.coefficients.iter().zip(&two.coefficients) {
+                    assert!((a - b).abs() <= 1e-9 * (a.abs() + step), "{a} {b}");
+                }
+            }
+        }
+    }
+    let mut data = small();
+    change(&mut data, |all| all[1].fill(3e9));
+    let problem = data.builder().build().unwrap();
+    assert_eq!(problem.response_of(1), [3e9; 12]);
+    let found = solve(&problem, &Settings::default()).unwrap();
+    assert_eq!(found.intercepts().nth(1), Some(3e9));
+    assert!(found.coefficients[3..].iter().all(|x| *x == 0.0));
+}
+
 /// A model does not depend on the unit of a response.
 #[test]
 fn units_of_responses_do_not_matter() {

@@ -43,13 +43,10 @@ fn explain(task: &Task, count: usize, error: &FoldError) -> Failure {
             "{file}: {} cannot fill {count} folds; use fewer with --folds",
             counted(*rows, "row")
         ),
-        FoldError::FewOfLabel { is_positive, rows } => {
-            let labels = task.labels.as_ref();
-            let label = labels.map_or("", |labels| &labels[usize::from(*is_positive)]);
-            format!(
-                "{file}: the label '{label}' of column '{}' has {rows} row, and a fold without it needs another; cross-validation needs two rows of each label at least",
-                task.target
-            )
-        }
+        FoldError::FewOfLabel { label, rows } => format!(
+            "{file}: the label '{}' of column '{}' has {rows} row, and a fold without it needs another; cross-validation needs two rows of each label at least",
+            task.label(*label),
+            task.target
+        ),
     })
 }

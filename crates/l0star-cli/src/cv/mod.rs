@@ -20,7 +20,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use l0star::loss::ResponseKind;
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
 use l0star_record::cv::{
@@ -191,7 +190,6 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     if task.folds.is_empty() {
         task.needs_rows("cv")?;
     }
-    task.needs_one("cv")?;
     let score = score(args, &task)?;
     let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
     let largest = ks.last().copied().unwrap_or(0);
@@ -420,7 +418,7 @@ fn rule_name(rule: Rule) -> &'static str {
 }
 
 fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
-    let of_labels = task.loss.response() == ResponseKind::Label;
+    let of_labels = !task.loss.response().is_numeric();
     let score = args.score.unwrap_or(Score::usual(&*task.loss));
     // Whether a loss on labels has probabilities is asked below.
     let has_score = score.suits(&*task.loss) || score == Score::LogLoss;
@@ -439,7 +437,7 @@ fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
             task.loss.name()
         )));
     }
-    if score == Score::LogLoss && !task.loss.has_log_odds() {
+    if score == Score::LogLoss && !score.suits(&*task.loss) {
         return Err(Failure::Usage(format!(
             "--score log-loss needs probabilities, and the loss '{}' has none; use --loss logistic or --score accuracy",
             task.loss.name()

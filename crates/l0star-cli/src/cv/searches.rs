@@ -192,6 +192,12 @@ impl Searcher for Plan<'_> {
             return Ok(score.unwrap_or(f64::NAN));
         }
         let inside = self.weights(path.fold, true);
+        if self.task.has_several() {
+            let (predicted, responses) =
+                (self.task.scores_each(solution), self.task.all_responses());
+            let loss = &*self.task.loss;
+            return Ok(self.score.of_several(loss, &predicted, &responses, &inside));
+        }
         let predicted = self.task.scores(&solution.coefficients, solution.intercept);
         let (loss, response) = (&*self.task.loss, &self.task.response);
         Ok(self.score.of(loss, &predicted, response, &inside))

@@ -33,9 +33,13 @@ pub(super) fn split(
     let (response, labels) = match loss.response() {
         ResponseKind::Label => {
             let (signs, labels) = raw.labels(&args.target)?;
-            (signs, Some(labels))
+            (signs, Some(Vec::from(labels)))
         }
-        ResponseKind::Class => (vec![0.0; raw.rows()], None),
+        ResponseKind::Class => {
+            let (codes, names) = checks::classes(&raw, &args.target)?;
+            let numbers = codes.into_iter().map(|code| code as f64);
+            (numbers.collect(), Some(names))
+        }
         _ if !args.targets.is_empty() => (vec![0.0; raw.rows()], None),
         ResponseKind::Real | ResponseKind::Count | ResponseKind::Positive | ResponseKind::Time => {
             checks::check_numbers(&raw, &args.target, loss.name())?;
@@ -59,8 +63,11 @@ pub(super) fn split(
                 "{file}: --holdout needs two rows at least, one to learn from and one to hold out, and there is {}",
                 counted(rows, "row")
             ),
-            HoldoutError::FewOfLabel { is_positive, rows } => {
-                let label = labels.map_or_else(String::new, |labels| labels[usize::from(is_positive)].clone());
+            HoldoutError::FewOfLabel { label, rows } => {
+                // Labels are ±1, classes are numbered from 0.
+                let place = if loss.response() == ResponseKind::Label { (label + 1.0) / 2.0 } else { label };
+                let names = labels.unwrap_or_default();
+                let label = names.get(place as usize).map_or("", String::as_str);
                 format!(
                     "{file}: the label '{label}' of column '{}' has {}, and --holdout needs two of each label, one to learn from and one to hold out",
                     args.target,

@@ -99,14 +99,9 @@ fn what_is_not_there_is_refused() {
     let sandbox = sandbox();
     for (line, code, words) in [
         (
-            format!("cv {FIT} -k 2"),
+            format!("cv {FIT} -k 2 --score r2"),
             2,
-            "not there for --loss multinomial",
-        ),
-        (
-            format!("stability {FIT} -k 2"),
-            2,
-            "not there for --loss multinomial",
+            "use accuracy or log-loss",
         ),
         (format!("fit {FIT} -k 2 --method iht"), 2, "several classes"),
         (
@@ -125,13 +120,76 @@ fn what_is_not_there_is_refused() {
     let outcome = sandbox.run(&format!("fit {FIT} -k 2 --out m.json"));
     assert_eq!(outcome.code, Some(0));
     sandbox.refuses(
-        "export m.json --to sql",
+        "export m.json --to sql --expression",
         3,
-        &["several responses or classes"],
+        &["a score for each response or class"],
     );
     sandbox.refuses(
         "predict m.json data.csv --residuals",
         2,
         &["several classes"],
     );
+}
+
+/// Folds and resamples have their share of each class, and a fold is scored by all probabilities.
+#[test]
+fn cross_validation_stability_and_queries() {
+    let sandbox = sandbox();
+    for score in ["accuracy", "log-loss"] {
+        let line = format!("cv {FIT} -k 3 --ridge 0.01 --score {score} --json");
+        let found = sandbox.json(&line);
+        let candidates = found["candidates"].as_array().unwrap();
+        let means: Vec<f64> = candidates
+            .iter()
+            .map(|own| own["mean"].as_f64().unwrap())
+            .collect();
+        // Without features each class has its share; with those that made the classes far more is right.
+        if score == "accuracy" {
+            assert!(means[0] < 0.6 && means[2] > means[0] + 0.15, "{means:?}");
+        } else {
+            assert!(
+                (0.8..1.2).contains(&means[0]) && means[2] < means[0] - 0.2,
+                "{means:?}"
+            );
+        }
+        assert_eq!(found["model"]["classes"].as_array().unwrap().len(), 3);
+    }
+    let line = format!("stability {FIT} -k 2 --ridge 0.01 --resamples 10 --json");
+    let found = sandbox.json(&line);
+    let spreads = found["stability"]["coefficients"].as_array().unwrap();
+    assert_eq!(spreads.len() % 3, 0);
+    assert_eq!(spreads[0]["output"], found["classes"][0]);
+    sandbox.run(&format!("fit {FIT} -k 2 --out m.json"));
+    let query = sandbox.run("export m.json --to sql").stdout;
+    for (class, name) in found["classes"].as_array().unwrap().iter().enumerate() {
+        let name = name.as_str().unwrap();
+        assert!(
+            query.contains(&format!("AS \"probability_{name}\"")),
+            "{query}"
+        );
+        assert!(query.contains(&format!("AS \"score_{name}\"")), "{class}");
+    }
+    assert!(
+        query.contains("GREATEST(") && query.contains("CASE"),
+        "{query}"
+    );
+    let other = sandbox.run("export m.json --to sqlite").stdout;
+    assert!(other.contains("max("), "{other}");
+}
+
+/// A class with one row is in no fold and on no side twice.
+#[test]
+fn a_class_needs_two_rows_to_be_held_out() {
+    let sandbox = sandbox();
+    let data = String::from_utf8(sandbox.read("data.csv")).unwrap();
+    let (head, rows) = data.split_once('\n').unwrap();
+    let at = head.split(',').position(|name| name == "b").unwrap();
+    let mut rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split(',').collect()).collect();
+    rows[0][at] = "9";
+    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    sandbox.write("rare.csv", format!("{head}\n{}\n", rows.join("\n")));
+    let words = ["the label '9'", "1 row"];
+    let rare = "rare.csv --target b --loss multinomial -k 2";
+    sandbox.refuses(&format!("cv {rare}"), 3, &words);
+    sandbox.refuses(&format!("fit {rare} --holdout 20%"), 3, &words);
 }

@@ -127,11 +127,10 @@ fn lists_prices_and_paths_are_about_features() {
 fn what_is_for_one_target_is_refused() {
     let sandbox = sandbox();
     for (line, code, words) in [
-        (format!("cv {FIT} -k 2"), 2, "cv is for one target"),
         (
-            format!("stability {FIT} -k 2"),
+            format!("cv {FIT} -k 2 --score accuracy"),
             2,
-            "stability is for one target",
+            "use r2, mse or mae",
         ),
         (
             format!("fit {FIT} -k 2 --loss huber"),
@@ -158,5 +157,96 @@ fn what_is_for_one_target_is_refused() {
         sandbox.refuses(&line, code, &[words]);
     }
     sandbox.run(&format!("fit {FIT} -k 2 --out m.json"));
-    sandbox.refuses("export m.json --to sql", 3, &["several responses"]);
+    sandbox.refuses(
+        "export m.json --to sql --expression",
+        3,
+        &["a score for each response"],
+    );
+}
+
+/// Scores are means over the responses: those of each by itself, where all features are in.
+#[test]
+fn cross_validation_scores_the_mean_over_responses() {
+    let sandbox = sandbox();
+    for score in ["r2", "mse", "mae"] {
+        let own = |target: &str, others: &str| -> Vec<f64> {
+            let line = format!(
+                "cv data.csv --target {target} --drop {others} -k 8,8 --score {score} --json"
+            );
+            let found = sandbox.json(&line);
+            assert_eq!(found["score"], score);
+            list(&found["candidates"][0]["scores"])
+        };
+        let each = [own("b1", "b2,b3"), own("b2", "b1,b3"), own("b3", "b1,b2")];
+        let together = list(
+            &sandbox.json(&format!("cv {FIT} -k 8,8 --score {score} --json"))["candidates"][0]["scores"],
+        );
+        assert_eq!(together.len(), 5);
+        for (fold, mean) in together.iter().enumerate() {
+            let expected = each.iter().map(|own| own[fold]).sum::<f64>() / 3.0;
+            assert!((mean - expected).abs() < 1e-6 * expected.abs(), "{score}");
+        }
+    }
+    let chosen = sandbox.json(&format!(
+        "cv {FIT} -k 4 --out m.json --report page.html --json"
+    ));
+    assert_eq!(chosen["k"], 2);
+    assert_eq!(chosen["model"]["support"], json!(["x3", "x7"]));
+    assert_eq!(chosen["model"]["responses"], json!(["b1", "b2", "b3"]));
+    let run = sandbox.run(&format!("cv {FIT} -k 4 --checkpoint c.ckpt --quiet"));
+    assert_eq!(run.code, Some(0));
+    let resumed = sandbox.json(&format!("cv {FIT} -k 4 --resume c.ckpt --json"));
+    assert_eq!(resumed["candidates"], chosen["candidates"]);
+}
+
+/// A feature has one frequency, and a spread for each response.
+#[test]
+fn stability_has_a_spread_for_each_response() {
+    let sandbox = sandbox();
+    let line = format!("stability {FIT} -k 2 --resamples 20");
+    let found = sandbox.json(&format!("{line} --out m.json --report page.html --json"));
+    let own = &found["stability"];
+    assert_eq!(
+        (&own["resamples"], &own["proved"]),
+        (&json!(20), &json!(20))
+    );
+    assert_eq!(own["features"][0]["frequency"], 1.0);
+    let names: Vec<&str> = own["coefficients"].as_array().unwrap()[..3]
+        .iter()
+        .map(|spread| spread["output"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["b1", "b2", "b3"]);
+    for (r, name) in names.iter().enumerate() {
+        let feature = own["coefficients"][r]["feature"].as_str().unwrap();
+        assert_eq!(feature, own["features"][0]["feature"]);
+        let fitted = list(&found["coefficients"][feature])[r];
+        let spread = &own["coefficients"][r];
+        let (lower, upper) = (&spread["lower"], &spread["upper"]);
+        let (lower, upper) = (lower.as_f64().unwrap(), upper.as_f64().unwrap());
+        assert!(lower <= fitted && fitted <= upper, "{name}: {spread}");
+    }
+    let table = sandbox.run(&line).stdout;
+    assert!(table.contains("b2") && table.contains("b3"), "{table}");
+    let run = sandbox.run(&format!("{line} --checkpoint s.ckpt --quiet"));
+    assert_eq!(run.code, Some(0));
+    let resumed = sandbox.json(&format!("{line} --resume s.ckpt --json"));
+    assert_eq!(resumed["stability"]["coefficients"], own["coefficients"]);
+}
+
+#[test]
+fn a_query_has_a_column_for_each_response() {
+    let sandbox = sandbox();
+    sandbox.run(&format!("fit {FIT} -k 2 --out m.json"));
+    let query = sandbox.run("export m.json --to sql --table trials").stdout;
+    for name in ["b1", "b2", "b3"] {
+        assert!(
+            query.contains(&format!(" AS \"{name}_prediction\"")),
+            "{query}"
+        );
+    }
+    let module = sandbox.run("export m.json --to python").stdout;
+    assert!(
+        module.contains("RESPONSES = [\"b1\", \"b2\", \"b3\"]"),
+        "{module}"
+    );
 }

@@ -43,22 +43,22 @@ impl Dealer {
 }
 
 /// Why rows cannot be dealt to folds.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum FoldError {
     /// Fewer rows count than there are folds.
     FewRows(usize),
-    /// A label has one row or none, so that some fold leaves none of it.
+    /// A label or class has one row or none, so that some fold leaves none of it.
     FewOfLabel {
-        /// Whether it is the positive one.
-        is_positive: bool,
+        /// Its number: ±1 for labels, from 0 for classes.
+        label: f64,
         /// How many rows have it.
         rows: usize,
     },
 }
 
 impl Folds {
-    /// Deals the shuffled rows to the folds in turn; with labels (±1) those of one label first, so that every fold has its
-    /// share of both, as scikit-learn's `StratifiedKFold` has it.
+    /// Deals the shuffled rows to the folds in turn; with labels (±1) or the numbers of classes those of one first, so that
+    /// every fold has its share of each, as scikit-learn's `StratifiedKFold` has it.
     pub fn deal(
         response: &[f64],
         weights: Option<&[f64]>,
@@ -75,13 +75,10 @@ impl Folds {
         shuffle(&mut rows, seed);
         if has_labels {
             rows.sort_by(|a, b| response[*a].total_cmp(&response[*b]));
-            for sign in [-1.0, 1.0] {
-                let of_label = response.iter().filter(|b| **b == sign).count();
-                if of_label < 2 {
-                    return Err(FoldError::FewOfLabel {
-                        is_positive: sign > 0.0,
-                        rows: of_label,
-                    });
+            for label in distinct(response) {
+                let rows = response.iter().filter(|b| **b == label).count();
+                if rows < 2 {
+                    return Err(FoldError::FewOfLabel { label, rows });
                 }
             }
         }
@@ -117,6 +114,14 @@ impl Folds {
     pub fn sizes(&self) -> Vec<usize> {
         self.sizes.clone()
     }
+}
+
+/// The labels or numbers of classes, in order.
+pub(crate) fn distinct(response: &[f64]) -> Vec<f64> {
+    let mut labels = response.to_vec();
+    labels.sort_by(f64::total_cmp);
+    labels.dedup();
+    labels
 }
 
 /// Fisher–Yates, from the front.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use l0star::loss::{Loss, ResponseKind};
 use l0star::problem::Moments;
 
-use crate::survival;
+use crate::{several, survival};
 
 /// What a fold is scored by; weights count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Score {
     pub fn suits(self, loss: &dyn Loss) -> bool {
         match self {
             Score::Accuracy => !loss.response().is_numeric(),
-            Score::LogLoss => loss.has_log_odds(),
+            Score::LogLoss => loss.has_log_odds() || loss.classes().is_some(),
             Score::Deviance => loss.has_log_link() || loss.has_hazards(),
             Score::Concordance => loss.has_hazards(),
             Score::R2 | Score::Mse | Score::Mae => {
@@ -157,6 +157,36 @@ impl Score {
             Score::Deviance => mean(&|z, b| 2.0 * loss.value(z, b)),
             Score::Concordance => f64::NAN,
         }
+    }
+
+    /// Of rows with several scores: of responses the mean over these, of classes (whose numbers are the one of `b`) by the
+    /// probabilities of all.
+    pub fn of_several(
+        self,
+        loss: &dyn Loss,
+        z: &[Vec<f64>],
+        b: &[Vec<f64>],
+        weights: &[f64],
+    ) -> f64 {
+        if loss.classes().is_none() {
+            let each = z.iter().zip(b).map(|(z, b)| self.of(loss, z, b, weights));
+            return each.sum::<f64>() / z.len() as f64;
+        }
+        let mut own = Vec::with_capacity(z.len());
+        let mut score = |row: usize, class: usize| {
+            own.clear();
+            own.extend(z.iter().map(|scores| scores[row]));
+            match self {
+                Score::Accuracy => f64::from(several::best(&own) == class),
+                Score::LogLoss => several::log_loss(&own, class),
+                _ => f64::NAN,
+            }
+        };
+        let classes = b.first().into_iter().flatten().zip(weights).enumerate();
+        let rows = classes.filter(|(_, (_, w))| **w > 0.0);
+        let total: f64 = weights.iter().sum();
+        let sum: f64 = rows.map(|(row, (b, w))| w * score(row, *b as usize)).sum();
+        sum / total
     }
 
     /// Of rows that are compared with each other; NaN where none can be.
@@ -264,6 +294,35 @@ mod tests {
         let loss = of(Score::LogLoss, &[0.0], &[1.0], &[5.0]);
         assert!((loss - 2f64.ln()).abs() < 1e-15);
         assert_eq!(of(Score::LogLoss, &[-1000.0], &[1.0], &[1.0]), 1000.0);
+    }
+
+    #[test]
+    fn scores_of_several_responses_are_means() {
+        let (z, b) = (
+            [vec![1.0, 2.0], vec![0.0, 30.0]],
+            [vec![1.0, 4.0], vec![10.0, 20.0]],
+        );
+        let loss = by_name("quadratic", 1.0).unwrap();
+        let of = |own: Score| own.of_several(&*loss, &z, &b, &[1.0, 1.0]);
+        assert_eq!(of(Score::Mse), 0.5 * (2.0 + 100.0));
+        assert_eq!(of(Score::Mae), 0.5 * (1.0 + 10.0));
+        assert!((of(Score::R2) - 0.5 * ((1.0 - 2.0 / 2.25) + (1.0 - 100.0 / 25.0))).abs() < 1e-15);
+    }
+
+    #[test]
+    fn scores_of_classes() {
+        let loss = l0star::loss::Multinomial::new(3);
+        let z = [
+            vec![0.0, 5.0, 9.0],
+            vec![0.0, 0.0, 0.0],
+            vec![0.0, 0.0, 0.0],
+        ];
+        let of = |own: Score| own.of_several(&loss, &z, &[vec![2.0, 0.0, 1.0]], &[1.0, 3.0, 0.0]);
+        assert_eq!(of(Score::Accuracy), 0.75);
+        let expected = 0.25 * (3f64.ln() + 3.0 * (2.0 * (-5.0f64).exp()).ln_1p());
+        assert!((of(Score::LogLoss) - expected).abs() < 1e-15);
+        assert!(Score::Accuracy.suits(&loss) && Score::LogLoss.suits(&loss));
+        assert!(!Score::R2.suits(&loss) && Score::usual(&loss) == Score::Accuracy);
     }
 
     #[test]

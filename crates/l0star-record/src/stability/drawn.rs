@@ -11,7 +11,8 @@ const VERSION: u64 = 1;
 pub struct Drawn {
     /// The number of the resample.
     pub at: usize,
-    /// Its columns in order, with their coefficients.
+    /// Its columns in order, with their coefficients; with several responses or classes those of each, one after the other:
+    /// column j of response r, of d columns, is `r d + j`.
     pub coefficients: Vec<(usize, f64)>,
     /// Whether it is proved to be the best.
     pub proved: bool,
@@ -22,7 +23,10 @@ pub struct Drawn {
 impl Drawn {
     /// From the solution of a resample; `columns` are those of the model, what is in for free among them.
     pub fn new(at: usize, solution: &Solution, columns: &[usize]) -> Self {
-        let coefficients = columns.iter().map(|j| (*j, solution.coefficients[*j]));
+        let outputs = solution.intercepts().count();
+        let features = solution.coefficients.len() / outputs;
+        let places = (0..outputs).flat_map(|r| columns.iter().map(move |j| r * features + j));
+        let coefficients = places.map(|at| (at, solution.coefficients[at]));
         Self {
             at,
             coefficients: coefficients.collect(),

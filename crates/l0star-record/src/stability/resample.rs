@@ -6,6 +6,8 @@ use std::str::FromStr;
 use l0star_data::generate::rng::Stream;
 use serde::{Deserialize, Serialize};
 
+use crate::cv::folds::distinct;
+
 /// How rows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,11 +48,11 @@ pub struct Plan<'a> {
     pub resampling: Resampling,
     /// The same seed gives the same resamples.
     pub seed: u64,
-    /// The target, -1 and 1 for labels.
+    /// The target, -1 and 1 for labels, numbers for classes.
     pub response: &'a [f64],
     /// The weights of the rows; a row without weight is never drawn.
     pub weights: Option<&'a [f64]>,
-    /// Whether rows are drawn from each label by itself, so that every resample has both.
+    /// Whether rows are drawn from each label by itself, so that every resample has each.
     pub has_labels: bool,
 }
 
@@ -87,8 +89,9 @@ impl Plan<'_> {
         if !self.has_labels {
             return vec![rows().collect()];
         }
-        let of = |positive: bool| rows().filter(move |row| (self.response[*row] > 0.0) == positive);
-        vec![of(false).collect(), of(true).collect()]
+        let of = |label: f64| rows().filter(move |row| self.response[*row] == label);
+        let labels = distinct(self.response).into_iter();
+        labels.map(|label| of(label).collect()).collect()
     }
 }
 

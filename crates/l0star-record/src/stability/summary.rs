@@ -68,6 +68,9 @@ pub struct Inclusion {
 pub struct Spread {
     /// The column.
     pub feature: String,
+    /// The response or class that it is of, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// The share of resamples in which it is above 0.
     pub positive: f64,
     /// The share of resamples in which it is below 0.
@@ -121,6 +124,8 @@ pub struct Resampled<'a> {
     pub drawn: &'a [Drawn],
     /// The names of the columns.
     pub names: &'a [String],
+    /// The names of the responses or classes; empty for one.
+    pub outputs: &'a [String],
     /// The name of the feature that a column belongs to.
     pub feature: &'a dyn Fn(usize) -> String,
     /// The columns of the best model of all rows.
@@ -137,6 +142,13 @@ pub struct Resampled<'a> {
     pub seconds: f64,
 }
 
+impl Resampled<'_> {
+    /// The column of the data that a place among the coefficients is of.
+    fn column(&self, place: usize) -> usize {
+        place % self.names.len().max(1)
+    }
+}
+
 impl Stability {
     /// Counts the models of the resamples.
     pub fn of(all: &Resampled) -> Self {
@@ -146,8 +158,10 @@ impl Stability {
         let columns = drawn.iter().flat_map(|own| &own.coefficients);
         let columns = columns.map(|(j, _)| *j).chain(all.chosen.iter().copied());
         let columns: BTreeSet<usize> = columns.collect();
-        let names: BTreeMap<usize, String> =
-            columns.iter().map(|j| (*j, (all.feature)(*j))).collect();
+        let names: BTreeMap<usize, String> = columns
+            .iter()
+            .map(|j| (*j, (all.feature)(all.column(*j))))
+            .collect();
         // The features of some columns, each once.
         let features = |columns: &mut dyn Iterator<Item = usize>| {
             let mut found: Vec<&str> = Vec::new();
@@ -222,7 +236,8 @@ fn spreads(
             sorted.iter().filter(|x| is(x)).count() as f64 / count.max(1) as f64
         };
         Spread {
-            feature: all.names[*j].clone(),
+            feature: all.names[all.column(*j)].clone(),
+            output: all.outputs.get(j / all.names.len().max(1)).cloned(),
             positive: share(|x| *x > 0.0),
             negative: share(|x| *x < 0.0),
             median: quantile(&sorted, 0.5),
@@ -232,7 +247,7 @@ fn spreads(
     };
     let rank = |j: &usize| ranked.iter().position(|(own, _)| *own == features[j]);
     let mut columns: Vec<(&usize, &Vec<f64>)> = values.iter().collect();
-    columns.sort_by_key(|(j, _)| (rank(j), **j));
+    columns.sort_by_key(|(j, _)| (rank(j), all.column(**j), **j));
     columns.into_iter().map(spread).collect()
 }
 
@@ -342,6 +357,7 @@ mod tests {
         let found = Stability::of(&Resampled {
             drawn: &all,
             names: &names,
+            outputs: &[],
             feature: &feature,
             chosen: &[0, 2],
             resampling: Resampling::Bootstrap,
@@ -374,11 +390,56 @@ mod tests {
     }
 
     #[test]
+    fn with_several_responses_a_feature_has_a_spread_for_each() {
+        let names = ["a", "b"].map(str::to_owned);
+        let outputs = ["y", "z"].map(str::to_owned);
+        let feature = |j: usize| names[j].clone();
+        let all = [
+            drawn(0, &[(1, 1.0), (3, -4.0)]),
+            drawn(1, &[(0, 9.0), (1, 3.0), (2, 5.0), (3, -6.0)]),
+        ];
+        let found = Stability::of(&Resampled {
+            drawn: &all,
+            names: &names,
+            outputs: &outputs,
+            feature: &feature,
+            chosen: &[1],
+            resampling: Resampling::Half,
+            seed: 1,
+            asked: 2,
+            status: "complete",
+            seconds: 0.5,
+        });
+        let shares: Vec<(&str, f64, bool)> = found
+            .features
+            .iter()
+            .map(|own| (own.feature.as_str(), own.frequency, own.chosen))
+            .collect();
+        assert_eq!(shares, [("b", 1.0, true), ("a", 0.5, false)]);
+        let spreads: Vec<(&str, &str, f64)> = found
+            .coefficients
+            .iter()
+            .map(|own| (&own.feature[..], own.output.as_deref().unwrap(), own.median))
+            .collect();
+        assert_eq!(
+            spreads,
+            [
+                ("b", "y", 2.0),
+                ("b", "z", -5.0),
+                ("a", "y", 4.5),
+                ("a", "z", 2.5)
+            ]
+        );
+        assert_eq!(found.distinct, 2);
+    }
+
+    #[test]
     fn nothing_done_is_nothing_said() {
         let names = ["a".to_owned()];
         let found = Stability::of(&Resampled {
             drawn: &[],
             names: &names,
+            outputs: &[],
             feature: &|_| String::new(),
             chosen: &[],
             resampling: Resampling::Half,

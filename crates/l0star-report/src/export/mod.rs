@@ -44,14 +44,9 @@ impl FromStr for Target {
 
 /// The model in another language; `table` is what SQL reads from. An error says what cannot be written, and what to do.
 pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> {
-    if !model.fitted.outputs().is_empty() {
-        return Err(
-            "predicts several responses or classes, and one formula is written; fit one of them"
-                .into(),
-        );
-    }
     let names = model.columns();
-    let labels = model.labels.iter().flatten().map(String::as_str);
+    let labels = model.labels.iter().flatten();
+    let labels = labels.chain(model.fitted.outputs()).map(String::as_str);
     let levels = model.indicators.iter().map(|own| own.level.as_str());
     let mut texts = names
         .iter()
@@ -69,13 +64,17 @@ pub fn export(model: &Model, to: Target, table: &str) -> Result<String, String> 
     })
 }
 
-/// The score alone as an expression of SQL.
-pub fn expression(model: &Model, to: Target) -> Option<String> {
-    match to {
-        Target::Sql => Some(sql::score(model, sql::Dialect::Standard)),
-        Target::Sqlite => Some(sql::score(model, sql::Dialect::Sqlite)),
-        Target::Python => None,
+/// The score alone as an expression of SQL; nothing for other languages. An error says why there is none.
+pub fn expression(model: &Model, to: Target) -> Result<Option<String>, String> {
+    let dialect = match to {
+        Target::Sql => sql::Dialect::Standard,
+        Target::Sqlite => sql::Dialect::Sqlite,
+        Target::Python => return Ok(None),
+    };
+    if !model.fitted.outputs().is_empty() {
+        return Err("has a score for each response or class, and an expression is one; write the whole query".into());
     }
+    Ok(Some(sql::score(model, 0, dialect)))
 }
 
 /// A number read from a column.
@@ -108,8 +107,8 @@ struct Levels<'a> {
     others: f64,
 }
 
-/// The terms of the score in their order; levels of one column are one term.
-fn terms(model: &Model) -> Vec<Term<'_>> {
+/// The terms of the score of a response or class in their order; levels of one column are one term.
+fn terms(model: &Model, output: usize) -> Vec<Term<'_>> {
     let number = |column| Number {
         column,
         imputed: model.imputed.get(column),
@@ -122,7 +121,7 @@ fn terms(model: &Model) -> Vec<Term<'_>> {
     };
     let mut terms: Vec<Term> = Vec::new();
     for (name, numbers) in &model.fitted.coefficients.0 {
-        let coefficient = &numbers.first();
+        let coefficient = &numbers.all()[output];
         let product = model.products.iter().find(|own| own.name == *name);
         let indicator = model.indicators.iter().find(|own| own.name == *name);
         match (product, indicator) {
@@ -134,7 +133,7 @@ fn terms(model: &Model) -> Vec<Term<'_>> {
             (None, Some(indicator)) => {
                 let is_same = |term: &Term| matches!(term, Term::Levels(own) if own.column == indicator.column);
                 if !terms.last().is_some_and(is_same) {
-                    terms.push(Term::Levels(levels(model, &indicator.column)));
+                    terms.push(Term::Levels(levels(model, output, &indicator.column)));
                 }
             }
         }
@@ -142,9 +141,12 @@ fn terms(model: &Model) -> Vec<Term<'_>> {
     terms
 }
 
-fn levels<'a>(model: &'a Model, column: &'a str) -> Levels<'a> {
+fn levels<'a>(model: &'a Model, output: usize, column: &'a str) -> Levels<'a> {
     let own = || model.indicators.iter().filter(|own| own.column == column);
-    let adds = |level: &Indicator| model.fitted.coefficients.get(&level.name).unwrap_or(0.0);
+    let adds = |level: &Indicator| {
+        let numbers = model.fitted.coefficients.of(&level.name);
+        numbers.map_or(0.0, |numbers| numbers.all()[output])
+    };
     let of = |text: &str| own().find(|level| level.level == text).map(adds);
     let known = own().filter(|level| level.level != OTHER);
     Levels {
@@ -165,11 +167,12 @@ fn literal(value: f64) -> String {
     format!("{value:e}")
 }
 
-/// Labels that are numbers.
-fn numeric_labels(model: &Model) -> Option<[f64; 2]> {
-    let labels = model.labels.as_ref()?;
-    match labels.each_ref().map(|label| label.parse::<f64>()) {
-        [Ok(one), Ok(other)] if one.is_finite() && other.is_finite() => Some([one, other]),
-        _ => None,
+/// Labels or classes as another language has them: numbers where all of them are, else texts.
+fn literals(labels: &[String], text: impl Fn(&str) -> String) -> Vec<String> {
+    let numbers = labels.iter().map(|label| label.parse::<f64>().ok());
+    let numbers: Option<Vec<f64>> = numbers.collect();
+    match numbers.filter(|all| all.iter().all(|number| number.is_finite())) {
+        Some(numbers) => numbers.iter().map(f64::to_string).collect(),
+        None => labels.iter().map(|label| text(label)).collect(),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use l0star_data::DateOrder;
 use l0star_record::Model;
 
-use super::{Levels, MISSING_WORDS, Number, Term, literal, numeric_labels, terms};
+use super::{Levels, MISSING_WORDS, Number, Term, literal, literals, terms};
 
 const NUMBER: &str = r#"
 
@@ -70,7 +70,9 @@ def _days(row, name, order, mean=None):
 "#;
 
 pub(super) fn module(model: &Model) -> String {
-    let terms = terms(model);
+    let outputs = 0..model.fitted.intercept.all().len();
+    let all: Vec<Vec<Term>> = outputs.map(|output| terms(model, output)).collect();
+    let terms = &all[0];
     let has = |is: fn(&Number) -> bool| {
         terms.iter().any(|term| match term {
             Term::Column(_, own) => is(own),
@@ -101,12 +103,26 @@ pub(super) fn module(model: &Model) -> String {
     for (_, helper) in helpers.iter().filter(|(is_needed, _)| *is_needed) {
         text += helper;
     }
-    let _ = write!(
-        text,
-        "\n\ndef score(row):\n    \"\"\"The linear predictor of a row, a mapping from names of columns to values.\"\"\"\n    total = {}\n",
-        literal(model.fitted.intercept.first())
+    if model.fitted.outputs().is_empty() {
+        text += "\n\ndef score(row):\n    \"\"\"The linear predictor of a row, a mapping from names of columns to values.\"\"\"\n";
+        text += &sum(model, 0, terms);
+        return text + "    return total\n" + &predict(model);
+    }
+    text += "\n\ndef scores(row):\n    \"\"\"The linear predictors of a row, a mapping from names of columns to values.\"\"\"\n    totals = []\n";
+    for (output, terms) in all.iter().enumerate() {
+        text += &sum(model, output, terms);
+        text += "    totals.append(total)\n";
+    }
+    text + "    return totals\n" + &predict_each(model)
+}
+
+/// The lines that add up the score of a response or class.
+fn sum(model: &Model, output: usize, terms: &[Term]) -> String {
+    let mut text = format!(
+        "    total = {}\n",
+        literal(model.fitted.intercept.all()[output])
     );
-    for term in &terms {
+    for term in terms {
         let _ = match term {
             Term::Column(coefficient, own) => {
                 writeln!(
@@ -129,8 +145,25 @@ pub(super) fn module(model: &Model) -> String {
     if let Some(offset) = &model.offset {
         let _ = writeln!(text, "    total += _number(row, {})", string(offset));
     }
-    text += "    return total\n";
-    text + &predict(model)
+    text
+}
+
+/// Of several responses or classes.
+fn predict_each(model: &Model) -> String {
+    let list = |words: Vec<String>| words.join(", ");
+    let names = |all: &[String]| list(all.iter().map(|name| string(name)).collect());
+    let (responses, classes) = (&model.fitted.responses, &model.fitted.classes);
+    if !responses.is_empty() {
+        return format!(
+            "\n\nRESPONSES = [{}]\n\n\ndef predict(row):\n    \"\"\"The prediction of each response for a row.\"\"\"\n    return dict(zip(RESPONSES, scores(row)))\n",
+            names(responses)
+        );
+    }
+    format!(
+        "\n\nCLASSES = [{}]\nNAMES = [{}]\n\n\ndef predict(row):\n    \"\"\"The most probable class of a row, and the probability of each.\"\"\"\n    totals = scores(row)\n    most = max(totals)\n    shares = [math.exp(total - most) for total in totals]\n    total = 0.0\n    for share in shares:\n        total += share\n    found = {{\"prediction\": CLASSES[totals.index(most)]}}\n    found.update((\"probability_\" + name, share / total) for name, share in zip(NAMES, shares))\n    return found\n",
+        list(literals(classes, string)),
+        names(classes)
+    )
 }
 
 fn predict(model: &Model) -> String {
@@ -143,10 +176,8 @@ fn predict(model: &Model) -> String {
         }
         return "\n\ndef predict(row):\n    \"\"\"The prediction for a row.\"\"\"\n    return score(row)\n".into();
     };
-    let [negative, positive] = match numeric_labels(model) {
-        Some(numbers) => numbers.map(|number| number.to_string()),
-        None => labels.each_ref().map(|label| string(label)),
-    };
+    let shown = literals(labels, string);
+    let (negative, positive) = (&shown[0], &shown[1]);
     let mut text = String::from(
         "\n\ndef predict(row):\n    \"\"\"The label of a row, the score, and with the logistic loss the probability of the positive label.\"\"\"\n    total = score(row)\n",
     );

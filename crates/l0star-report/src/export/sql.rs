@@ -5,7 +5,7 @@ use std::fmt::Write;
 use l0star_data::text::printable;
 use l0star_record::Model;
 
-use super::{Levels, MISSING_WORDS, Number, Term, literal, numeric_labels, terms};
+use super::{Levels, MISSING_WORDS, Number, Term, literal, literals, terms};
 
 /// Whose functions of dates are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub(super) enum Dialect {
     Sqlite,
 }
 
-/// The score of a row.
-pub(super) fn score(model: &Model, dialect: Dialect) -> String {
-    let mut text = literal(model.fitted.intercept.first());
+/// The score of a row, of a response or class.
+pub(super) fn score(model: &Model, output: usize, dialect: Dialect) -> String {
+    let mut text = literal(model.fitted.intercept.all()[output]);
     let times = |coefficient: f64, value: String| {
         let sign = if coefficient.is_sign_negative() {
             '-'
@@ -25,7 +25,7 @@ pub(super) fn score(model: &Model, dialect: Dialect) -> String {
         };
         format!("\n  {sign} {} * {value}", literal(coefficient.abs()))
     };
-    for term in terms(model) {
+    for term in terms(model, output) {
         text += &match term {
             Term::Column(coefficient, column) => times(coefficient, number(&column, dialect)),
             Term::Product(coefficient, [one, two]) => {
@@ -49,17 +49,31 @@ pub(super) fn score(model: &Model, dialect: Dialect) -> String {
 /// All columns of a table, and what the model says of each row.
 pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
     let mut text = head(model);
-    let (from, score) = (identifier(table), score(model, dialect));
+    let from = identifier(table);
     let taken = model.columns();
     let free = |name: &str| {
-        let is_taken = |name: &str| taken.contains(&name) || model.target == name;
+        let is_taken = |name: &str| taken.contains(&name) || model.targets().contains(&name);
         if is_taken(name) {
             format!("l0star_{name}")
         } else {
             name.to_owned()
         }
     };
+    if !model.fitted.responses.is_empty() {
+        let names = model.fitted.responses.iter().enumerate();
+        let columns = names.map(|(output, name)| {
+            let prediction = identifier(&free(&format!("{name}_prediction")));
+            format!("  {} AS {prediction}", score(model, output, dialect))
+        });
+        let columns: Vec<String> = columns.collect();
+        let _ = write!(text, "SELECT *,\n{}\nFROM {from};\n", columns.join(",\n"));
+        return text;
+    }
     let prediction = identifier(&free("prediction"));
+    if !model.fitted.classes.is_empty() {
+        return text + &classes(model, &from, &prediction, &free, dialect);
+    }
+    let score = score(model, 0, dialect);
     let Some(labels) = &model.labels else {
         let value = if model.has_log_link() {
             format!("exp({score})")
@@ -70,10 +84,8 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
         return text;
     };
     let own = identifier(&free("score"));
-    let [negative, positive] = match numeric_labels(model) {
-        Some(numbers) => numbers.map(|number| number.to_string()),
-        None => labels.each_ref().map(|label| string(label)),
-    };
+    let shown = literals(labels, string);
+    let (negative, positive) = (&shown[0], &shown[1]);
     let _ = write!(
         text,
         "SELECT *,\n  CASE WHEN {own} > 0 THEN {positive} WHEN {own} IS NOT NULL THEN {negative} END AS {prediction}"
@@ -91,6 +103,46 @@ pub(super) fn query(model: &Model, table: &str, dialect: Dialect) -> String {
         "\nFROM (\n  SELECT *,\n    {} AS {own}\n  FROM {from}\n) AS scored;\n",
         score
     );
+    text
+}
+
+/// The class of the highest score, the first of several, and the probability of each.
+fn classes(
+    model: &Model,
+    from: &str,
+    prediction: &str,
+    free: &dyn Fn(&str) -> String,
+    dialect: Dialect,
+) -> String {
+    let names = &model.fitted.classes;
+    let own = |word: &str| -> Vec<String> {
+        let name = |class: &String| identifier(&free(&format!("{word}_{class}")));
+        names.iter().map(name).collect()
+    };
+    let (scores, probabilities) = (own("score"), own("probability"));
+    let highest = match dialect {
+        Dialect::Standard => format!("GREATEST({})", scores.join(", ")),
+        Dialect::Sqlite => format!("max({})", scores.join(", ")),
+    };
+    let mut text = String::from("SELECT *,\n  CASE\n");
+    for (score, class) in scores.iter().zip(literals(names, string)) {
+        let _ = writeln!(text, "    WHEN {score} = {highest} THEN {class}");
+    }
+    let _ = write!(text, "  END AS {prediction}");
+    // None of these exponentials overflows.
+    let shares = scores
+        .iter()
+        .map(|score| format!("exp({score} - {highest})"));
+    let shares: Vec<String> = shares.collect();
+    let sum = shares.join("\n    + ");
+    for (share, probability) in shares.iter().zip(&probabilities) {
+        let _ = write!(text, ",\n  {share}\n    / ({sum}) AS {probability}");
+    }
+    text += "\nFROM (\n  SELECT *";
+    for (output, name) in scores.iter().enumerate() {
+        let _ = write!(text, ",\n    {} AS {name}", score(model, output, dialect));
+    }
+    let _ = write!(text, "\n  FROM {from}\n) AS scored;\n");
     text
 }
 

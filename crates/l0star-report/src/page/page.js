@@ -370,11 +370,11 @@ function drawCv(section, { score, points, folds }) {
 // How often each feature was chosen, and how often two were chosen together.
 function drawStability(section, { features, coefficients, together }) {
   const [chart, grid] = section.querySelectorAll(".chart");
-  const spreads = new Map(coefficients.map((own) => [own.feature, own]));
   const told = (feature) => {
-    const own = spreads.get(feature.feature);
-    const interval = own ? `\ncoefficient ${number(own.lower)} to ${number(own.upper)}, median ${number(own.median)}` : "";
-    return `${feature.feature}: chosen in ${number(100 * feature.frequency, 3)} %${interval}`;
+    // One, or one for each response or class.
+    const intervals = coefficients.filter((own) => own.feature === feature.feature).map((own) =>
+      `\n${own.output === undefined ? "coefficient" : `${own.output}:`} ${number(own.lower)} to ${number(own.upper)}, median ${number(own.median)}`);
+    return `${feature.feature}: chosen in ${number(100 * feature.frequency, 3)} %${intervals.join("")}`;
   };
   drawShares(chart, features.slice(0, 25).map((feature) => ({
     name: feature.feature, share: feature.frequency, style: feature.chosen ? "plus-fill" : "minus-fill", told: told(feature),

@@ -16,6 +16,8 @@ pub(crate) struct Scores {
     pub intercepts: usize,
     /// The unit of each response, a power of two.
     pub units: Vec<f64>,
+    /// How far each response is moved, exactly: its intercept takes that up.
+    pub centres: Vec<f64>,
     /// The columns of the data as the engine has them.
     pub base: Design,
 }
@@ -43,9 +45,11 @@ impl Problem {
     /// The responses of the rows of positive weight, of one of several responses, in the units of the data.
     pub fn response_of(&self, output: usize) -> Vec<f64> {
         let n = self.rows() / self.outputs();
-        let unit = self.scores().map_or(1.0, |scores| scores.units[output]);
+        let (unit, centre) = self.scores().map_or((1.0, 0.0), |scores| {
+            (scores.units[output], scores.centres[output])
+        });
         let own = self.b[output * n..(output + 1) * n].iter();
-        own.map(|b| b * unit).collect()
+        own.map(|b| b * unit + centre).collect()
     }
 
     /// The columns of the data that a feature has: those of [`Problem::members`] that are of the first response.

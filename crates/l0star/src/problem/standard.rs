@@ -240,6 +240,11 @@ impl Problem {
                 standard.add_response(intercept, 1.0);
             }
         }
+        if let Some(scores) = self.scores() {
+            for (intercept, centre) in intercepts.iter_mut().zip(&scores.centres) {
+                intercept.add(*centre);
+            }
+        }
         let mut intercepts: Vec<f64> = intercepts.iter().map(Doubled::value).collect();
         if self.has_intercept && self.loss.classes().is_some() {
             let mean = intercepts.iter().sum::<f64>() / intercepts.len() as f64;
@@ -270,6 +275,9 @@ impl Problem {
             if let Some(standard) = &self.standard {
                 standard.add_moves(|j| of(r * features + j), &mut intercept, 1.0);
                 standard.add_response(&mut intercept, -1.0);
+            }
+            if let Some(scores) = self.scores() {
+                intercept.add(-scores.centres[r]);
             }
             intercept.value()
         };

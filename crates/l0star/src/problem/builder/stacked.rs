@@ -6,6 +6,8 @@
 use super::Builder;
 use super::roles::Roles;
 use crate::error::{Error, Result};
+use crate::linalg::kernels;
+use crate::linalg::rounding::two_sum;
 use crate::loss::ResponseKind;
 use crate::problem::{ColumnStats, Design, Scores, Structure};
 
@@ -52,6 +54,28 @@ impl Builder {
         Ok(())
     }
 
+    /// How far each response is moved: where there is an intercept to take it up, by its mean, if that is exact in every row.
+    /// It is where the mean is far larger than the deviation, where fits would work with differences of numbers that
+    /// agree in most of their digits.
+    fn centres(&self, responses: &[Vec<f64>], p: &[f64]) -> Vec<f64> {
+        let is_plain = !self.intercept || self.loss.response() == ResponseKind::Class;
+        let centre = |response: &Vec<f64>| {
+            let total: f64 = p.iter().sum();
+            let is_same = response.iter().all(|b| *b == response[0]);
+            let mean = if is_same {
+                response[0]
+            } else {
+                kernels::dot(p, response) / total
+            };
+            let is_exact = |b: &f64| two_sum(*b, -mean).1 == 0.0;
+            if is_plain || !response.iter().all(is_exact) {
+                return 0.0;
+            }
+            mean
+        };
+        responses.iter().map(centre).collect()
+    }
+
     /// The unit of each response, a power of two, and the weight of its rows in that unit.
     ///
     /// With standardised columns responses count in units of their standard deviations: their losses and ridges are divided by the
@@ -88,6 +112,7 @@ impl Builder {
         responses: &[Vec<f64>],
     ) -> Result<(Vec<f64>, Scores)> {
         let units = self.units(responses, &parts.p)?;
+        let centres = self.centres(responses, &parts.p);
         let count = responses.len();
         let has_intercept = self.intercept;
         let features = parts.design.columns() - usize::from(has_intercept);
@@ -102,6 +127,7 @@ impl Builder {
             features,
             intercepts,
             units: units.iter().map(|(unit, _)| *unit).collect(),
+            centres,
             base: parts.design.clone(),
         };
         let base = parts.design.clone();
@@ -119,8 +145,10 @@ impl Builder {
         parts.norms = places.iter().map(|j| parts.norms[*j]).collect();
         parts.sizes = places.iter().map(|j| parts.sizes[*j]).collect();
         parts.roles = spread(&parts.roles, &scores, &places);
-        let scaled = responses.iter().zip(&units);
-        let b = scaled.flat_map(|(response, (unit, _))| response.iter().map(move |b| b / unit));
+        let scaled = responses.iter().zip(&units).zip(&scores.centres);
+        let b = scaled.flat_map(|((response, (unit, _)), centre)| {
+            response.iter().map(move |b| (b - centre) / unit)
+        });
         Ok((b.collect(), scores))
     }
 }
