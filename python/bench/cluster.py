@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
+import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
@@ -91,6 +92,9 @@ def compare(options: argparse.Namespace) -> None:
         return seconds
 
     threads = timed("two threads, one process", n_jobs=2)
+    # This long after a worker has died, a local cluster closes it for good if it is down just then. With a kill every
+    # few seconds it may just have been killed again.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from l0star import _core
+from l0star._warnings import warn
 
 if TYPE_CHECKING:
     from l0star._result import Result
@@ -263,8 +264,9 @@ class Workers:
         self._count = itertools.count()
 
     def workers(self) -> int:
-        """Give how many tasks run at the same time."""
-        return self._place.workers or self._worker_count()
+        """Give how many tasks run at the same time; 0 while there is nobody to run them."""
+        count = self._worker_count()
+        return (self._place.workers or count) if count else 0
 
     def budgets(self) -> Budgets:
         """Give how long tasks take."""
@@ -292,6 +294,13 @@ class Workers:
             self._look()
         return answers
 
+    def recall(self) -> None:
+        """Cancel what is not over: the search has gone on by itself. More may be submitted later."""
+        for _, future in self._pending.values():
+            with contextlib.suppress(Exception):
+                future.cancel()
+        self._pending.clear()
+
     def finish(self, reason: str | None) -> None:
         """Need no more answers; raise why the search gave up, if it did."""
         self.close()
@@ -300,10 +309,7 @@ class Workers:
 
     def close(self) -> None:
         """Cancel what is not over."""
-        for _, future in self._pending.values():
-            with contextlib.suppress(Exception):
-                future.cancel()
-        self._pending.clear()
+        self.recall()
 
     def _answer(self, number: int) -> list[tuple[int, bytes | None]]:
         if number not in self._pending:
@@ -381,13 +387,24 @@ class _Dask(Workers):
         #: The worker that each submission was meant for.
         self._homes: dict[int, str | None] = {}
         self._asked = itertools.count()
+        self._was_alone = False
 
     def _worker_count(self) -> int:
         # A round trip to the scheduler: seldom enough to cost nothing, often enough to see workers come and go.
         if next(self._asked) % 20 == 0 or not self._threads:
             self._look()
             self._threads = dict(self._place.client.nthreads())
-        return max(len(self._threads), 1)
+        if not self._threads:
+            # A task that waits for a worker makes an adaptive cluster start one.
+            self._problem()
+            if not self._was_alone:
+                self._was_alone = True
+                warn(
+                    "The client has no workers now. The search continues in this process, on one thread, "
+                    "until there are some.",
+                    RuntimeWarning,
+                )
+        return len(self._threads)
 
     def _begin(self, number: int, task: bytes) -> Future:
         client = self._place.client

@@ -17,8 +17,11 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def cluster():
+    import dask
     from distributed import LocalCluster
 
+    # Workers that are killed may take as long as they like to come back.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"})
     # Any free port: another cluster may run beside it, and None would mean the usual one.
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         yield cluster
@@ -29,4 +32,6 @@ def client(cluster):
     from distributed import Client
 
     with Client(cluster, set_as_default=False) as client:
+        # Those that an earlier test has killed are on their way back.
+        client.wait_for_workers(2)
         yield client

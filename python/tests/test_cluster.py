@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import multiprocessing
 import os
 import signal
@@ -261,6 +263,7 @@ def test_dask(client) -> None:
         check(SparseRegressor(k=5, **OPTIONS).fit(X, y).result_, truth)
 
 
+@pytest.mark.filterwarnings("ignore:The client has no workers now")
 def test_a_worker_of_dask_that_is_killed_costs_its_tasks_alone(client) -> None:
     X, y = data()
     truth = solve(X, y, 5, **OPTIONS)
@@ -278,10 +281,81 @@ def test_a_worker_of_dask_that_is_killed_costs_its_tasks_alone(client) -> None:
     assert killed
 
 
+@pytest.mark.filterwarnings("ignore:The client has no workers now")
+def test_workers_of_dask_that_die_again_and_again(client, tmp_path, monkeypatch) -> None:
+    folder = str(tmp_path)
+
+    def explore(*arguments: object) -> bytes:
+        from l0star import _cluster as own
+
+        calls = itertools.count(1)
+        for call in calls:
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(os.path.join(folder, str(call)), os.O_CREAT | os.O_EXCL))
+                break
+        # Four in a row: more deaths than Dask allows a task.
+        if 2 <= call <= 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return own.explore(*arguments)
+
+    X, y = data()
+    truth = solve(X, y, 5, **OPTIONS)
+    monkeypatch.setattr(_cluster, "explore", explore)
+    check(solve(X, y, 5, **OPTIONS, client=Place(client, None, SHORT)), truth)
+    assert (tmp_path / "2").exists()
+
+
+class Answered(Future):
+    """A future as those of Dask."""
+
+    status = "finished"
+
+    def release(self) -> None:
+        pass
+
+
+class Leaving:
+    """A client whose workers leave for good after some tasks: what they had in hand is never answered."""
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+        self.tasks = 0
+
+    def nthreads(self) -> dict[str, int]:
+        return {"one": 1, "other": 1} if self.tasks < self.last else {}
+
+    def submit(self, fn, /, *args, **_):
+        future = Answered()
+        self.tasks += fn is _cluster.explore
+        if fn is not _cluster.explore or self.tasks < self.last - 1:
+            future.set_result(fn(*(own.result() if isinstance(own, Future) else own for own in args)))
+        return future
+
+
+@pytest.mark.filterwarnings("ignore:stopped at the node limit")
+def test_a_search_whose_workers_have_left_continues_by_itself(tmp_path) -> None:
+    X, y = data()
+    truth = solve(X, y, 5, **OPTIONS)
+    for last in (0, 1, 2, 7):
+        client = Leaving(last)
+        file = tmp_path / f"{last}.ckpt"
+        with pytest.warns(RuntimeWarning, match="continues in this process, on one thread") as warned:
+            found = solve(X, y, 5, **OPTIONS, client=Place(client, None, SHORT), checkpoint=file)
+        check(found, truth)
+        assert len(warned) == 1
+        assert last <= client.tasks <= last + 1
+    # Limits hold as ever, and what was sent away is open.
+    with pytest.warns(RuntimeWarning, match="The client has no workers now"):
+        found = solve(X, y, 5, **OPTIONS, client=Place(Leaving(5), None, SHORT), node_limit=20)
+    assert found.status == "node_limit"
+    assert found.lower_bound <= truth.objective <= found.objective
+
+
 def test_a_client_of_dask_that_closes_in_mid_search(cluster, tmp_path) -> None:
     X, y = data()
     file = tmp_path / "search.ckpt"
     with Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)
 
         def close(progress: l0star.Progress) -> None:
             if progress.nodes > 10 and client.status == "running":

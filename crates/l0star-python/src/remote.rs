@@ -17,10 +17,11 @@ type Given = (f64, f64, Option<u64>, usize);
 ///
 /// | method | what it does |
 /// |---|---|
-/// | `workers()` | how many tasks run at the same time |
+/// | `workers()` | how many tasks run at the same time; 0 while there is nobody to run them |
 /// | `budgets()` | seconds of a task, and of one while others have nothing to do, nodes of a task or None, open nodes per worker |
 /// | `submit(id, task)` | begins a task |
 /// | `collect()` | waits a moment for answers: a list of `(id, bytes)`, None in the place of bytes for a task that was lost |
+/// | `recall()` | nothing that was submitted is needed any more, but there may be more to submit later |
 /// | `finish(reason)` | the search needs no more answers; why it gave up, or None |
 ///
 /// An exception in any of them ends the search, and is raised when that has been saved.
@@ -93,6 +94,10 @@ impl Cluster for Remote {
         };
         let answers = self.ask(collect).ok_or(Broken)?.into_iter();
         Ok(answers.map(|(id, bytes)| Answer { id, bytes }).collect())
+    }
+
+    fn recall(&mut self) {
+        self.ask(|object| object.call_method0("recall").map(drop));
     }
 
     fn finish(&mut self, reason: Option<&str>) {

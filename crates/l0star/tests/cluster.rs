@@ -27,6 +27,7 @@ struct Seen {
     answers: Vec<Vec<u8>>,
     lost: usize,
     most: usize,
+    recalled: usize,
     finished: usize,
     reason: Option<String>,
 }
@@ -37,6 +38,11 @@ struct Trouble {
     /// The share of tasks that are lost, and of answers that come twice.
     lost: f64,
     twice: f64,
+    /// How often it has no workers when it is asked for them, and after how many tasks it has none for good.
+    absent: f64,
+    gone_after: Option<usize>,
+    /// The first task is lost whenever it is explored, until there is no other.
+    deadly: bool,
     /// Nothing more is submitted after this many tasks.
     breaks_after: Option<usize>,
     /// Answers have another bit.
@@ -84,6 +90,14 @@ impl Fake {
 
 impl Cluster for Fake {
     fn workers(&mut self) -> usize {
+        let submitted = self.seen.lock().unwrap().tasks.len();
+        let is_gone = self
+            .trouble
+            .gone_after
+            .is_some_and(|last| submitted >= last);
+        if is_gone || self.random.chance(self.trouble.absent) {
+            return 0;
+        }
         self.explorers.len()
     }
 
@@ -115,7 +129,8 @@ impl Cluster for Fake {
         let at = self.random.below(self.waiting.len());
         let (id, task) = self.waiting.swap_remove(at);
         let mut seen = self.seen.lock().unwrap();
-        if self.random.chance(self.trouble.lost) {
+        let is_deadly = self.trouble.deadly && task == seen.tasks[0];
+        if is_deadly && !self.waiting.is_empty() || self.random.chance(self.trouble.lost) {
             seen.lost += 1;
             answers.push(Answer { id, bytes: None });
             return Ok(answers);
@@ -139,6 +154,12 @@ impl Cluster for Fake {
         }
         answers.push(answer);
         Ok(answers)
+    }
+
+    fn recall(&mut self) {
+        self.seen.lock().unwrap().recalled += 1;
+        self.waiting.clear();
+        self.again.clear();
     }
 
     fn finish(&mut self, reason: Option<&str>) {
@@ -313,6 +334,80 @@ fn a_task_that_ends_every_process_is_given_up() {
     let (found, seen) = run_on(&problem, &settings, cluster);
     check_stopped(&problem, &found, &truth, Status::Interrupted);
     assert!(seen.reason.unwrap().contains("11 times"));
+}
+
+/// Whatever becomes of its workers, a task is submitted again as long as others are answered.
+#[test]
+fn a_task_may_be_lost_however_often_while_others_are_answered() {
+    let settings = Settings::default();
+    let problem = hard("quadratic");
+    let truth = unlimited(&problem, &settings);
+    let mut cluster = Fake::new(&problem, &settings, 2, 1).with(Trouble {
+        deadly: true,
+        ..Trouble::default()
+    });
+    cluster.nodes = 1;
+    let (found, seen) = run_on(&problem, &settings, cluster);
+    check(&found, &truth, "deadly");
+    assert!(seen.lost > 20, "lost {} times", seen.lost);
+}
+
+#[test]
+fn a_search_without_workers_continues_by_itself() {
+    let settings = Settings::default();
+    for name in ["quadratic", "huber", "logistic", "poisson"] {
+        let problem = hard(name);
+        let truth = unlimited(&problem, &settings);
+        for gone_after in [0, 1, 6] {
+            let cluster = Fake::new(&problem, &settings, 3, 1).with(Trouble {
+                gone_after: Some(gone_after),
+                ..Trouble::default()
+            });
+            let (found, seen) = run_on(&problem, &settings, cluster);
+            check(&found, &truth, &format!("{name}, {gone_after} tasks"));
+            let most = gone_after.next_multiple_of(3);
+            assert!(seen.tasks.len() <= most, "{name}: {}", seen.tasks.len());
+            assert!(seen.recalled >= 1, "{name}");
+            assert_eq!(seen.reason, None);
+        }
+    }
+}
+
+#[test]
+fn workers_come_and_go() {
+    let settings = Settings::default();
+    for name in ["quadratic", "logistic"] {
+        let problem = hard(name);
+        let truth = unlimited(&problem, &settings);
+        for seed in 0..3 {
+            let what = format!("{name}, seed {seed}");
+            let mut cluster = Fake::new(&problem, &settings, 3, seed).with(Trouble {
+                absent: 0.3,
+                lost: 0.2,
+                twice: 0.2,
+                ..Trouble::default()
+            });
+            cluster.nodes = 2;
+            let seen = cluster.seen();
+            let mut saved = Vec::new();
+            let told = RefCell::new(Vec::new());
+            let sink = Box::new(|checkpoint: &Checkpoint| saved.push(checkpoint.encode()));
+            let observer = Box::new(|event: &Event| told.borrow_mut().push(event.lower_bound));
+            let run = Run::new(&problem, &settings).on_cluster(cluster);
+            let run = run.save(Duration::ZERO, sink).observe(observer);
+            check(&run.solve().unwrap(), &truth, &what);
+            let told = told.into_inner();
+            assert!(told.is_sorted(), "{what}: {told:?}");
+            assert!(told.iter().all(|bound| *bound <= truth.objective), "{what}");
+            let seen = seen.lock().unwrap().clone();
+            assert!(seen.recalled >= 1 && seen.tasks.len() > 3, "{what}");
+            for bytes in saved.iter().step_by(1 + saved.len() / 4) {
+                let resume = Checkpoint::decode(bytes).unwrap();
+                let run = Run::new(&problem, &settings).resume(resume);
+                check(&run.solve().unwrap(), &truth, &what);
+            }
+        }
+    }
 }
 
 #[test]

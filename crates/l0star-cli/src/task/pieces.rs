@@ -51,14 +51,16 @@ impl<'a> Stream<'a> {
         Ok(survey)
     }
 
-    /// Refuses files with other columns than the first, before the long part.
+    /// Refuses files with other columns than the first, or columns of other types, before the long part.
     fn check_schemas(&self, recipe: &Recipe) -> Result<(), Failure> {
         let first = self.files[0].display().to_string();
+        let wanted = Wanted {
+            columns: None,
+            texts: &recipe.as_text,
+        };
         for file in &self.files[1..] {
-            let mut check = |piece: RawTable| recipe.check_schema(&first, &piece).map(|()| false);
-            self.args
-                .input
-                .stream(file, &Wanted::default(), true, &mut check)?;
+            let mut check = |piece: RawTable| recipe.check_schema(&first, piece).map(|()| false);
+            self.args.input.stream(file, &wanted, true, &mut check)?;
         }
         Ok(())
     }

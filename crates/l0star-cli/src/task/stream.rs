@@ -133,10 +133,11 @@ impl<'a> Recipe<'a> {
         found.map(|(_, reason)| *reason)
     }
 
-    /// Refuses a file with other columns than the first.
-    pub fn check_schema(&self, first: &str, piece: &RawTable) -> Result<(), DataError> {
+    /// Refuses a file with other columns than the first, or with columns of other types.
+    pub fn check_schema(&self, first: &str, mut piece: RawTable) -> Result<(), DataError> {
+        let file = piece.file().to_path_buf();
         let wrong = |what: String| DataError::WrongFormat {
-            path: piece.file().to_path_buf(),
+            path: file.clone(),
             what,
         };
         let advice = "all files must have the same columns";
@@ -146,26 +147,39 @@ impl<'a> Recipe<'a> {
                 "has no column '{absent}', and {first} has one; {advice}"
             )));
         }
-        match names.iter().find(|name| !self.schema.contains(name)) {
-            Some(new) => Err(wrong(format!(
+        if let Some(new) = names.iter().find(|name| !self.schema.contains(name)) {
+            return Err(wrong(format!(
                 "has a column '{new}', and {first} has none; {advice}"
-            ))),
-            None => Ok(()),
+            )));
         }
+        self.reading.apply(&mut piece)?;
+        for name in &self.as_text {
+            if !is_text(&piece, name) {
+                return Err(wrong(format!(
+                    "has numbers in column '{name}', and {first} has text; all files must have the same types"
+                )));
+            }
+        }
+        self.refuse_text(&piece)
+    }
+
+    /// Refuses text in columns that had numbers in the first rows; says where, and what is there.
+    fn refuse_text(&self, piece: &RawTable) -> Result<(), DataError> {
+        for name in &self.used {
+            if is_text(piece, name)
+                && !self.as_text.contains(name)
+                && !piece.column(name)?.is_boolean()
+            {
+                piece.numeric(&[name])?;
+            }
+        }
+        Ok(())
     }
 
     /// Rows as they are read: with the columns taken for what they are, and none that is dropped.
     fn read(&self, piece: &mut RawTable) -> Result<usize, Failure> {
         self.reading.apply(piece)?;
-        for name in &self.base {
-            if is_text(piece, name)
-                && !self.texts.contains(name)
-                && !piece.column(name)?.is_boolean()
-            {
-                // Says where, and what is there.
-                piece.numeric(&[name])?;
-            }
-        }
+        self.refuse_text(piece)?;
         if self.args.drop_missing {
             let used = features::gapless(self.args, &self.base);
             return Ok(piece.drop_rows_with_gaps(&used)?);

@@ -235,7 +235,7 @@ fn every_format_has_the_same_moments() {
     for fit in &found {
         same(fit, &rows);
     }
-    // A part of another type: the file, the column and the row are named.
+    // A part with other columns.
     std::fs::copy(sandbox.path("a.parquet"), sandbox.path("part-1.parquet")).unwrap();
     sandbox.run("generate ar -d 5 -k 2 -n 50 --rho 0.5 --snr 3 --out part-2.parquet");
     sandbox.refuses(
@@ -243,6 +243,81 @@ fn every_format_has_the_same_moments() {
         3,
         &["part-2.parquet", "no column 'x6'", "part-1.parquet"],
     );
+}
+
+/// A part whose columns have other types is named with the column and the first part, before anything is summed.
+#[cfg(feature = "parquet")]
+#[test]
+fn parts_with_other_types_are_refused() {
+    use l0star_data::frame::{Frame, Values};
+    use l0star_data::save_frame;
+
+    let sandbox = sandbox();
+    let numbers: Vec<f64> = (0..60).map(|i| f64::from(i * i % 17)).collect();
+    let digits: Vec<String> = numbers.iter().map(|value| format!("{value}")).collect();
+    let texts: Vec<String> = numbers.iter().map(|value| format!("t{value}")).collect();
+    let cities = || {
+        Values::Texts(
+            texts
+                .iter()
+                .map(|text| ["north", "south"][text.len() % 2].into())
+                .collect(),
+        )
+    };
+    let number = || Values::Numbers((&numbers).into());
+    let text = |texts: &[String]| Values::Texts(texts.to_vec().into());
+    let write = |file: &str, columns: [(&'static str, Values<'_>); 3]| {
+        let mut frame = Frame::new(60);
+        for (name, values) in columns {
+            frame.push(name, values);
+        }
+        save_frame(sandbox.path(file), &frame).unwrap();
+    };
+    write(
+        "one.parquet",
+        [("y", number()), ("a", number()), ("city", cities())],
+    );
+    write(
+        "same.parquet",
+        [("y", number()), ("a", number()), ("city", cities())],
+    );
+    write(
+        "a.parquet",
+        [("y", number()), ("a", text(&texts)), ("city", cities())],
+    );
+    write(
+        "digits.parquet",
+        [("y", number()), ("a", text(&digits)), ("city", cities())],
+    );
+    write(
+        "city.parquet",
+        [("y", number()), ("a", number()), ("city", number())],
+    );
+    write(
+        "y.parquet",
+        [("y", text(&texts)), ("a", number()), ("city", cities())],
+    );
+    for (file, words) in [
+        ("a.parquet", &["a.parquet", "'a'", "'t0'"][..]),
+        ("digits.parquet", &["digits.parquet", "'a'", "'0'"]),
+        (
+            "city.parquet",
+            &[
+                "city.parquet",
+                "numbers in column 'city'",
+                "one.parquet has text",
+            ],
+        ),
+        ("y.parquet", &["y.parquet", "'y'", "'t0'"]),
+    ] {
+        let parts = format!("one.parquet {file}");
+        sandbox.refuses(&format!("moments {parts} --target y --out x.l0m"), 3, words);
+        sandbox.refuses(&format!("convert {parts} x.l0d --target y"), 3, words);
+        assert!(!sandbox.path("x.l0m").exists());
+        assert!(!sandbox.path("x.l0d").exists());
+    }
+    let made = sandbox.json("moments one.parquet same.parquet --target y --out x.l0m --json");
+    assert_eq!(made["rows"], 120);
 }
 
 /// A fit, and a path, of data that do not fit into half of the memory.

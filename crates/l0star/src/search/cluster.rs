@@ -16,7 +16,8 @@ use crate::settings::Settings;
 /// A task is bytes for [`Explorer::explore`](crate::Explorer::explore) in another process, and its answer is what that returns.
 /// Tasks are pure: one that is lost is submitted again with the same bytes, and an answer that comes twice counts once.
 pub trait Cluster: Send + 'static {
-    /// How many tasks run at the same time. It may change from call to call.
+    /// How many tasks run at the same time. It may change from call to call. While it is 0 the search continues in its own process
+    /// and asks again after about the time of a task.
     fn workers(&mut self) -> usize;
 
     /// How long tasks take.
@@ -29,6 +30,10 @@ pub trait Cluster: Send + 'static {
 
     /// Waits a moment for answers; an empty list is no harm.
     fn collect(&mut self) -> std::result::Result<Vec<Answer>, Broken>;
+
+    /// Nothing that was submitted is needed any more: there were no workers, and the search has gone on without them. More may be
+    /// submitted later.
+    fn recall(&mut self) {}
 
     /// The search ends, with or without answers to what was submitted; `reason` says why it gave up, if it did.
     fn finish(&mut self, reason: Option<&str>);

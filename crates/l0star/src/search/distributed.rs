@@ -1,9 +1,11 @@
 //! A search whose subtrees are explored by other processes.
 //!
 //! The open nodes stay here, those that were sent away too, until the answer to a task takes their place: its bound and its
-//! checkpoints are those of a search on one machine. A task that was lost is submitted again.
+//! checkpoints are those of a search on one machine. A task that was lost is submitted again. While there are no workers the search
+//! continues in its own process.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::checkpoint::{Draft, State, Subtree, split};
 use super::cluster::{Answer, Broken, Budgets, SharedCluster, Task, open_answer};
@@ -14,43 +16,131 @@ use super::{Phase, Progress, Tree};
 use crate::bound::Certified;
 use crate::settings::{Settings, Status};
 
-/// A task that was lost more often than this is given up: then it is the task that ends processes.
+/// A task that was lost more often than this, with no answer to any other in between, is given up: then it is the task that ends
+/// processes. While others are answered, workers die for reasons of their own.
 const MOST_LOSSES: u32 = 10;
 /// A worker gets one part in so many of its share of the open nodes; the others even out what takes long.
 const SHARE: usize = 2;
 
-/// Explores all that is open on a cluster until it is over or a limit is reached. `None`: the tree does not allow it, and nothing was
-/// done.
+/// When a cluster explores what is open, and what has to be remembered from one time to the next.
+pub(super) struct Sharing {
+    settings: Settings,
+    /// How many open nodes are enough.
+    open: usize,
+    /// The number of the next task: an answer to an earlier one is never taken for that of a later one.
+    submitted: u64,
+    /// While there are no workers.
+    pause: Option<Pause>,
+}
+
+/// The search is alone for a task's length, then it looks for workers again.
+struct Pause {
+    start: Instant,
+    time: Duration,
+    /// Nodes of the whole search.
+    nodes: u64,
+}
+
+/// How [`run`] ended.
+pub(super) enum Outcome {
+    /// The tree does not allow it, and nothing was done.
+    Refused,
+    /// As a search of one machine ends.
+    Ended(Progress),
+    /// There are no workers any more. What is open is in the frontier again.
+    Alone,
+}
+
+impl Sharing {
+    pub(super) fn new(settings: &Settings, cluster: &SharedCluster) -> Self {
+        let mut new = Self {
+            settings: settings.clone(),
+            open: 1,
+            submitted: 0,
+            pause: None,
+        };
+        let mut cluster = cluster.lock();
+        let workers = cluster.workers();
+        new.ramp(cluster.budgets(), workers);
+        new
+    }
+
+    fn ramp(&mut self, budgets: Budgets, workers: usize) {
+        self.open = (budgets.ramp * workers).max(1);
+    }
+
+    /// Whether there are enough open nodes, and workers as far as is known.
+    pub(super) fn is_due(&mut self, cluster: &SharedCluster, open: usize, nodes: u64) -> bool {
+        if let Some(pause) = &self.pause {
+            if nodes < pause.nodes && pause.start.elapsed() < pause.time {
+                return false;
+            }
+            let mut cluster = cluster.lock();
+            let (budgets, workers) = (cluster.budgets(), cluster.workers());
+            self.pause = (workers == 0).then(|| Pause::new(budgets, nodes));
+            self.ramp(budgets, workers);
+        }
+        self.pause.is_none() && open >= self.open
+    }
+}
+
+impl Pause {
+    /// As long as a task that others wait for.
+    fn new(budgets: Budgets, nodes: u64) -> Self {
+        let more = budgets.nodes.unwrap_or(u64::MAX).max(1);
+        Self {
+            start: Instant::now(),
+            time: budgets.hungry,
+            nodes: nodes.saturating_add(more),
+        }
+    }
+}
+
+/// Explores all that is open on a cluster until it is over, a limit is reached or no workers are left.
 pub(super) fn run<'p, T: Tree>(
     tree: &T,
     open: &mut Frontier<T::Node>,
     context: &mut Context<'p>,
     cluster: &SharedCluster,
-    settings: &Settings,
-) -> Option<Progress> {
-    tree.load(context.problem, &Draft::default())?;
+    sharing: &mut Sharing,
+) -> Outcome {
+    if tree.load(context.problem, &Draft::default()).is_none() {
+        return Outcome::Refused;
+    }
     let mut state = open.drain(tree);
     let columns = state.alive().iter().map(|j| *j as u32).collect();
     let subtrees = state.take_subtrees();
-    let Ok(task) = Task::new(context.problem, settings, columns) else {
+    let Ok(task) = Task::new(context.problem, &sharing.settings, columns) else {
         give_back(tree, open, context, &subtrees);
-        return None;
+        return Outcome::Refused;
     };
+    let budgets = cluster.lock().budgets();
     let mut distributed = Distributed {
         cluster,
-        budgets: cluster.lock().budgets(),
+        budgets,
         task,
         subtrees,
         flying: BTreeMap::new(),
-        submitted: 0,
+        submitted: &mut sharing.submitted,
         open,
+        is_alone: false,
         gave_up: None,
     };
     let progress = stage::run(&mut distributed, context);
     let (rest, reason) = (distributed.all(), distributed.gave_up.take());
-    cluster.lock().finish(reason.as_deref());
+    let is_alone = distributed.is_alone && progress == Progress::Done;
+    if is_alone {
+        cluster.lock().recall();
+        sharing.pause = Some(Pause::new(budgets, open.counters.nodes));
+    } else {
+        cluster.lock().finish(reason.as_deref());
+    }
     give_back(tree, open, context, &rest);
-    Some(progress)
+    if is_alone {
+        Outcome::Alone
+    } else {
+        Outcome::Ended(progress)
+    }
 }
 
 /// Puts what is left into the frontier.
@@ -76,9 +166,11 @@ struct Distributed<'s, N> {
     subtrees: Vec<Subtree>,
     /// What was, by the number of its task.
     flying: BTreeMap<u64, Flight>,
-    submitted: u64,
+    submitted: &'s mut u64,
     /// What was discarded and counted; it has no nodes of its own.
     open: &'s mut Frontier<N>,
+    /// There are no workers.
+    is_alone: bool,
     /// Why it gave up, if it did.
     gave_up: Option<String>,
 }
@@ -89,6 +181,7 @@ struct Flight {
     subtrees: Vec<Subtree>,
     /// How many nodes it may look at, where these are limited.
     nodes: Option<u64>,
+    /// How often it was lost since any task was answered.
     losses: u32,
 }
 
@@ -134,7 +227,8 @@ impl<N: super::Node> Distributed<'_, N> {
     /// Gives every idle worker some of what is open.
     fn submit(&mut self, context: &Context) -> Result<(), Broken> {
         let mut cluster = self.cluster.lock();
-        let workers = cluster.workers().max(1);
+        let workers = cluster.workers();
+        self.is_alone = workers == 0;
         while self.flying.len() < workers && !self.subtrees.is_empty() {
             let nodes = self.allot(workers, context);
             if nodes == Some(0) {
@@ -160,8 +254,8 @@ impl<N: super::Node> Distributed<'_, N> {
                 nodes,
                 losses: 0,
             };
-            let id = self.submitted;
-            self.submitted += 1;
+            let id = *self.submitted;
+            *self.submitted += 1;
             let sent = cluster.submit(id, &flight.task);
             // What could not be sent is open, too.
             self.flying.insert(id, flight);
@@ -182,6 +276,9 @@ impl<N: super::Node> Distributed<'_, N> {
         match state {
             Some(Ok(mut state)) => {
                 self.flying.remove(&id);
+                for flight in self.flying.values_mut() {
+                    flight.losses = 0;
+                }
                 context.merge(&state);
                 context.counters.calls += state.calls;
                 context.counters.nodes += state.nodes;
@@ -203,7 +300,7 @@ impl<N: super::Node> Distributed<'_, N> {
         if flight.losses > MOST_LOSSES {
             let times = flight.losses;
             self.gave_up = Some(format!(
-                "the workers of one task died {times} times, the last time too: it may need more memory than they have"
+                "the workers of one task died {times} times, and none had an answer in between: it may need more memory than they have"
             ));
             return Err(Broken);
         }
@@ -212,6 +309,9 @@ impl<N: super::Node> Distributed<'_, N> {
 
     fn advance(&mut self, context: &mut Context) -> Result<(), Broken> {
         self.submit(context)?;
+        if self.is_alone {
+            return Ok(());
+        }
         let answers = self.cluster.lock().collect()?;
         for answer in answers {
             self.take_in(answer, context)?;
@@ -226,6 +326,7 @@ impl<'p, N: super::Node> Stage<'p> for Distributed<'_, N> {
             return Progress::Done;
         }
         match self.advance(context) {
+            Ok(()) if self.is_alone => Progress::Done,
             Ok(()) => Progress::Running,
             Err(Broken) => Progress::Stopped(Status::Interrupted),
         }

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::checkpoint::{Draft, State};
 use super::cluster::SharedCluster;
+use super::distributed::{self, Outcome, Sharing};
 use super::frontier::{Frontier, Next};
 use super::stage::Stage;
-use super::{Context, Expansion, Node, Phase, Progress, Tree, distributed, models, parallel};
+use super::{Context, Expansion, Node, Phase, Progress, Tree, models, parallel};
 use crate::bound::Certified;
 use crate::settings::{Settings, Status};
 
@@ -18,15 +19,8 @@ pub(super) struct Nodes<T: Tree> {
     started: bool,
     /// When other threads join in.
     help: Option<Help>,
-    /// How many open nodes are enough for the cluster to explore them.
-    ramp: Option<Ramp>,
-}
-
-/// The settings of the search, and so many open nodes.
-#[derive(Debug, Clone)]
-struct Ramp {
-    settings: Settings,
-    open: usize,
+    /// When a cluster takes over.
+    sharing: Option<Sharing>,
 }
 
 /// So many threads, after a while.
@@ -46,7 +40,7 @@ impl<T: Tree> Nodes<T> {
             children: Vec::new(),
             started: false,
             help: None,
-            ramp: None,
+            sharing: None,
         }
     }
 
@@ -62,7 +56,7 @@ impl<T: Tree> Nodes<T> {
             children: open,
             started: true,
             help: None,
-            ramp: None,
+            sharing: None,
         }
     }
 
@@ -82,12 +76,7 @@ impl<T: Tree> Nodes<T> {
 
     /// Lets a cluster explore subtrees as soon as there are enough of them.
     pub(super) fn share_out(&mut self, settings: &Settings, cluster: &SharedCluster) {
-        let mut cluster = cluster.lock();
-        let open = cluster.budgets().ramp * cluster.workers();
-        self.ramp = Some(Ramp {
-            settings: settings.clone(),
-            open: open.max(1),
-        });
+        self.sharing = Some(Sharing::new(settings, cluster));
     }
 
     /// Open nodes.
@@ -126,6 +115,27 @@ impl<T: Tree> Nodes<T> {
         self.frontier.push(&mut self.children, &self.tree, context);
         Progress::Running
     }
+
+    /// Lets a cluster explore what is open, if there is one and enough for it to do. `None`: the search continues here.
+    fn distribute(&mut self, context: &mut Context) -> Option<Progress> {
+        let (sharing, cluster) = (self.sharing.as_mut()?, context.cluster.clone()?);
+        let (open, nodes) = (self.frontier.open(), self.frontier.counters.nodes);
+        if !sharing.is_due(&cluster, open, nodes) {
+            return None;
+        }
+        let (tree, frontier) = (&self.tree, &mut self.frontier);
+        match distributed::run(tree, frontier, context, &cluster, sharing) {
+            Outcome::Alone => None,
+            Outcome::Refused => {
+                self.sharing = None;
+                None
+            }
+            Outcome::Ended(progress) => {
+                self.sharing = None;
+                Some(progress)
+            }
+        }
+    }
 }
 
 impl<'p, T: Tree> Stage<'p> for Nodes<T> {
@@ -133,16 +143,8 @@ impl<'p, T: Tree> Stage<'p> for Nodes<T> {
         if !self.started {
             return self.begin(context);
         }
-        let is_enough = |ramp: &mut Ramp| self.frontier.open() >= ramp.open;
-        if let Some(ramp) = self.ramp.take_if(is_enough)
-            && let Some(cluster) = context.cluster.clone()
-        {
-            let (tree, frontier) = (&self.tree, &mut self.frontier);
-            let settings = &ramp.settings;
-            let progress = distributed::run(tree, frontier, context, &cluster, settings);
-            if let Some(progress) = progress {
-                return progress;
-            }
+        if let Some(progress) = self.distribute(context) {
+            return progress;
         }
         let is_due = |help: &Help| help.start.elapsed() >= help.after;
         if let Some(help) = self.help.filter(is_due) {
