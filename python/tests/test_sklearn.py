@@ -37,7 +37,8 @@ CHECKED = [
     SparseClassifier(),
     SparseClassifier(loss="squared-hinge"),
     SparseRegressorCV(ks=3, cv=3),
-    SparseClassifierCV(ks=3, cv=3),
+    # Three classes, twice as many columns as rows: with less ridge proofs take long.
+    SparseClassifierCV(ks=3, cv=3, ridges=0.1),
 ]
 
 
@@ -62,7 +63,8 @@ def test_tags():
     assert is_regressor(SparseRegressor())
     assert is_classifier(SparseClassifierCV())
     assert get_tags(SparseClassifier()).classifier_tags.multi_class
-    assert not get_tags(SparseClassifierCV()).classifier_tags.multi_class
+    assert get_tags(SparseClassifierCV()).classifier_tags.multi_class
+    assert not get_tags(SparseClassifierCV(loss="squared-hinge")).classifier_tags.multi_class
     assert get_tags(SparseRegressor()).input_tags.sparse
     assert get_tags(SparseRegressor()).transformer_tags is not None
 

@@ -183,7 +183,7 @@ mod tests {
         let deal = |response: &[f64], labels| Folds::deal(response, None, labels, 3, 1);
         assert_eq!(deal(&[1.0, 2.0], false), Err(FoldError::FewRows(2)));
         let one = FoldError::FewOfLabel {
-            is_positive: true,
+            label: 1.0,
             rows: 1,
         };
         assert_eq!(deal(&[-1.0, -1.0, 1.0], true), Err(one));
