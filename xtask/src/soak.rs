@@ -18,6 +18,7 @@ pub mod common;
 
 use common::{priced, survival};
 
+mod rows;
 mod several;
 mod wide;
 

@@ -241,6 +241,23 @@ impl DualPoint {
         self.error = other.error;
     }
 
+    /// What bounds of the columns of the last [`DualPoint::dots`] of a node need. Those of nodes with other columns are not numbers.
+    pub(crate) fn for_bounds(&self, node: &Subproblem) -> Self {
+        let mut v = vec![f64::NAN; self.v.len()];
+        node.columns().for_each(|j| v[j] = self.v[j]);
+        Self {
+            v,
+            base: self.base,
+            error: self.error,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is a point at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.v.is_empty()
+    }
+
     /// `D(β)` of a node whose columns are covered by the last [`DualPoint::dots`], rounded down; the prices of what is in are
     /// not counted.
     pub(crate) fn bound(
@@ -265,6 +282,25 @@ impl DualPoint {
                 self.bound_by(problem, node, scratch, more, inside, free)
             }
         }
+    }
+
+    /// [`DualPoint::bound`] of the models of a node whose coefficients are within `bounds`, by column, for a problem without
+    /// structure.
+    pub(crate) fn bound_within(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        bounds: &impl Fn(usize) -> (f64, f64),
+        scratch: &mut Vec<f64>,
+    ) -> Certified {
+        let atom = |j: usize| self.atom_within(problem, j, bounds(j));
+        self.bound_by(problem, node, scratch, WITHIN, atom, atom)
+    }
+
+    /// `Q_j ≥ q_j` of a column with bounds.
+    fn atom_within(&self, problem: &Problem, j: usize, bounds: (f64, f64)) -> f64 {
+        let error = self.error * problem.sizes[j];
+        atom_above(-self.v[j], error, problem.ridge[j], bounds)
     }
 
     /// `Q_j ≥ q_j` of a column without bounds.
@@ -398,6 +434,17 @@ impl DualPoint {
         }
     }
 
+    /// The bounds of the children of a node whose coefficients are within `bounds`.
+    pub(crate) fn children_within(
+        &self,
+        problem: &Problem,
+        node: &Subproblem,
+        bounds: &impl Fn(usize) -> (f64, f64),
+    ) -> Children {
+        let atom = |j: usize| self.atom_within(problem, j, bounds(j));
+        self.children_by(problem, node, WITHIN, atom, atom)
+    }
+
     fn children_by(
         &self,
         problem: &Problem,
@@ -424,6 +471,9 @@ impl DualPoint {
         })
     }
 }
+
+/// Roundings of an atom of one column with bounds beyond those of a plain one.
+const WITHIN: usize = 17;
 
 /// How many roundings an atom of bounded columns costs beyond those of a plain one, and how many the sums inside the atoms
 /// of groups.

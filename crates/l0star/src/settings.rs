@@ -141,7 +141,7 @@ pub struct Mechanisms {
     pub spreading: bool,
     /// A new, smaller frame with a larger lift when columns have gone.
     pub reframing: bool,
-    /// Coefficients bounded by proved boxes, in Gram form.
+    /// Coefficients bounded by proved boxes: in Gram form, and under other losses on the rows.
     pub boxes: Use,
     /// Better models held near the relaxed one by the slack of the ridges, too; else by that of the rows alone.
     pub slack: bool,

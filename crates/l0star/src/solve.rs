@@ -15,6 +15,7 @@ use crate::prepare::start::{self, Prepared};
 use crate::primal;
 use crate::problem::{Problem, Structure};
 use crate::relaxation::Relaxation;
+use crate::relaxation::boxed::BoxedRows;
 use crate::relaxation::pdal::{self, Pdal};
 use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
@@ -383,6 +384,11 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         if let Some(boxed) = prepared.relaxation.boxed().filter(|_| is_plain) {
             return binary(context, boxed, started, driver);
         }
+        if prepared.relaxation.explicit.is_some()
+            && let Some(boxed) = boxed_rows(&context)
+        {
+            return binary(context, boxed, started, driver);
+        }
         return begin(context, gram_tree(prepared), started, driver);
     }
     // For a decision the best model that is known is given, and heuristics know nothing of decisions.
@@ -423,11 +429,25 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
         return binary(context, relaxation, started, driver);
     }
+    if let Some(boxed) = boxed_rows(&context) {
+        return binary(context, boxed, started, driver);
+    }
     let mut relaxation = NewtonRows::within(problem, context.mechanisms, &context.limits);
     if let Some(incumbent) = context.incumbents.first() {
         relaxation.start_at(&incumbent.fit.x);
     }
     binary(context, relaxation, started, driver)
+}
+
+/// The relaxation with boxes in matrix form, where the search for the best model should rather have it.
+fn boxed_rows(context: &Context) -> Option<BoxedRows> {
+    let (problem, mechanisms) = (context.problem, context.mechanisms);
+    let is_plain = context.incumbents.decision().is_none() && !context.incumbents.wants_list();
+    let is_wanted = is_plain && BoxedRows::is_wanted(problem, mechanisms, &context.limits);
+    is_wanted.then(|| {
+        let known = context.incumbents.first().map(|known| known.fit.x);
+        BoxedRows::new(problem, &known.unwrap_or_default())
+    })
 }
 
 /// The tree in Gram form.

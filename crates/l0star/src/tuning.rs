@@ -180,6 +180,26 @@ pub(crate) mod boxes {
     pub(crate) const LASSO_ROUNDS: usize = 3;
     /// Passes over the coordinates in a round of the ascent of a node's bound. Not measured.
     pub(crate) const ASCENT_PASSES: usize = 6;
+    /// Boxes of rows are for problems whose ridge is below this share of the curvature. Not measured.
+    pub(crate) const SMALL_RIDGE: f64 = 0.008;
+    /// … and whose rows times the square of their columns are at most this: what a round takes grows with it. Not measured.
+    pub(crate) const MOST_ROW_WORK: u64 = 4_000_000_000;
+    /// Boxes of rows: a side is held at this share of its end. Not measured.
+    pub(crate) const ROW_HOLD: f64 = 0.95;
+    /// The price of the whole budget to begin with, as a share of the ceiling. Not measured.
+    pub(crate) const ROW_PRICE: f64 = 0.02;
+    /// Points that a visit tries at most …
+    pub(crate) const ROW_ROUNDS: usize = 200;
+    /// … and how many in a row that shrink the side by less than 1 % end it. Not measured.
+    pub(crate) const ROW_STALLS: usize = 4;
+    /// Parabolas that a round of descent lays over the loss, one after the other …
+    pub(crate) const ROW_COVERS: usize = 2;
+    /// … and passes over the coordinates under each of them. Not measured.
+    pub(crate) const ROW_PASSES: usize = 4;
+    /// Coordinates at zero whose pull was below this share of their price are passed over in a round. Not measured.
+    pub(crate) const ROW_NEAR: f64 = 0.7;
+    /// Progress of the bound is a rise by this share of what is missing. Not measured.
+    pub(crate) const ROW_PROGRESS: f64 = 1e-3;
     /// Rounds without progress that end it. Not measured.
     pub(crate) const ASCENT_STALLS: usize = 15;
     /// Progress is a rise by this share of what is missing. Not measured.

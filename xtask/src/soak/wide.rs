@@ -10,6 +10,7 @@ use l0star::internals::{Probed, probe};
 use l0star::{Design, Mechanisms, Method, Problem, Settings, Use, loss};
 
 use super::common::Random;
+use super::rows::Data;
 
 /// The columns, the response and what is asked for.
 #[derive(Debug)]
@@ -18,8 +19,9 @@ pub struct Case {
     response: Vec<f64>,
     ridge: f64,
     k: usize,
+    loss: &'static str,
     /// δ of Huber's loss, as a multiple of the largest response.
-    delta: Option<f64>,
+    delta: f64,
     intercept: bool,
 }
 
@@ -57,14 +59,21 @@ impl Case {
         let mut response: Vec<f64> = (0..n).map(one).collect();
         let unit = f64::powi(2.0, [0, 0, 0, -3, 5][random.below(5)]);
         response.iter_mut().for_each(|b| *b *= unit);
+        let names = ["huber", "logistic", "squared-hinge"];
+        let loss = match random.chance(0.4) {
+            true => names[random.below(3)],
+            false => "quadratic",
+        };
+        if ["logistic", "squared-hinge"].contains(&loss) {
+            response.iter_mut().for_each(|b| *b = b.signum());
+        }
         Self {
             columns,
             response,
             ridge: [1e-6, 1e-4, 1e-3, 1e-2, 0.3][random.below(5)],
             k: 1 + random.below(6.min(d - 1)),
-            delta: random
-                .chance(0.15)
-                .then(|| [0.3, 1.0, 3.0][random.below(3)]),
+            loss,
+            delta: [0.03, 0.3, 1.0, 3.0][random.below(4)],
             intercept: random.chance(0.25),
         }
     }
@@ -78,11 +87,16 @@ impl Case {
             .intercept(self.intercept)
             .ridge(self.ridge)
             .k(self.k);
-        if let Some(delta) = self.delta {
-            let largest = self.response.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-            builder = builder.loss(loss::by_name("huber", delta * largest).ok()?);
+        if self.loss != "quadratic" {
+            builder = builder.loss(loss::by_name(self.loss, self.threshold()).ok()?);
         }
         builder.build().ok()
+    }
+
+    /// δ of Huber's loss.
+    fn threshold(&self) -> f64 {
+        let largest = self.response.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        self.delta * largest
     }
 
     /// Boxes wherever they apply; in turn small sizes by trees, by enumeration, on two threads, and in pieces.
@@ -112,10 +126,10 @@ impl Case {
 
     /// The boxes of some nodes against all models.
     pub fn check_boxes(&self, problem: &Problem, seed: u64) -> Result<(), String> {
-        if self.delta.is_some() {
-            return Ok(());
-        }
         let random = &mut Random::new(seed ^ 0x5BE0_CD19_137E_2179);
+        if self.loss != "quadratic" {
+            return self.check_row_boxes(problem, random);
+        }
         let sets = self.all_sets();
         let least = sets.iter().map(|fit| fit.value).fold(f64::NAN, f64::min);
         let above = [1e-9, 1e-3, 0.05, 0.5, 3.0][random.below(5)];
@@ -124,16 +138,7 @@ impl Case {
         if reference <= 0.0 {
             return Ok(());
         }
-        let mut free: Vec<usize> = (0..self.columns.len()).collect();
-        let mut inside: Vec<usize> = Vec::new();
-        let mut way = vec![(inside.clone(), free.clone())];
-        while free.len() > 1 && random.chance(0.75) {
-            let feature = free.remove(random.below(free.len()));
-            if random.chance(0.5) {
-                inside.push(feature);
-            }
-            way.push((inside.clone(), free.clone()));
-        }
+        let way = self.way(random);
         let probed = probe(problem, &way, reference).ok_or("no boxes")?;
         for ((inside, free), found) in way.iter().zip(&probed) {
             let is_here = |fit: &&Fit| {
@@ -148,6 +153,55 @@ impl Case {
             }
         }
         Ok(())
+    }
+
+    /// The same under a loss that is no quadratic.
+    fn check_row_boxes(&self, problem: &Problem, random: &mut Random) -> Result<(), String> {
+        let data = Data {
+            columns: &self.columns,
+            response: &self.response,
+            loss: self.loss,
+            delta: self.threshold(),
+            ridge: self.ridge,
+            intercept: self.intercept,
+        };
+        let sets = data.all_sets(self.k);
+        let least = sets.iter().map(|fit| fit.value).fold(f64::NAN, f64::min);
+        let above = [1e-6, 1e-3, 0.05, 0.5, 3.0][random.below(5)];
+        let reference = least * (1.0 + above) + 1e-7 * sets[0].value;
+        if reference <= 0.0 {
+            return Ok(());
+        }
+        let way = self.way(random);
+        let probed = probe(problem, &way, reference).ok_or("no boxes")?;
+        for ((inside, free), found) in way.iter().zip(&probed) {
+            let is_here = |set: &[usize]| {
+                let known = |j: &usize| inside.contains(j) || free.contains(j);
+                set.iter().all(known) && inside.iter().all(|j| set.contains(j))
+            };
+            for fit in sets.iter().filter(|fit| is_here(&fit.set)) {
+                let outcome = data.check(fit, found, random);
+                outcome.map_err(|message| {
+                    format!("node with {inside:?} in and {free:?} free: {message}")
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nodes on a random way down the tree: what is in, and what is free.
+    fn way(&self, random: &mut Random) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let mut free: Vec<usize> = (0..self.columns.len()).collect();
+        let mut inside: Vec<usize> = Vec::new();
+        let mut way = vec![(inside.clone(), free.clone())];
+        while free.len() > 1 && random.chance(0.75) {
+            let feature = free.remove(random.below(free.len()));
+            if random.chance(0.5) {
+                inside.push(feature);
+            }
+            way.push((inside.clone(), free.clone()));
+        }
+        way
     }
 
     /// ½ Σ b²/n, less its mean with an intercept.

@@ -27,6 +27,7 @@ pub(crate) mod few;
 mod first;
 mod point;
 mod quadratic;
+pub(crate) mod rows;
 mod side;
 pub(crate) mod sweep;
 
@@ -87,6 +88,21 @@ impl ProvedBox {
             Side::Down => self.low = -end,
         }
     }
+}
+
+/// What was proved of the models of a node with an objective up to a ceiling.
+#[derive(Debug, Clone)]
+pub struct Probed {
+    /// The ceiling.
+    pub ceiling: f64,
+    /// A feature, and the interval of its coefficient.
+    pub boxes: Vec<(usize, f64, f64)>,
+    /// Features that all of these models have.
+    pub needed: Vec<usize>,
+    /// A bound of all models of the node.
+    pub bound: f64,
+    /// A feature, whether models without it are meant (else those with it), and a bound of these.
+    pub others: Vec<(usize, bool, f64)>,
 }
 
 /// A side of a coefficient.

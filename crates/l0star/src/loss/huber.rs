@@ -81,6 +81,12 @@ impl Loss for Huber {
         1.0
     }
 
+    /// `δ/|r|` beyond δ: the parabola about a residual of 0.
+    #[inline]
+    fn covering_curvature(&self, z: f64, b: f64) -> f64 {
+        (self.delta / (z - b).abs()).min(1.0)
+    }
+
     #[inline]
     fn domain(&self, _b: f64) -> (f64, f64) {
         (-self.delta, self.delta)

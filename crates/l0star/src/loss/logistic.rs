@@ -60,6 +60,17 @@ impl Loss for Logistic {
         0.25
     }
 
+    /// `tanh(z/2)/2z`: the parabola that is even about a margin of 0 (Jaakkola and Jordan).
+    #[inline]
+    fn covering_curvature(&self, z: f64, _b: f64) -> f64 {
+        let size = z.abs();
+        if size < 1e-3 {
+            0.25
+        } else {
+            (0.5 - wrong(size)) / size
+        }
+    }
+
     #[inline]
     fn domain(&self, b: f64) -> (f64, f64) {
         ((-b).min(0.0), (-b).max(0.0))

@@ -126,6 +126,11 @@ pub trait Loss: Debug + Send + Sync {
         self.smoothness()
     }
 
+    /// The curvature of a parabola that touches l at z and lies above it everywhere. Only the length of steps hangs on it.
+    fn covering_curvature(&self, _z: f64, _b: f64) -> f64 {
+        self.smoothness()
+    }
+
     /// The closed interval of slopes on which the conjugate is finite.
     fn domain(&self, b: f64) -> (f64, f64);
 
@@ -312,6 +317,13 @@ pub trait Loss: Debug + Send + Sync {
     fn weighted_curvatures(&self, p: &[f64], z: &[f64], b: &[f64], out: &mut [f64]) {
         for (((out, p), z), b) in out.iter_mut().zip(p).zip(z).zip(b) {
             *out = p * self.curvature(*z, *b);
+        }
+    }
+
+    /// [`Loss::covering_curvature`] of each row, times p.
+    fn covering_curvatures(&self, p: &[f64], z: &[f64], b: &[f64], out: &mut [f64]) {
+        for (((out, p), z), b) in out.iter_mut().zip(p).zip(z).zip(b) {
+            *out = p * self.covering_curvature(*z, *b);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a node is worth: a certified lower bound, a candidate support, a warm start for its children.
 
+pub(crate) mod boxed;
 pub(crate) mod branching;
 pub(crate) mod model;
 pub(crate) mod newton;

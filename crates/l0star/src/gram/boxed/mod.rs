@@ -6,7 +6,8 @@ mod node;
 mod probe;
 mod rule;
 
-pub use self::probe::{Probed, probe};
+pub use self::probe::probe;
+pub use crate::boxes::Probed;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -4,35 +4,24 @@ use std::sync::Arc;
 
 use super::Boxed;
 use crate::bound::Subproblem;
+use crate::boxes::Probed;
 use crate::gram::root::Root;
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::relaxation::{Exit, Relaxation, Task};
-
-/// What was proved of the models of a node with an objective up to a ceiling.
-#[derive(Debug, Clone)]
-pub struct Probed {
-    /// The ceiling.
-    pub ceiling: f64,
-    /// A feature, and the interval of its coefficient.
-    pub boxes: Vec<(usize, f64, f64)>,
-    /// Features that all of these models have.
-    pub needed: Vec<usize>,
-    /// A bound of all models of the node.
-    pub bound: f64,
-    /// A feature, whether models without it are meant (else those with it), and a bound of these.
-    pub others: Vec<(usize, bool, f64)>,
-}
+use crate::relaxation::{Exit, Relaxation, Task, boxed};
 
 /// Solves nodes with boxes, each below the one before it, as a search does whose best model has the objective `reference`. A node is
-/// the features that are in and those that are free, in order. `None` where the Gram form does not apply.
+/// the features that are in and those that are free, in order. `None` where there are no boxes.
 pub fn probe(
     problem: &Problem,
     nodes: &[(Vec<usize>, Vec<usize>)],
     reference: f64,
 ) -> Option<Vec<Probed>> {
     let limits = Limits::none();
-    if !problem.loss.is_quadratic() || problem.structure.is_some() {
+    if !problem.loss.is_quadratic() {
+        return boxed::probe(problem, nodes, reference);
+    }
+    if problem.structure.is_some() {
         return None;
     }
     let root = Root::new(problem, &problem.selectable, &limits, 1, &mut ())?;

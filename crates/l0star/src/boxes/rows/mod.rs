@@ -1,0 +1,209 @@
+//! Proved boxes for losses that add up over rows: logistic, Huber, the squared hinge.
+//!
+//! For slopes α in the domain of the conjugate, `β = p ∘ α` and `v = Aᵀβ`, Fenchel–Young row by row says of every x
+//!
+//! ```text
+//! P(x) ≥ base + Σ (v_i x_i + ½ λ_i x_i²),   base = βᵀo - L*(β)
+//! ```
+//!
+//! Of the models of a node (S in, at most m of F) with `P(x) ≤ ceiling` and `x_j ≠ 0`, at most m - 1 free features (m if j is in) are non-zero
+//! beside j, and each coefficient is in its box:
+//!
+//! ```text
+//! v_j x_j + ½ λ_j x_j² ≤ R = ceiling - base + Σ_S q_i + (sum of the m - 1 largest q_i over F),   i ≠ j
+//! q_i = max over l_i ≤ x ≤ r_i of -v_i x - ½ λ_i x²
+//! ```
+//!
+//! `ceiling - R` is the bound of the node without j that [`DualPoint`] certifies, so that nothing but one quotient has to be
+//! rounded here. On the side s of j where `s v_j > 0` this bounds `s x_j`. Any slopes will do; good ones are those of a point at
+//! which `x_j` is held near the end of its box and the rest of the loss is least ([`side`]). `docs/numerics.md`, section 22.
+
+mod ascent;
+mod descent;
+mod side;
+
+use std::sync::Arc;
+
+use super::{ProvedBox, Side};
+use crate::bound::{Certified, DualPoint, Subproblem};
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+use crate::tuning::boxes::{MOST_REPEATS, WORTH_REPEATING};
+pub(crate) use ascent::RowAscent;
+pub(crate) use descent::{Columns, Room};
+use side::beside;
+
+const SIDES: [Side; 2] = [Side::Up, Side::Down];
+
+/// A node of which boxes are to be proved, and its columns.
+#[derive(Clone, Copy)]
+pub(crate) struct RowNode<'a> {
+    pub problem: &'a Problem,
+    pub columns: &'a Columns,
+    pub node: Subproblem<'a>,
+    pub limits: &'a Limits,
+}
+
+/// The boxes of a node, and where the work on them stands.
+#[derive(Debug, Clone)]
+pub(crate) struct RowBoxes {
+    /// By column of the problem. Boxes of columns that are out mean nothing.
+    boxes: Vec<ProvedBox>,
+    /// They hold for models with P up to this.
+    ceiling: f64,
+    visits: Vec<[Visits; 2]>,
+}
+
+/// One side between visits.
+#[derive(Debug, Clone, Default)]
+struct Visits {
+    /// Where the descent came to: (column, coefficient), the unpenalised ones too.
+    x: Arc<[(u32, f32)]>,
+    /// The price of the budget there; 0 before the first visit.
+    price: f64,
+    /// Rounds to sit out, and how many that were the last time.
+    rest: (u32, u32),
+}
+
+/// The mean share that is left of boxes that reached so far, of those that were not zero.
+fn mean_share(before: &[f64], now: &[f64]) -> f64 {
+    let pairs = before.iter().zip(now).filter(|(before, _)| **before > 0.0);
+    let shares = pairs.map(|(before, now)| now / before);
+    let (sum, count) = shares.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
+    if count == 0 {
+        1.0
+    } else {
+        sum / f64::from(count)
+    }
+}
+
+impl RowBoxes {
+    /// What the ridges prove of models with P up to `ceiling`.
+    pub(crate) fn new(problem: &Problem, ceiling: f64) -> Self {
+        let by_ridge = |ridge: &f64| ProvedBox::by_ridge(*ridge, ceiling);
+        Self {
+            boxes: problem.ridge.iter().map(by_ridge).collect(),
+            ceiling,
+            visits: vec![Default::default(); problem.ridge.len()],
+        }
+    }
+
+    /// The boxes hold for models with P up to this.
+    pub(crate) fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
+
+    /// Only models up to a lower ceiling are wanted from here on.
+    pub(crate) fn lower(&mut self, ceiling: f64) {
+        self.ceiling = self.ceiling.min(ceiling);
+    }
+
+    /// The box of a column.
+    pub(crate) fn bounds(&self, j: usize) -> (f64, f64) {
+        self.boxes[j].bounds()
+    }
+
+    /// Whether no model up to the ceiling has the feature.
+    pub(crate) fn is_zero(&self, j: usize) -> bool {
+        self.boxes[j].is_zero()
+    }
+
+    /// A copy for the nodes below: every side is visited again there.
+    pub(crate) fn for_children(&self) -> Self {
+        let mut copy = self.clone();
+        let visits = copy.visits.iter_mut().flatten();
+        visits.for_each(|visits| visits.rest = (0, 0));
+        copy
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn bytes(&self) -> usize {
+        let points = self.visits.iter().flatten();
+        let points: usize = points.map(|visits| size_of_val(&*visits.x) + 16).sum();
+        points + self.boxes.len() * (size_of::<ProvedBox>() + 2 * size_of::<Visits>())
+    }
+
+    /// What is proved of models outside the boxes.
+    pub(crate) fn outside(&self) -> Certified {
+        Certified::from_frame(self.ceiling, self.ceiling, 0.0)
+    }
+
+    /// The bound of a node by a point whose slopes are those of its columns; `without`: this one is zero.
+    fn bound(
+        &self,
+        point: &DualPoint,
+        at: &RowNode,
+        without: Option<usize>,
+        scratch: &mut Vec<f64>,
+    ) -> Certified {
+        let bounds = |j: usize| {
+            if Some(j) == without {
+                (0.0, 0.0)
+            } else {
+                self.bounds(j)
+            }
+        };
+        point.bound_within(at.problem, &at.node, &bounds, scratch)
+    }
+
+    /// Visits every side that is worth it, each with what the ones before it proved. The mean share that is left of the boxes that
+    /// were not zero; `None` at a limit.
+    pub(crate) fn round(&mut self, at: &RowNode, room: &mut Room) -> Option<f64> {
+        let free = at.node.free.iter().map(|j| (*j, false));
+        let inside = at.node.included.iter().map(|j| (*j, true));
+        let all: Vec<(usize, bool)> = free
+            .chain(inside)
+            .filter(|(j, _)| !self.is_zero(*j))
+            .collect();
+        let reaches = |boxes: &[ProvedBox]| -> Vec<f64> {
+            all.iter().map(|(j, _)| boxes[*j].reach()).collect()
+        };
+        let before = reaches(&self.boxes);
+        for column in &all {
+            for side in SIDES.into_iter().enumerate() {
+                if at.limits.stop() {
+                    return None;
+                }
+                self.visit(at, *column, side, room);
+            }
+        }
+        let mut last = reaches(&self.boxes);
+        for _ in 0..MOST_REPEATS {
+            self.apply_again(at, &all, room);
+            let now = reaches(&self.boxes);
+            if mean_share(&last, &now) > WORTH_REPEATING || at.limits.stop() {
+                last = now;
+                break;
+            }
+            last = now;
+        }
+        Some(mean_share(&before, &last))
+    }
+
+    /// Puts the boxes as they are into what is known to prove them.
+    fn apply_again(&mut self, at: &RowNode, all: &[(usize, bool)], room: &mut Room) {
+        let Room {
+            certificates,
+            scratch,
+            ..
+        } = room;
+        for (j, is_in) in all {
+            let Some(own) = certificates.get(*j) else {
+                return;
+            };
+            for (certificate, side) in own.iter().zip(SIDES) {
+                let end = self.boxes[*j].end(side);
+                if end == 0.0 || certificate.is_empty() {
+                    continue;
+                }
+                let alone = [*j];
+                let beside = beside(at, (&alone, *is_in));
+                let proved = self.proved_end(&beside, (*j, side), certificate, scratch);
+                if let Some(proved) = proved.filter(|proved| *proved < end) {
+                    self.boxes[*j].shrink(side, proved);
+                }
+            }
+        }
+    }
+}
