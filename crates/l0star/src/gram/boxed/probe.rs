@@ -32,7 +32,8 @@ pub fn probe(
     reference: f64,
 ) -> Option<Vec<Probed>> {
     let limits = Limits::none();
-    if !problem.loss.is_quadratic() || problem.structure.is_some() {
+    let is_known = problem.structure.is_none() || problem.is_boxed_by_columns();
+    if !problem.loss.is_quadratic() || !is_known {
         return None;
     }
     let root = Root::new(problem, &problem.selectable, &limits, 1, &mut ())?;
