@@ -391,6 +391,9 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         }
         return begin(context, gram_tree(prepared), started, driver);
     }
+    if let Some(boxed) = start::boxed(&mut context, alive.as_deref(), shared) {
+        return binary(context, boxed, started, driver);
+    }
     // For a decision the best model that is known is given, and heuristics know nothing of decisions.
     if context.incumbents.first().is_none() || (given && context.incumbents.decision().is_none()) {
         heuristic::first_incumbent(&mut context);

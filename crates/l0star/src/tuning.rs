@@ -146,6 +146,9 @@ pub(crate) mod boxes {
     /// Boxes are for problems whose lifted ridge is below this share of the curvature: where the two relaxations took about the
     /// same time (AR data, 200 × 500). With more rows than features frames did better throughout.
     pub(crate) const SMALL_LIFT: f64 = 0.008;
+    /// With boxes that are given, a node whose bound leaves at most this share of the objective open is split without shrinking
+    /// them, and so are the nodes below it (`bench/README.md`, "Bounds that are given").
+    pub(crate) const ENOUGH: f64 = 0.75;
     /// Where features have prices and models may have more of them than this, boxes do not shrink.
     pub(crate) const MOST_PRICED: usize = 40;
     /// A node is made smaller when at most this share of its columns is left (sensitivity).

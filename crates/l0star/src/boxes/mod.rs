@@ -37,7 +37,8 @@ pub(crate) use sweep::Boxes;
 
 /// An interval `l ≤ 0 ≤ r` of a coefficient: every model of a node with `P(x) ≤ ceiling` and a non-zero `x_j` has `x_j` in it.
 ///
-/// Only this module makes one, and none is ever widened.
+/// Only this module makes one, and none is ever widened. Bounds that are part of the problem hold for all of its models; they
+/// are taken in once, at the root ([`Boxes::within`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ProvedBox {
     low: f64,
@@ -54,6 +55,23 @@ impl ProvedBox {
         Self {
             low: -end,
             high: end,
+        }
+    }
+
+    /// The part of it within bounds that every model of the problem satisfies; 0 is one of them.
+    fn within(self, (low, high): (f64, f64)) -> Self {
+        // A NaN is no bound.
+        Self {
+            low: if low > self.low {
+                low.min(0.0)
+            } else {
+                self.low
+            },
+            high: if high < self.high {
+                high.max(0.0)
+            } else {
+                self.high
+            },
         }
     }
 

@@ -76,6 +76,14 @@ impl Boxes {
         }
     }
 
+    /// The same for the models of a problem that has these bounds for its columns.
+    pub(crate) fn within(mut self, given: impl Iterator<Item = (f64, f64)>) -> Self {
+        for (known, given) in self.boxes.iter_mut().zip(given) {
+            *known = known.within(given);
+        }
+        self
+    }
+
     /// The boxes of some of the columns, in another order perhaps: of a node below. `place` says where a column of these is in
     /// that node, if it is.
     pub(crate) fn restricted(&self, kept: &[usize], place: impl Fn(u32) -> Option<u32>) -> Self {

@@ -7,6 +7,7 @@ use super::first_model::first_support;
 use super::screening::{self, Brief};
 use super::shared::{SharedWork, product};
 use crate::bound::{Certified, Subproblem};
+use crate::gram::boxed::Boxed;
 use crate::gram::condensed::Spread;
 use crate::gram::frame::Frame;
 use crate::gram::quadratic::Quadratic;
@@ -15,14 +16,22 @@ use crate::gram::root::Root;
 use crate::gram::slot::FrameSlot;
 use crate::gram::small::Entries;
 use crate::gram::structured::GramBackend;
+use crate::gram::swaps;
 use crate::heuristic;
+use crate::linalg::cholesky::Cholesky;
 use crate::primal;
 use crate::problem::Problem;
 use crate::search::models;
 use crate::search::{Context, Incumbent, Phase};
+use crate::settings::Use;
 use crate::tuning::frames::MAX_COLUMNS;
 use crate::tuning::prepare::LONG_PRODUCT;
 use crate::tuning::prepare::SMALL_RIDGE;
+
+/// So many sizes in a row that are no better are the last to be tried.
+const SIZES_IN_VAIN: usize = 3;
+/// Bounds bind a model whose objective they raise by this share.
+const BINDING: f64 = 1e-6;
 
 /// The Gram form of a problem with groups, bounds or heredity. `None` where it does not apply, and at a limit. The context has
 /// an incumbent.
@@ -35,6 +44,99 @@ pub(crate) fn structured(context: &mut Context, shared: &mut SharedWork) -> Opti
     let selectable = problem.expanded(&problem.selectable);
     let root = shared.root(&selectable, None, context)?;
     GramBackend::new(problem, root, mechanisms, reference, &context.limits)
+}
+
+/// The relaxation of a problem with bounds in which these are boxes to begin with, and a first incumbent, where a search for the
+/// best model should rather have it than [`structured`]. `None` also at a limit, and where the incumbent is at a bound: nodes with boxes
+/// forget the bounds of what is in.
+pub(crate) fn boxed(
+    context: &mut Context,
+    alive: Option<&[usize]>,
+    shared: &mut SharedWork,
+) -> Option<Boxed> {
+    let (problem, mechanisms) = (context.problem, context.mechanisms);
+    let selectable = alive.unwrap_or(&problem.selectable);
+    let is_about_the_best =
+        context.incumbents.decision().is_none() && !context.incumbents.wants_list();
+    let is_flat = mechanisms.boxes == Use::Always || selectable.len() >= problem.rows();
+    let is_wanted = mechanisms.gram && mechanisms.fixing && mechanisms.boxes != Use::Never;
+    let is_known = problem.is_boxed_by_columns() && problem.loss.is_quadratic();
+    let suits = is_known && is_about_the_best && is_flat && is_wanted;
+    if !suits
+        || selectable.len() < problem.support_size()
+        || problem.support_size() == 0
+        || selectable.len() + problem.penalised.len() > MAX_COLUMNS
+        || context.limits.stop()
+    {
+        return None;
+    }
+    context.enter(Phase::Root);
+    let mut unshared = SharedWork::default();
+    let is_shared = shared.is_about(problem, alive, selectable);
+    let shared = if is_shared { shared } else { &mut unshared };
+    let root = shared.root(selectable, None, context)?;
+    if !Boxed::suits(problem, &root, mechanisms) {
+        return None;
+    }
+    context.enter(Phase::Heuristic);
+    if alive.is_none() {
+        first_within_bounds(&root, context);
+    }
+    let incumbent = context.incumbents.first()?;
+    let can_shrink = Boxed::can_shrink(problem, context.incumbents.reference());
+    if problem.is_at_bound(&incumbent.fit.x) || !can_shrink {
+        return None;
+    }
+    context.enter(Phase::Root);
+    Some(Boxed::within_bounds(problem, &root, mechanisms))
+}
+
+/// A first model of a problem with bounds, and the search for others: that of the problem without them, unless they bind.
+fn first_within_bounds(root: &Arc<Root>, context: &mut Context) {
+    let problem = context.problem;
+    if problem.is_priced() {
+        first_of_sizes(root, context);
+        return;
+    }
+    let known = context.incumbents.first().map(|known| known.support);
+    let k = problem.support_size();
+    let chosen = first_support(root, k, known.as_deref(), false, None, context);
+    let mut support: Vec<usize> = chosen.iter().map(|i| root.columns[*i]).collect();
+    support.sort_unstable();
+    context.counters.calls += 1;
+    let within = context.try_support(&support);
+    let without = swaps::value(root.form(), &chosen, &mut Cholesky::new());
+    if within > without + BINDING * without.abs() {
+        models::first(context);
+    } else if context.looks_for_models() {
+        let models = primal::quadratic(problem, Quadratic::whole(root), None);
+        models::adopt(context, models);
+    }
+}
+
+/// A first model where the price of a feature says how many there are: greedy steps and swaps for one size after the other, as
+/// long as they pay.
+fn first_of_sizes(root: &Root, context: &mut Context) {
+    let problem = context.problem;
+    let mut chosen = Vec::new();
+    let mut best = context.try_support(&[]);
+    let mut in_vain = 0;
+    for k in 1..=problem.support_size() {
+        chosen = swaps::greedy(root.form(), &chosen, k, None, &context.limits);
+        swaps::improve(root.form(), &mut chosen, 10 * k + 20, None, &context.limits);
+        if chosen.len() < k || context.limits.stop() {
+            break;
+        }
+        let mut support: Vec<usize> = chosen.iter().map(|i| root.columns[*i]).collect();
+        support.sort_unstable();
+        context.counters.calls += 1;
+        let value = context.try_support(&support);
+        in_vain = if value < best { 0 } else { in_vain + 1 };
+        best = best.min(value);
+        if in_vain == SIZES_IN_VAIN {
+            break;
+        }
+    }
 }
 
 /// A relaxation in Gram form, and the node that its search begins with.

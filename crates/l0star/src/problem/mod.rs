@@ -328,6 +328,21 @@ impl Problem {
         })
     }
 
+    /// Whether coefficients have bounds and nothing else is asked of features, which are single columns, but prices.
+    pub(crate) fn is_boxed_by_columns(&self) -> bool {
+        let structure = self.structure.as_ref();
+        structure.is_some_and(|structure| structure.boxed && structure.is_single())
+    }
+
+    /// Whether a coefficient of a model is at a bound other than zero.
+    pub(crate) fn is_at_bound(&self, x: &[(usize, f64)]) -> bool {
+        let is_at = |(j, x): &(usize, f64)| {
+            let (low, high) = self.range(*j);
+            *x != 0.0 && (*x <= low || *x >= high)
+        };
+        x.iter().any(is_at)
+    }
+
     /// The most features that a model with an objective of at most `reference` can have.
     pub(crate) fn most_features(&self, reference: f64) -> usize {
         let k = self.support_size();

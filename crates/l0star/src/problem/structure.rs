@@ -74,8 +74,12 @@ impl Structure {
 
     /// Whether nothing is asked but prices of single columns.
     pub(super) fn is_only_priced(&self) -> bool {
-        let is_single = |members: &[usize]| members.len() == 1;
-        self.priced && !self.boxed && !self.heredity && self.members.iter().all(|m| is_single(m))
+        self.priced && !self.boxed && self.is_single()
+    }
+
+    /// Whether all features are single columns that need no others: bounds and prices may be asked of them.
+    pub(super) fn is_single(&self) -> bool {
+        !self.heredity && self.members.iter().all(|members| members.len() == 1)
     }
 
     /// What is asked, in a word.

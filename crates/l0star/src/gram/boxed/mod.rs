@@ -26,7 +26,7 @@ use crate::problem::Problem;
 use crate::relaxation::{
     Exit, Relaxation, ShortModel, Start, Task, Watch, largest, largest_one, lengthen, shorten,
 };
-use crate::tuning::boxes::AGAIN;
+use crate::tuning::boxes::{AGAIN, ENOUGH};
 
 /// Rounds over the features of a node.
 struct Rounds {
@@ -74,6 +74,8 @@ pub(crate) struct Boxed {
     /// The index of each column of the problem in the root.
     indices: Arc<Vec<Option<u32>>>,
     held: Option<Arc<Held>>,
+    /// Whether the boxes of the node at hand are shrunk, as those of the nodes above it may have been.
+    is_begun: bool,
     /// Where the ascent begins, by column.
     x: Vec<(usize, f64)>,
     current: Option<Current>,
@@ -96,6 +98,7 @@ impl Boxed {
             enumerates: false,
             indices: Arc::new(indices),
             held: None,
+            is_begun: false,
             x: Vec::new(),
             current: None,
             ascent: Ascent::default(),
@@ -174,10 +177,10 @@ impl Boxed {
         let known = here.as_ref().map(|(columns, boxes)| (&columns[..], boxes));
         let held = self.held.as_ref();
         let known = known.or(held.map(|held| (&held.columns[..], &held.boxes)));
-        // What is neither here nor in the root has been ruled out.
+        // What is neither here nor in the root has been ruled out, or its bounds leave nothing but zero.
         let is_left = |j: &usize| match &known {
             Some((columns, _)) => columns.binary_search(j).is_ok(),
-            None => self.indices[*j].is_some(),
+            None => self.indices[*j].is_some() && problem.range(*j) != (0.0, 0.0),
         };
         let mut columns: Vec<usize> = free.iter().copied().filter(is_left).collect();
         columns.sort_unstable();
@@ -199,7 +202,10 @@ impl Boxed {
                 boxes.lower(ceiling);
                 boxes
             }
-            None => Boxes::new(&quadratic, choice, ceiling),
+            None => {
+                let given = columns.iter().map(|j| problem.range(*j));
+                Boxes::new(&quadratic, choice, ceiling).within(given)
+            }
         };
         self.current = Some(Current {
             included: included.to_vec(),
@@ -211,6 +217,31 @@ impl Boxed {
             best: None,
         });
         true
+    }
+
+    /// Shrinks the boxes of a root for the first time; false at a limit.
+    fn begin(&mut self, limits: &Limits) -> bool {
+        let current = self.current.as_mut().filter(|_| !self.is_begun);
+        let Some(current) = current.filter(|current| current.choice.most > 2) else {
+            return true;
+        };
+        self.is_begun = true;
+        let (quadratic, choice) = (&current.quadratic, current.choice);
+        current
+            .boxes
+            .begin(quadratic, choice, &mut self.room, limits)
+    }
+
+    /// Whether the bound rules so much out that boxes are better shrunk without it.
+    fn thins(&self, cut: f64) -> bool {
+        let Some(current) = &self.current else {
+            return false;
+        };
+        let children = self.ascent.children(&current.bounded(), |i| i);
+        let ruled_out = |other: &&OtherSide| !other.is_out && other.bound.value() >= cut;
+        let gone = children.other_sides.iter().filter(ruled_out).count();
+        let size = current.columns.len();
+        (size - gone) as f64 <= AGAIN * size as f64
     }
 
     /// One bound with the boxes as they are, prices of what is in not counted.
@@ -243,6 +274,7 @@ impl Relaxation for Boxed {
         self.current = None;
         self.certificates.set(0);
         self.held = start.and_then(|start| start.held.clone());
+        self.is_begun = self.held.as_ref().is_some_and(|held| held.is_begun);
         self.x = start.map(BoxedStart::model).unwrap_or_default();
     }
 
@@ -253,8 +285,8 @@ impl Relaxation for Boxed {
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let cut = task.cut_without_cost(problem);
         let priced = |bound| task.node.with_cost(problem, bound);
-        let is_root = self.held.is_none() && self.current.is_none();
         let stopped = |bound| (priced(bound), Exit::Stopped);
+        let is_first = !self.is_begun;
         if !self.enter(problem, task) {
             self.current = None;
             if task.limits.stop() {
@@ -262,17 +294,12 @@ impl Relaxation for Boxed {
             }
             return (priced(Certified::TRIVIAL), Exit::Converged);
         }
-        if let Some(current) = self.current.as_mut().filter(|_| is_root)
-            && current.choice.most > 2
-        {
-            let (quadratic, choice) = (&current.quadratic, current.choice);
-            let room = &mut self.room;
-            if !current.boxes.begin(quadratic, choice, room, task.limits) {
-                return stopped(Certified::TRIVIAL);
-            }
+        // The ridges alone give boxes that are not worth a bound.
+        if !problem.is_boxed() && !self.begin(task.limits) {
+            return stopped(Certified::TRIVIAL);
         }
         let mut best = Certified::TRIVIAL;
-        let Rounds { most, enough } = if is_root { ROOT_ROUNDS } else { NODE_ROUNDS };
+        let Rounds { most, enough } = if is_first { ROOT_ROUNDS } else { NODE_ROUNDS };
         for round in 0..=most {
             let Some(current) = &mut self.current else {
                 break;
@@ -296,6 +323,14 @@ impl Relaxation for Boxed {
             best = best.tighter(self.bound(cut, task));
             if best.value() >= cut || round == most {
                 break;
+            }
+            // Boxes that are given may be as good as any that cost passes over all features.
+            let is_near = !self.is_begun && (cut - best.value()).max(0.0) <= ENOUGH * cut;
+            if is_near || problem.is_boxed() && self.thins(cut) {
+                break;
+            }
+            if !self.begin(task.limits) {
+                return stopped(best);
             }
             let Some(current) = &mut self.current else {
                 break;
@@ -437,6 +472,7 @@ impl Relaxation for Boxed {
             Arc::new(Held {
                 columns: current.columns.clone(),
                 boxes: current.boxes.for_children(),
+                is_begun: self.is_begun,
             })
         });
         BoxedStart {

@@ -13,6 +13,8 @@ use crate::tuning::boxes::SMALLER;
 pub(crate) struct Held {
     pub columns: Vec<usize>,
     pub boxes: Boxes,
+    /// Whether they have been shrunk, and are to be.
+    pub is_begun: bool,
 }
 
 /// The node at hand.

@@ -21,7 +21,7 @@ pub fn probe(
     if !problem.loss.is_quadratic() {
         return boxed::probe(problem, nodes, reference);
     }
-    if problem.structure.is_some() {
+    if problem.structure.is_some() && !problem.is_boxed_by_columns() {
         return None;
     }
     let root = Root::new(problem, &problem.selectable, &limits, 1, &mut ())?;

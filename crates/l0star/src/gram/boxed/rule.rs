@@ -1,9 +1,13 @@
 //! When nodes get boxes.
 
+use std::sync::Arc;
+
 use super::Boxed;
 use crate::gram::frame::Frame;
 use crate::gram::relaxation::GramRelaxation;
-use crate::settings::Use;
+use crate::gram::root::Root;
+use crate::problem::Problem;
+use crate::settings::{Mechanisms, Use};
 use crate::tuning::boxes::{MOST_PRICED, SMALL_LIFT};
 
 impl GramRelaxation<'_> {
@@ -25,6 +29,44 @@ impl GramRelaxation<'_> {
             ..Boxed::new(self.problem, &self.root)
         })
     }
+}
+
+impl Boxed {
+    /// For a problem with bounds.
+    pub(crate) fn within_bounds(
+        problem: &Problem,
+        root: &Arc<Root>,
+        mechanisms: Mechanisms,
+    ) -> Self {
+        Self {
+            enumerates: mechanisms.enumeration,
+            ..Self::new(problem, root)
+        }
+    }
+
+    /// Whether a problem with bounds should rather have it.
+    pub(crate) fn suits(problem: &Problem, root: &Root, mechanisms: Mechanisms) -> bool {
+        match mechanisms.boxes {
+            Use::Never => false,
+            Use::Auto => is_hardly_ridged(root, problem.rows()),
+            Use::Always => true,
+        }
+    }
+
+    /// Whether models below `reference` have few enough features for boxes to shrink.
+    pub(crate) fn can_shrink(problem: &Problem, reference: f64) -> bool {
+        let is_few = problem.most_features(reference) <= MOST_PRICED;
+        !problem.is_priced() || is_few && problem.has_one_price()
+    }
+}
+
+/// Whether there are as many columns as rows, so that there is no lift to speak of, and the ridge is small beside the curvature
+/// in most of them.
+fn is_hardly_ridged(root: &Root, rows: usize) -> bool {
+    let size = root.selectable;
+    let is_small = |i: &usize| root.row(*i)[*i] > root.ridge[*i] * (1.0 + 1.0 / SMALL_LIFT);
+    let small = (0..size).filter(is_small).count();
+    size >= rows && 2 * small > size
 }
 
 /// Whether there are as many columns as rows, and the ridge, lifted, is small beside the curvature in most of them.
