@@ -17,7 +17,7 @@ use crate::relaxation::Task;
 use crate::relaxation::model::{Model, Sets};
 use crate::relaxation::structured::{ATOM, Backend, Blocks, Shape, Smooth};
 use crate::settings::Mechanisms;
-use crate::tuning::frames::{REFRAME, SMALL, SPREAD};
+use crate::tuning::frames::{GROUP_SPREAD, REFRAME, SMALL};
 
 /// A frame, and where the columns of the problem are in it.
 #[derive(Debug)]
@@ -245,7 +245,7 @@ impl Backend for GramBackend {
         let left =
             problem.expanded(task.node.included).len() + problem.expanded(task.node.free).len();
         let smaller = left as f64 <= REFRAME * size as f64 && size > SMALL;
-        let by_gain = self.mechanisms.spreading && left <= SPREAD;
+        let by_gain = self.mechanisms.spreading && left <= GROUP_SPREAD;
         let better = by_gain && !self.current.spread && Arc::ptr_eq(&self.current, &self.whole);
         if !(self.mechanisms.lifting && self.mechanisms.reframing && (smaller || better)) {
             return false;
