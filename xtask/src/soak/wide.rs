@@ -60,9 +60,10 @@ impl Case {
         let unit = f64::powi(2.0, [0, 0, 0, -3, 5][random.below(5)]);
         response.iter_mut().for_each(|b| *b *= unit);
         let names = ["huber", "logistic", "squared-hinge"];
-        let loss = match random.chance(0.4) {
-            true => names[random.below(3)],
-            false => "quadratic",
+        let loss = if random.chance(0.4) {
+            names[random.below(3)]
+        } else {
+            "quadratic"
         };
         if ["logistic", "squared-hinge"].contains(&loss) {
             response.iter_mut().for_each(|b| *b = b.signum());
