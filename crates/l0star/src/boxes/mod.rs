@@ -18,7 +18,8 @@
 //! right side is the largest over all n ([`budget`]). On the side s of j, where `s v_j < 0`, this bounds `s x_j`. Everything is in terms
 //! of H, c and c0, so that it works in a condensed node as it does at the root, and any y will do: [`side`] finds good
 //! ones by coordinate descent, [`first`] cheap ones to begin with, [`sweep`] goes round the features while boxes shrink, [`ascent`] maximises the bound of the node
-//! itself with atoms that know the boxes. `docs/numerics.md`, section 16, derives the margins.
+//! itself with atoms that know the boxes. `docs/numerics.md`, section 16, derives the margins. [`rows`] proves boxes from the slopes
+//! of rows, for losses that have no Gram form.
 
 pub(crate) mod ascent;
 mod budget;
