@@ -164,7 +164,7 @@ impl Builder {
     /// deviation for the fit, constants excepted. Columns are not centred for it, so that sparse ones stay sparse; the
     /// intercept takes care of means.
     ///
-    /// The penalty is then `½ Σ λ_j (s_j x_j)²`, with `s_j` the standard deviations ([`Problem::scales`]): a ridge of 0.001
+    /// The penalty is then `½ Σ λ_j (s_j x_j)²`, with `s_j` the standard deviations ([`Problem::scales`](crate::Problem::scales)): a ridge of 0.001
     /// shrinks coefficients by about a thousandth, whatever the units of the columns. Objectives and bounds are those of
     /// this problem. Everything else refers to the data as given: bounds on coefficients, coefficients and intercepts.
     /// Switched off, the penalty is the paper's, `½ Σ λ_j x_j²`.
@@ -266,7 +266,7 @@ impl Builder {
     /// units do not matter; else about the columns as given.
     ///
     /// It is a bound like those of [`Builder::bounds`], for all features that k counts, and makes hard problems far easier. But
-    /// it is a guess: [`Problem::assumed_max_coefficient`] tells whoever shows the result.
+    /// it is a guess: [`Problem::assumed_max_coefficient`](crate::Problem::assumed_max_coefficient) says so to every face.
     pub fn assume_max_coefficient(mut self, most: f64) -> Self {
         self.assumed = Some(most);
         self
