@@ -84,9 +84,9 @@ fn limits_hold_for_any_number_of_threads() {
     begin(&sandbox, LONG_FIT);
     for threads in [1, 2, 3] {
         let fit = format!("{LONG_FIT} --threads {threads}");
-        let outcome = sandbox.run(&format!("{fit} --node-limit 2000"));
+        let outcome = sandbox.run(&format!("{fit} --node-limit 200"));
         stopped(&outcome, 4, "node_limit");
-        assert_eq!(outcome.json()["nodes"], 2000);
+        assert_eq!(outcome.json()["nodes"], 200);
         let outcome = sandbox.run(&format!("{fit} --resume c --time-limit 300ms"));
         stopped(&outcome, 4, "time_limit");
         let outcome = sandbox.run(&format!("{fit} --memory-limit 10KB"));
@@ -113,10 +113,10 @@ fn a_relative_gap_is_enough() {
 #[test]
 fn one_thread_prints_the_same_twice() {
     let sandbox = long();
-    let fit = format!("{LONG_FIT} --threads 1 --node-limit 3000");
+    let fit = format!("{LONG_FIT} --threads 1 --node-limit 300");
     let [one, other] = [(); 2].map(|()| without_seconds(sandbox.run(&fit).json()));
     assert_eq!(one, other);
-    assert_eq!(one["nodes"], 3000);
+    assert_eq!(one["nodes"], 300);
 }
 
 #[test]
