@@ -1,8 +1,12 @@
-"""What has to hold before anything is imported, and a cluster for whoever needs one."""
+"""Settings that must be in place before anything is imported, and a cluster for the tests that need one."""
 
 import os
+import signal
 
 import pytest
+
+# A shell starts its background jobs with SIGINT ignored, and Python then installs no handler: tests of Ctrl-C would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # scikit-learn skips its check of array API input without it, and SciPy reads it once.
 os.environ["SCIPY_ARRAY_API"] = "1"

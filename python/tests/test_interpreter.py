@@ -22,14 +22,6 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
-@pytest.fixture(autouse=True)
-def _ctrl_c_works():
-    """What a shell starts in the background has Ctrl-C ignored, and so have its children: a press would do nothing."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def hard(seed=0):
     """An instance that takes far longer than any test."""
     rng = np.random.default_rng(seed)

@@ -2,12 +2,25 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use xtask::step::{self, cargo, root, run};
 use xtask::{python, report, tools};
 
-/// Format, lints, documentation, tests, licences; the same of the Python package.
+/// Checks the format, lints, documentation, tests and licences of the Rust crates, then those of the Python package.
 pub fn test() -> Result<(), String> {
+    // Installing Python's packages is mostly waiting: it is done by the time the compiler is.
+    let packages = thread::spawn(python::environment);
+    rust()?;
+    packages
+        .join()
+        .map_err(|_| "python: the environment could not be made")??;
+    python::test()?;
+    eprintln!("==> all good");
+    Ok(())
+}
+
+fn rust() -> Result<(), String> {
     run("format", &mut cargo(&["fmt", "--all", "--check"]))?;
     run(
         "lints",
@@ -45,10 +58,7 @@ pub fn test() -> Result<(), String> {
     )?;
     step::attack(&["--short".to_owned()])?;
     report::check()?;
-    deny()?;
-    python::test()?;
-    eprintln!("==> all good");
-    Ok(())
+    deny()
 }
 
 /// Licences, duplicate versions, sources and known vulnerabilities of the dependencies.

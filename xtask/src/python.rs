@@ -97,8 +97,8 @@ pub fn install_in(python: &Path) -> Result<(), String> {
     install(python, &build(&environment()?)?)
 }
 
-/// The interpreter of the environment for tests.
-fn environment() -> Result<PathBuf, String> {
+/// The interpreter of the environment for tests, which is made if it is not there.
+pub fn environment() -> Result<PathBuf, String> {
     environment_for("python", "python/requirements-dev.txt", &[])
 }
 

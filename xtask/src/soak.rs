@@ -13,7 +13,7 @@ use l0star::{
 };
 
 /// The generator of the test suite.
-#[path = "../../crates/l0star/tests/common/mod.rs"]
+#[path = "../../crates/l0star/tests/engine/common/mod.rs"]
 pub mod common;
 
 use common::{priced, survival};

@@ -153,6 +153,10 @@ pub(crate) mod boxes {
     pub(crate) const ENOUGH: f64 = 0.75;
     /// Where features have prices and models may have more of them than this, boxes do not shrink.
     pub(crate) const MOST_PRICED: usize = 40;
+    /// Rounds over the features of the first node that has boxes, and the share of the boxes that the last of them leaves …
+    pub(crate) const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
+    /// … and of a node below it. Not measured.
+    pub(crate) const NODE_ROUNDS: (usize, f64) = (8, 0.9);
     /// A node is made smaller when at most this share of its columns is left (sensitivity).
     pub(crate) const SMALLER: f64 = 0.9;
     /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in (sensitivity).

@@ -36,6 +36,8 @@ pub(crate) use budget::Choice;
 pub(crate) use quadratic::Quadratic;
 pub(crate) use sweep::Boxes;
 
+use crate::tuning::boxes::{NODE_ROUNDS, ROOT_ROUNDS};
+
 /// An interval `l ≤ 0 ≤ r` of a coefficient: every model of a node with `P(x) ≤ ceiling` and a non-zero `x_j` has `x_j` in it.
 ///
 /// Only this module makes one, and none is ever widened. Bounds that are part of the problem hold for all of its models; they
@@ -110,7 +112,7 @@ impl ProvedBox {
 }
 
 /// What was proved of the models of a node with an objective up to a ceiling.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Probed {
     /// The ceiling.
     pub ceiling: f64,
@@ -137,6 +139,36 @@ impl Side {
             Self::Up => 1.0,
             Self::Down => -1.0,
         }
+    }
+}
+
+const SIDES: [Side; 2] = [Side::Up, Side::Down];
+
+/// The mean share that is left of boxes that reached this far, of those that were not zero.
+fn mean_share(before: &[f64], now: impl Iterator<Item = f64>) -> f64 {
+    let pairs = before.iter().zip(now).filter(|(before, _)| **before > 0.0);
+    let shares = pairs.map(|(before, now)| now / before);
+    let (sum, count) = shares.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
+    if count == 0 {
+        1.0
+    } else {
+        sum / f64::from(count)
+    }
+}
+
+/// Rounds over the features of a node.
+pub(crate) struct Rounds {
+    /// At most this many.
+    pub(crate) most: usize,
+    /// A round that leaves this share of the boxes, or more, is the last.
+    pub(crate) enough: f64,
+}
+
+impl Rounds {
+    /// Those of the first node that has boxes, or of one below it.
+    pub(crate) fn of(is_first: bool) -> Self {
+        let (most, enough) = if is_first { ROOT_ROUNDS } else { NODE_ROUNDS };
+        Self { most, enough }
     }
 }
 

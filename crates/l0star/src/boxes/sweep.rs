@@ -5,11 +5,9 @@ use super::certificate::{Certificate, Ends};
 use super::first::Direction;
 pub(crate) use super::side::Room;
 use super::side::{Effort, Sides, Start};
-use super::{ProvedBox, Quadratic, Side};
+use super::{ProvedBox, Quadratic, SIDES, Side, mean_share};
 use crate::limits::Limits;
 use crate::tuning::boxes::{LITTLE, MOST_KEPT, MOST_REPEATS, STALLED, WEIGHT, WORTH_REPEATING};
-
-const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
 const USUAL: Effort = Effort {
     rounds: 2,
@@ -309,17 +307,9 @@ impl Boxes {
         Round::Done(share)
     }
 
-    /// The mean share that is left of boxes that reached so far, of those that were not zero.
+    /// The mean share that is left of boxes that reached this far.
     fn share_of(&self, before: &[f64]) -> f64 {
-        let pairs = before.iter().zip(&self.boxes);
-        let shares = pairs.filter(|(before, _)| **before > 0.0);
-        let shares = shares.map(|(before, known)| known.reach() / before);
-        let (sum, count) = shares.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
-        if count == 0 {
-            1.0
-        } else {
-            sum / f64::from(count)
-        }
+        mean_share(before, self.boxes.iter().map(|known| known.reach()))
     }
 
     /// Shrinks one side by a point of its own, unless it is to be left alone.

@@ -6,33 +6,18 @@
 
 use std::sync::Arc;
 
+use super::probe::Probe;
 use super::{
     Exit, Relaxation, ShortModel, Start, Task, largest_model, largest_one, lengthen, shorten,
 };
 use crate::bound::{Certified, Children, Subproblem};
-use crate::boxes::Probed;
 use crate::boxes::rows::{Columns, Room, RowAscent, RowBoxes, RowNode};
+use crate::boxes::{Probed, Rounds};
 use crate::limits::Limits;
 use crate::linalg::rounding::U;
 use crate::problem::Problem;
 use crate::settings::{Mechanisms, Use};
 use crate::tuning::boxes::{AGAIN, MOST_ROW_WORK, SMALL_RIDGE};
-
-/// Rounds over the features of a node.
-struct Rounds {
-    most: usize,
-    /// A round that leaves this share of the boxes is the last.
-    enough: f64,
-}
-
-const ROOT_ROUNDS: Rounds = Rounds {
-    most: 30,
-    enough: 0.95,
-};
-const NODE_ROUNDS: Rounds = Rounds {
-    most: 8,
-    enough: 0.9,
-};
 
 /// Where the ascent of a node ended, and the boxes that were proved there.
 #[derive(Debug)]
@@ -132,63 +117,6 @@ impl BoxedRows {
     }
 }
 
-/// Solves nodes with boxes, each below the one before it, for models better than `reference`: what is proved of them.
-pub(crate) fn probe(
-    problem: &Problem,
-    nodes: &[(Vec<usize>, Vec<usize>)],
-    reference: f64,
-) -> Option<Vec<Probed>> {
-    let limits = Limits::none();
-    let mechanisms = Mechanisms {
-        boxes: Use::Always,
-        ..Mechanisms::default()
-    };
-    if !BoxedRows::is_wanted(problem, mechanisms, &limits) {
-        return None;
-    }
-    let mut relaxation = BoxedRows::new(problem, &[]);
-    let mut start = None;
-    let mut all = Vec::new();
-    for (at, (inside, free)) in nodes.iter().enumerate() {
-        let included = [&problem.penalised[..], inside].concat();
-        let budget = problem.support_size().checked_sub(inside.len())?;
-        if budget == 0 || free.len() <= budget {
-            break;
-        }
-        let task = Task {
-            node: Subproblem {
-                included: &included,
-                free,
-                budget,
-            },
-            cut: reference,
-            scale: reference,
-            reference,
-            proved: 0.0,
-            allowed: 0.0,
-            is_root: at == 0,
-            limits: &limits,
-        };
-        relaxation.prepare(problem, &task, start.as_ref());
-        let (bound, _) = relaxation.solve(problem, &task);
-        let boxes = relaxation.boxes.clone()?;
-        let others = relaxation.children(problem, &task.node).other_sides;
-        let interval = |j: usize| (j, boxes.bounds(j).0, boxes.bounds(j).1);
-        all.push(Probed {
-            ceiling: boxes.ceiling(),
-            boxes: task.node.columns().map(interval).collect(),
-            needed: Vec::new(),
-            bound: bound.value(),
-            others: others
-                .iter()
-                .map(|other| (other.feature, other.is_out, other.bound.value()))
-                .collect(),
-        });
-        start = Some(relaxation.start());
-    }
-    Some(all)
-}
-
 /// Whether the ridge is small beside the curvature in most columns.
 fn is_ridge_small(problem: &Problem) -> bool {
     let curvature = problem.usual_curvature / problem.rows() as f64;
@@ -214,7 +142,7 @@ impl Relaxation for BoxedRows {
 
     fn solve(&mut self, problem: &Problem, task: &Task) -> (Certified, Exit) {
         let is_first = self.boxes.is_none();
-        let Rounds { most, enough } = if is_first { ROOT_ROUNDS } else { NODE_ROUNDS };
+        let Rounds { most, enough } = Rounds::of(is_first);
         let mut boxes = self.enter(problem, task);
         let (mut ascent, mut room) = (
             std::mem::take(&mut self.ascent),
@@ -284,5 +212,17 @@ impl Relaxation for BoxedRows {
     fn restored(&self, x: Vec<(usize, f64)>) -> Option<BoxedRowsStart> {
         let x = shorten(x.into_iter());
         Some(BoxedRowsStart { x, boxes: None })
+    }
+}
+
+impl Probe for BoxedRows {
+    fn probed(&self, node: &Subproblem) -> Option<Probed> {
+        let boxes = self.boxes.as_ref()?;
+        let interval = |j: usize| (j, boxes.bounds(j).0, boxes.bounds(j).1);
+        Some(Probed {
+            ceiling: boxes.ceiling(),
+            boxes: node.columns().map(interval).collect(),
+            ..Probed::default()
+        })
     }
 }

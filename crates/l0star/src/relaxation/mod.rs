@@ -5,6 +5,7 @@ pub(crate) mod branching;
 pub(crate) mod model;
 pub(crate) mod newton;
 pub mod pdal;
+pub(crate) mod probe;
 pub mod rows;
 pub mod sga;
 pub(crate) mod structured;

@@ -24,7 +24,7 @@ mod side;
 
 use std::sync::Arc;
 
-use super::{ProvedBox, Side};
+use super::{ProvedBox, SIDES, Side, mean_share};
 use crate::bound::{Certified, DualPoint, Subproblem};
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -33,8 +33,6 @@ use crate::tuning::boxes::{MOST_REPEATS, WORTH_REPEATING};
 pub(crate) use ascent::RowAscent;
 pub(crate) use descent::{Columns, Room};
 use side::beside;
-
-const SIDES: [Side; 2] = [Side::Up, Side::Down];
 
 /// A node of which boxes are to be proved, and its columns.
 #[derive(Clone, Copy)]
@@ -64,18 +62,6 @@ struct Visits {
     price: f64,
     /// Rounds to sit out, and how many that were the last time.
     rest: (u32, u32),
-}
-
-/// The mean share that is left of boxes that reached so far, of those that were not zero.
-fn mean_share(before: &[f64], now: &[f64]) -> f64 {
-    let pairs = before.iter().zip(now).filter(|(before, _)| **before > 0.0);
-    let shares = pairs.map(|(before, now)| now / before);
-    let (sum, count) = shares.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
-    if count == 0 {
-        1.0
-    } else {
-        sum / f64::from(count)
-    }
 }
 
 impl RowBoxes {
@@ -172,13 +158,13 @@ impl RowBoxes {
         for _ in 0..MOST_REPEATS {
             self.apply_again(at, &all, room);
             let now = reaches(&self.boxes);
-            if mean_share(&last, &now) > WORTH_REPEATING || at.limits.stop() {
+            if mean_share(&last, now.iter().copied()) > WORTH_REPEATING || at.limits.stop() {
                 last = now;
                 break;
             }
             last = now;
         }
-        Some(mean_share(&before, &last))
+        Some(mean_share(&before, last.iter().copied()))
     }
 
     /// Puts the boxes as they are into what is known to prove them.

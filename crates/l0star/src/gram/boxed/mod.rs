@@ -19,7 +19,7 @@ use super::small::{self, LARGEST, square_bytes};
 use crate::bound::{Certified, Children, OtherSide, Subproblem};
 use crate::boxes::ascent::Ascent;
 use crate::boxes::sweep::{Room, Round};
-use crate::boxes::{Boxes, Choice, Quadratic, few};
+use crate::boxes::{Boxes, Choice, Quadratic, Rounds, few};
 use crate::limits::Limits;
 use crate::linalg::rounding::{U, gamma};
 use crate::problem::Problem;
@@ -27,22 +27,6 @@ use crate::relaxation::{
     Exit, Relaxation, ShortModel, Start, Task, Watch, largest, largest_one, lengthen, shorten,
 };
 use crate::tuning::boxes::{AGAIN, ENOUGH};
-
-/// Rounds over the features of a node.
-struct Rounds {
-    most: usize,
-    /// A round that leaves this share of the boxes is the last.
-    enough: f64,
-}
-
-const ROOT_ROUNDS: Rounds = Rounds {
-    most: 30,
-    enough: 0.95,
-};
-const NODE_ROUNDS: Rounds = Rounds {
-    most: 8,
-    enough: 0.9,
-};
 
 /// Where the ascent of a node ended, and the boxes that were proved there.
 #[derive(Debug)]
@@ -299,7 +283,7 @@ impl Relaxation for Boxed {
             return stopped(Certified::TRIVIAL);
         }
         let mut best = Certified::TRIVIAL;
-        let Rounds { most, enough } = if is_first { ROOT_ROUNDS } else { NODE_ROUNDS };
+        let Rounds { most, enough } = Rounds::of(is_first);
         for round in 0..=most {
             let Some(current) = &mut self.current else {
                 break;

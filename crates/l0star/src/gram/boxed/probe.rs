@@ -8,7 +8,9 @@ use crate::boxes::Probed;
 use crate::gram::root::Root;
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::relaxation::{Exit, Relaxation, Task, boxed};
+use crate::relaxation::boxed::BoxedRows;
+use crate::relaxation::probe::{self, Probe};
+use crate::settings::{Mechanisms, Use};
 
 /// Solves nodes with boxes, each below the one before it, as a search does whose best model has the objective `reference`. A node is
 /// the features that are in and those that are free, in order. `None` where there are no boxes.
@@ -19,61 +21,35 @@ pub fn probe(
 ) -> Option<Vec<Probed>> {
     let limits = Limits::none();
     if !problem.loss.is_quadratic() {
-        return boxed::probe(problem, nodes, reference);
+        let always = Mechanisms {
+            boxes: Use::Always,
+            ..Mechanisms::default()
+        };
+        let mut relaxation =
+            BoxedRows::is_wanted(problem, always, &limits).then(|| BoxedRows::new(problem, &[]))?;
+        return probe::probe(&mut relaxation, problem, nodes, reference);
     }
     if problem.structure.is_some() && !problem.is_boxed_by_columns() {
         return None;
     }
     let root = Root::new(problem, &problem.selectable, &limits, 1, &mut ())?;
     let mut relaxation = Boxed::new(problem, &Arc::new(root));
-    let mut start = None;
-    let mut all = Vec::new();
-    for (at, (inside, free)) in nodes.iter().enumerate() {
-        let included = [&problem.penalised[..], inside].concat();
-        let budget = problem.support_size().checked_sub(inside.len())?;
-        if budget == 0 || free.len() <= budget {
-            break;
-        }
-        let task = Task {
-            node: Subproblem {
-                included: &included,
-                free,
-                budget,
-            },
-            cut: reference,
-            scale: reference,
-            reference,
-            proved: 0.0,
-            allowed: 0.0,
-            is_root: at == 0,
-            limits: &limits,
-        };
-        relaxation.prepare(problem, &task, start.as_ref());
-        let (bound, exit) = relaxation.solve(problem, &task);
-        let Some(current) = &relaxation.current else {
-            break;
-        };
+    probe::probe(&mut relaxation, problem, nodes, reference)
+}
+
+impl Probe for Boxed {
+    fn probed(&self, _: &Subproblem) -> Option<Probed> {
+        let current = self.current.as_ref()?;
         let gone = current.gone.iter().map(|j| (*j, 0.0, 0.0));
         let known = current.columns.iter().zip(current.boxes.boxes());
         let known = known.map(|(j, known)| (*j, known.bounds().0, known.bounds().1));
         let needed = current.columns.iter().enumerate();
         let needed = needed.filter(|(i, _)| current.boxes.is_needed(*i));
-        let mut probed = Probed {
+        Some(Probed {
             ceiling: current.boxes.ceiling(),
             boxes: known.chain(gone).collect(),
             needed: needed.map(|(_, j)| *j).collect(),
-            bound: bound.value(),
-            others: Vec::new(),
-        };
-        if exit == Exit::Converged {
-            let children = relaxation.children(problem, &task.node);
-            let others = children.other_sides.iter();
-            probed.others = others
-                .map(|other| (other.feature, other.is_out, other.bound.value()))
-                .collect();
-        }
-        all.push(probed);
-        start = Some(relaxation.start());
+            ..Probed::default()
+        })
     }
-    Some(all)
 }
