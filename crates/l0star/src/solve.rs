@@ -1,34 +1,28 @@
 //! One call from a problem to a solution.
 
+mod best_first;
 pub(crate) mod twins;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use best_first::{Driver, best_first};
+
+use self::best_first::closes_root;
 use crate::bound::Certified;
 use crate::error::{Error, Result};
-use crate::gram::relaxation::GramRelaxation;
 use crate::heuristic;
-use crate::prepare::enumeration;
 use crate::prepare::shared::SharedWork;
-use crate::prepare::start::{self, Prepared};
-use crate::primal;
-use crate::problem::{Problem, Structure};
-use crate::relaxation::Relaxation;
-use crate::relaxation::boxed::BoxedRows;
+use crate::problem::Problem;
 use crate::relaxation::pdal::{self, Pdal};
-use crate::relaxation::rows::NewtonRows;
 use crate::relaxation::sga::Sga;
-use crate::relaxation::structured::{Rows, Structured};
-use crate::search::binary::{BinaryNode, BinaryTree};
 use crate::search::checkpoint::{Archive, Part, Stamp, State};
 use crate::search::paper::OrderedTree;
 use crate::search::{
-    ArchiveSink, Checkpoint, Cluster, Context, Expansion, Observer, Phase, Progress, Restrict,
-    Save, Search, SharedCluster, Sink, Slot, Source, Tree, Writer, exhaustive, models,
+    ArchiveSink, Checkpoint, Cluster, Context, Observer, Phase, Progress, Restrict, Save, Search,
+    SharedCluster, Sink, Slot, Source, Tree, Writer, exhaustive,
 };
 use crate::settings::{Method, Model, RelaxationKind, Settings, Solution, Status};
-use crate::tuning::frames::MAX_COLUMNS;
 
 /// Solves a problem.
 ///
@@ -296,36 +290,6 @@ impl<'p> Run<'p> {
     }
 }
 
-/// What becomes of a search of the default method, whichever tree it has.
-pub(crate) trait Driver<'p> {
-    type Outcome;
-
-    /// It is prepared.
-    fn drive<T: Restrict>(self, search: Search<'p, T>) -> Self::Outcome;
-
-    /// It is prepared to go on with the nodes of an earlier run, in their order.
-    fn go_on<T: Restrict>(self, context: Context<'p>, tree: T, nodes: Vec<T::Node>) -> Self::Outcome
-    where
-        Self: Sized,
-    {
-        self.drive(Search::resumed(context, tree, nodes))
-    }
-
-    /// Whether nothing of what is open in `state` has to be looked at, with this to beat.
-    fn is_over(&self, state: &State, cut: f64) -> bool {
-        state.open.iter().all(|node| node.bound >= cut)
-    }
-
-    /// It ended before there were nodes, or all of the nodes of `state` were done with.
-    fn ended(
-        self,
-        context: Context<'p>,
-        state: State,
-        stopped: Option<Status>,
-        bound: Certified,
-    ) -> Self::Outcome;
-}
-
 /// One search until it is over, or a limit is reached.
 struct ToTheEnd<'s> {
     settings: &'s Settings,
@@ -347,178 +311,6 @@ impl<'p> Driver<'p> for ToTheEnd<'_> {
     ) -> Solution {
         context.save(context.saved(state));
         context.solution(self.settings, stopped, Some(bound))
-    }
-}
-
-/// Prepares the search of a problem in the form that suits it.
-pub(crate) fn best_first<'p, D: Driver<'p>>(
-    mut context: Context<'p>,
-    resumed: Option<State>,
-    shared: &mut SharedWork,
-    driver: D,
-) -> D::Outcome {
-    let problem = context.problem;
-    context.model_searches = Some(primal::for_problem);
-    context.optima = shared.optima();
-    // Before there were nodes there is nothing to go on from but the incumbent, and what the context has prepared.
-    let started = resumed.filter(|state| state.started);
-    let cut = context.incumbents.cut();
-    if let Some(state) = &started
-        && driver.is_over(state, cut)
-    {
-        let bound = state.lower_bound();
-        context.prepared = Default::default();
-        return driver.ended(context, started.unwrap_or_default(), None, bound);
-    }
-    if started.is_none() && enumeration::settle_first(&mut context) {
-        return enumerated(context, driver);
-    }
-    let alive = started.as_ref().map(State::alive);
-    // Sets to start from need not be good ones.
-    let given = started.is_none() && context.incumbents.first().is_some();
-    if let Some(prepared) = Prepared::new(problem, &mut context, alive.as_deref(), shared) {
-        if prepared.first.is_none() && started.is_none() {
-            return enumerated(context, driver);
-        }
-        let is_plain = context.incumbents.decision().is_none() && !context.incumbents.wants_list();
-        if let Some(boxed) = prepared.relaxation.boxed().filter(|_| is_plain) {
-            return binary(context, boxed, started, driver);
-        }
-        if prepared.relaxation.explicit.is_some()
-            && let Some(boxed) = boxed_rows(&context)
-        {
-            return binary(context, boxed, started, driver);
-        }
-        return begin(context, gram_tree(prepared), started, driver);
-    }
-    if let Some(boxed) = start::boxed(&mut context, alive.as_deref(), shared) {
-        return binary(context, boxed, started, driver);
-    }
-    // For a decision the best model that is known is given, and heuristics know nothing of decisions.
-    if context.incumbents.first().is_none() || (given && context.incumbents.decision().is_none()) {
-        heuristic::first_incumbent(&mut context);
-    }
-    models::first(&mut context);
-    heuristic::fill_list(&mut context);
-    if let Some(status) = context.limits.reached() {
-        // What comes next would only be prepared in vain.
-        let bound = context.lower_bound(Some(Certified::TRIVIAL));
-        return driver.ended(context, started.unwrap_or_default(), Some(status), bound);
-    }
-    // With heredity alone the tree does all the work.
-    let tree_only = |structure: &Structure| structure.is_plain() && !problem.loss.is_quadratic();
-    if problem
-        .structure
-        .as_ref()
-        .is_some_and(|structure| !tree_only(structure))
-    {
-        context.enter(Phase::Root);
-        let start = context.incumbents.first().map(|incumbent| incumbent.fit.x);
-        let start = start.unwrap_or_default();
-        if let Some(backend) = start::structured(&mut context, shared) {
-            let relaxation = Structured::new(backend, &start);
-            return binary(context, relaxation, started, driver);
-        }
-        let rows = Rows::new(problem, context.mechanisms, &context.limits);
-        let relaxation = Structured::new(rows, &start);
-        return binary(context, relaxation, started, driver);
-    }
-    // Where the Gram form does not apply to a quadratic there are many columns, and more of them are active at the root
-    // than a Newton system should have.
-    if problem.loss.is_quadratic() && problem.selectable.len() > MAX_COLUMNS {
-        if let Some(relaxation) = shared.working(&context).cloned() {
-            return binary(context, relaxation, started, driver);
-        }
-        let relaxation = Pdal::within(problem, pdal::FINE, &context.limits);
-        return binary(context, relaxation, started, driver);
-    }
-    if let Some(boxed) = boxed_rows(&context) {
-        return binary(context, boxed, started, driver);
-    }
-    let mut relaxation = NewtonRows::within(problem, context.mechanisms, &context.limits);
-    if let Some(incumbent) = context.incumbents.first() {
-        relaxation.start_at(&incumbent.fit.x);
-    }
-    binary(context, relaxation, started, driver)
-}
-
-/// The relaxation with boxes in matrix form, where the search for the best model should rather have it.
-fn boxed_rows(context: &Context) -> Option<BoxedRows> {
-    let (problem, mechanisms) = (context.problem, context.mechanisms);
-    let is_plain = context.incumbents.decision().is_none() && !context.incumbents.wants_list();
-    let is_wanted = is_plain && BoxedRows::is_wanted(problem, mechanisms, &context.limits);
-    is_wanted.then(|| {
-        let known = context.incumbents.first().map(|known| known.fit.x);
-        BoxedRows::new(problem, &known.unwrap_or_default())
-    })
-}
-
-/// The tree in Gram form.
-fn gram_tree(prepared: Prepared<'_>) -> BinaryTree<GramRelaxation<'_>> {
-    let Prepared { relaxation, first } = prepared;
-    let first = first.map(|first| {
-        let start = Arc::new(relaxation.start());
-        BinaryNode::new(first.low, &first.inside, &first.free, Some(&start))
-    });
-    BinaryTree::new(relaxation).begin_with(first)
-}
-
-/// Whether the root of the default method alone proves the incumbent within the allowed gap. Nothing is left behind unless it
-/// does, and nothing is counted: it is part of the caller's own call.
-fn closes_root(context: &mut Context) -> bool {
-    let (mark, counters) = (context.evidence.mark(), context.counters);
-    let problem = context.problem;
-    let prepared = Prepared::new(problem, context, None, &mut SharedWork::single());
-    let closed = prepared.is_some_and(|prepared| {
-        let is_empty = prepared.first.is_none();
-        let mut tree = gram_tree(prepared);
-        let (mut root, mut children) = (Vec::new(), Vec::new());
-        if !is_empty {
-            tree.root(context, &mut root);
-        }
-        let mut closes = |node| tree.expand(node, context, &mut children) == Expansion::Split;
-        root.iter().all(&mut closes) && children.is_empty()
-    });
-    context.counters = counters;
-    context.prepared = Default::default();
-    if !closed {
-        context.evidence.rewind(mark);
-        context.reporter.set_features_left(problem.selectable.len());
-    }
-    closed
-}
-
-/// All models were enumerated: the search is over before it begins.
-fn enumerated<'p, D: Driver<'p>>(mut context: Context<'p>, driver: D) -> D::Outcome {
-    let bound = context.lower_bound(None);
-    context.prepared = Default::default();
-    let mut over = State::default();
-    over.started = true;
-    driver.ended(context, over, None, bound)
-}
-
-fn binary<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
-    context: Context<'p>,
-    relaxation: R,
-    started: Option<State>,
-    driver: D,
-) -> D::Outcome {
-    begin(context, BinaryTree::new(relaxation), started, driver)
-}
-
-/// Hands a search to its driver: a new one, or one with the nodes of an earlier run.
-fn begin<'p, R: Relaxation + Clone + Send + Sync, D: Driver<'p>>(
-    context: Context<'p>,
-    tree: BinaryTree<R>,
-    started: Option<State>,
-    driver: D,
-) -> D::Outcome {
-    match started {
-        None => driver.drive(Search::new(context, tree)),
-        Some(state) => {
-            let nodes = tree.restore(context.problem, &state);
-            driver.go_on(context, tree, nodes)
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The bound of a leaf in doubled precision.
 
-use super::{Certified, TINY, atom_above, cap};
+use super::dual::{atom_above, cap};
+use super::{Certified, TINY};
 use crate::linalg::kernels;
 use crate::linalg::rounding::{Doubled, U, gamma};
 use crate::loss::Joint;
