@@ -157,6 +157,8 @@ pub(crate) mod boxes {
     pub(crate) const ROOT_ROUNDS: (usize, f64) = (30, 0.95);
     /// … and of a node below it. Not measured.
     pub(crate) const NODE_ROUNDS: (usize, f64) = (8, 0.9);
+    /// Columns of the root that each thread visits before the others see what was proved of them. Not measured.
+    pub(crate) const COLUMNS_OF_A_THREAD: usize = 16;
     /// A node is made smaller when at most this share of its columns is left (sensitivity).
     pub(crate) const SMALLER: f64 = 0.9;
     /// Boxes are shrunk again when at most this share of the columns is left, or a feature came in (sensitivity).

@@ -24,6 +24,7 @@
 pub(crate) mod ascent;
 mod budget;
 mod certificate;
+mod crew;
 pub(crate) mod few;
 mod first;
 mod point;
@@ -33,6 +34,7 @@ mod side;
 pub(crate) mod sweep;
 
 pub(crate) use budget::Choice;
+pub(crate) use crew::Crew;
 pub(crate) use quadratic::Quadratic;
 pub(crate) use sweep::Boxes;
 

@@ -48,7 +48,7 @@ pub(super) struct Sides<'a> {
 
 /// Room to work in.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Room {
+pub(super) struct Room {
     pub(super) point: DescentPoint,
     certificate: Certificate,
     pub(super) scratch: Vec<f64>,

@@ -1,10 +1,12 @@
 //! Round after round over the features of a node, as long as boxes shrink.
 
+use std::ops::Range;
+
 use super::budget::{Budget, Choice};
 use super::certificate::{Certificate, Ends};
+use super::crew::Crew;
 use super::first::Direction;
-pub(crate) use super::side::Room;
-use super::side::{Effort, Sides, Start};
+use super::side::{Effort, Room, Shrunk, Sides, Start};
 use super::{ProvedBox, Quadratic, SIDES, Side, mean_share};
 use crate::limits::Limits;
 use crate::tuning::boxes::{LITTLE, MOST_KEPT, MOST_REPEATS, STALLED, WEIGHT, WORTH_REPEATING};
@@ -46,6 +48,15 @@ struct Visits {
     start: Start,
     /// Rounds to sit out, and how many that were the last time.
     rest: (u32, u32),
+}
+
+/// A column while it is visited.
+#[derive(Debug)]
+struct Column {
+    j: usize,
+    sides: [Visits; 2],
+    certificates: [Certificate; 2],
+    shrunk: [Option<Shrunk>; 2],
 }
 
 /// How a round went.
@@ -194,13 +205,13 @@ impl Boxes {
         &mut self,
         quadratic: &Quadratic,
         choice: Choice,
-        room: &mut Room,
+        crew: &mut Crew,
         limits: &Limits,
     ) -> bool {
         let budget = &Budget::new(choice, self.ceiling);
         self.measure(quadratic);
         let mut directions = Vec::with_capacity(quadratic.size());
-        for j in 0..quadratic.size() {
+        for batch in self.batches(crew) {
             if limits.stop() {
                 return false;
             }
@@ -210,18 +221,29 @@ impl Boxes {
                 ends: &self.ends,
                 budget,
             };
-            let (direction, weight) = Direction::new(&sides, j, room);
-            let end = self.boxes[j].reach();
-            let x = room.point.x.iter().enumerate();
-            let x = x.filter(|(i, x)| **x != 0.0 && *i != j);
-            for (at, side) in SIDES.into_iter().enumerate() {
-                let start = &mut self.sides[j][at].start;
-                // As shares of the end that it is held at, for now.
-                let x = x.clone().map(|(i, x)| (i as u32, side.sign() * x / end));
-                start.x = x.collect();
-                start.weight = weight / (end * end);
+            let mut begun: Vec<_> = batch.map(|j| (j, None)).collect();
+            crew.each(&mut begun, |(j, found), room| {
+                let (direction, weight) = Direction::new(&sides, *j, room);
+                let x = room.point.x.iter().enumerate();
+                let x: Vec<_> = x.filter(|(i, x)| **x != 0.0 && i != j).collect();
+                let x = x.into_iter().map(|(i, x)| (i as u32, *x)).collect();
+                *found = Some((direction, weight, x));
+            });
+            for (j, found) in begun {
+                let Some((direction, weight, x)) = found else {
+                    return false;
+                };
+                let x: Vec<(u32, f64)> = x;
+                let end = self.boxes[j].reach();
+                for (at, side) in SIDES.into_iter().enumerate() {
+                    let start = &mut self.sides[j][at].start;
+                    // As shares of the end that it is held at, for now.
+                    let shares = x.iter().map(|(i, x)| (*i, side.sign() * x / end));
+                    start.x = shares.collect();
+                    start.weight = weight / (end * end);
+                }
+                directions.push(direction);
             }
-            directions.push(direction);
         }
         let mut scratch = Vec::new();
         loop {
@@ -272,12 +294,12 @@ impl Boxes {
         self.ends[j] = Ends::new(self.boxes[j], quadratic.sizes[j]);
     }
 
-    /// Visits every side that is worth it, each with what the ones before it proved.
+    /// Visits every side that is worth it, each with what was proved before; on several threads a batch of columns at a time.
     pub(crate) fn round(
         &mut self,
         quadratic: &Quadratic,
         choice: Choice,
-        room: &mut Room,
+        crew: &mut Crew,
         limits: &Limits,
     ) -> Round {
         let budget = &Budget::new(choice, self.ceiling);
@@ -288,15 +310,23 @@ impl Boxes {
             self.certificates.resize(d, Default::default());
         }
         let before: Vec<f64> = self.boxes.iter().map(|known| known.reach()).collect();
-        for j in 0..d {
-            for (at, side) in SIDES.into_iter().enumerate() {
-                if limits.stop() {
-                    return Round::Stopped;
-                }
-                self.visit(quadratic, budget, (j, at, side), room);
+        for batch in self.batches(crew) {
+            let mut columns: Vec<Column> = batch.map(|j| self.take(j)).collect();
+            let is_stopped = limits.stop();
+            if !is_stopped {
+                let known = &*self;
+                crew.each(&mut columns, |column, room| {
+                    known.visit(quadratic, budget, column, room);
+                });
+            }
+            for column in columns {
+                self.put(quadratic, column);
+            }
+            if is_stopped {
+                return Round::Stopped;
             }
         }
-        self.apply_again(quadratic, budget, room, limits);
+        self.apply_again(quadratic, budget, crew.own(), limits);
         let share = self.share_of(&before);
         self.rounds += 1;
         if share > LITTLE && self.rounds == 1 {
@@ -312,46 +342,72 @@ impl Boxes {
         mean_share(before, self.boxes.iter().map(|known| known.reach()))
     }
 
-    /// Shrinks one side by a point of its own, unless it is to be left alone.
-    fn visit(
-        &mut self,
-        quadratic: &Quadratic,
-        budget: &Budget,
-        (j, at, side): (usize, usize, Side),
-        room: &mut Room,
-    ) {
-        let end = self.boxes[j].end(side);
-        if end == 0.0 {
-            return;
+    /// The columns, in batches that a crew visits together.
+    fn batches(&self, crew: &Crew) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (size, batch) = (self.boxes.len(), crew.batch());
+        let first = (0..size).step_by(batch);
+        first.map(move |first| first..(first + batch).min(size))
+    }
+
+    /// Takes out what a visit to a column changes.
+    fn take(&mut self, j: usize) -> Column {
+        Column {
+            j,
+            sides: std::mem::take(&mut self.sides[j]),
+            certificates: self
+                .certificates
+                .get_mut(j)
+                .map(std::mem::take)
+                .unwrap_or_default(),
+            shrunk: [None; 2],
         }
-        let mut visits = std::mem::take(&mut self.sides[j][at]);
-        if visits.rest.0 > 0 {
-            visits.rest.0 -= 1;
-            self.sides[j][at] = visits;
-            return;
+    }
+
+    /// Puts it back, with what the visit proved.
+    fn put(&mut self, quadratic: &Quadratic, column: Column) {
+        let j = column.j;
+        self.sides[j] = column.sides;
+        if let Some(certificates) = self.certificates.get_mut(j) {
+            *certificates = column.certificates;
         }
-        if visits.start.weight == 0.0 {
-            visits.start.weight = WEIGHT * quadratic.row(j)[j] * end * end;
+        for (shrunk, side) in column.shrunk.into_iter().zip(SIDES) {
+            if let Some(shrunk) = shrunk {
+                self.shrink(quadratic, (j, side), shrunk.end);
+                self.needed[j] |= shrunk.is_needed;
+            }
         }
-        let effort = if self.is_raised { &RAISED } else { &USUAL };
+    }
+
+    /// Shrinks the sides of a column by points of their own, unless they are to be left alone.
+    fn visit(&self, quadratic: &Quadratic, budget: &Budget, column: &mut Column, room: &mut Room) {
         let sides = Sides {
             quadratic,
             boxes: &self.boxes,
             ends: &self.ends,
             budget,
         };
-        let mut unkept = Certificate::default();
-        let certificate = match self.certificates.get_mut(j) {
-            Some(sides) => &mut sides[at],
-            None => &mut unkept,
-        };
-        let shrunk = sides.shrink(j, side, &mut visits.start, certificate, effort, room);
-        let is_stalled = shrunk.end > STALLED * end;
-        let rest = if is_stalled { visits.rest.1 + 1 } else { 0 };
-        visits.rest = (rest, rest);
-        self.sides[j][at] = visits;
-        self.shrink(quadratic, (j, side), shrunk.end);
-        self.needed[j] |= shrunk.is_needed;
+        let effort = if self.is_raised { &RAISED } else { &USUAL };
+        let j = column.j;
+        for (at, side) in SIDES.into_iter().enumerate() {
+            let visits = &mut column.sides[at];
+            let end = self.boxes[j].end(side);
+            if end == 0.0 {
+                continue;
+            }
+            if visits.rest.0 > 0 {
+                visits.rest.0 -= 1;
+                continue;
+            }
+            if visits.start.weight == 0.0 {
+                visits.start.weight = WEIGHT * quadratic.row(j)[j] * end * end;
+            }
+            let certificate = &mut column.certificates[at];
+            let shrunk = sides.shrink(j, side, &mut visits.start, certificate, effort, room);
+            let is_stalled = shrunk.end > STALLED * end;
+            let rest = if is_stalled { visits.rest.1 + 1 } else { 0 };
+            visits.rest = (rest, rest);
+            column.shrunk[at] = Some(shrunk);
+        }
     }
 
     /// Puts the boxes as they are into the certificates that are known, as long as that shrinks them.

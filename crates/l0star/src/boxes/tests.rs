@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
+use super::Crew;
 use super::ascent::{Ascent, Bounded};
-use super::sweep::{Room, Round};
+use super::sweep::Round;
 use super::*;
 use crate::limits::Limits;
 use crate::linalg::rounding::gamma;
@@ -194,9 +195,9 @@ fn check(seed: u64) {
     let ceiling = least.max(0.0) * (1.0 + wider) + 4.0 * room;
     let limits = Limits::none();
     let mut boxes = Boxes::new(&quadratic, choice, ceiling);
-    let mut scratch = Room::default();
+    let mut crew = Crew::new(1 + seed as usize % 3);
     if seed & 1 == 0 {
-        assert!(boxes.begin(&quadratic, choice, &mut scratch, &limits));
+        assert!(boxes.begin(&quadratic, choice, &mut crew, &limits));
     }
     for round in 0..4 {
         for fit in sets.iter().filter(|fit| fit.value <= ceiling) {
@@ -256,7 +257,7 @@ fn check(seed: u64) {
                 "seed {seed}: {bound:?}, {least}"
             );
         }
-        let done = boxes.round(&quadratic, choice, &mut scratch, &limits);
+        let done = boxes.round(&quadratic, choice, &mut crew, &limits);
         assert!(done != Round::Stopped);
     }
 }
@@ -285,10 +286,28 @@ fn a_limit_stops_between_sides() {
     };
     let mut boxes = Boxes::new(&quadratic, choice, quadratic.c0);
     let before: Vec<ProvedBox> = boxes.boxes().to_vec();
-    assert!(!boxes.begin(&quadratic, choice, &mut Room::default(), &limits));
-    let round = boxes.round(&quadratic, choice, &mut Room::default(), &limits);
+    assert!(!boxes.begin(&quadratic, choice, &mut Crew::default(), &limits));
+    let round = boxes.round(&quadratic, choice, &mut Crew::default(), &limits);
     assert_eq!(round, Round::Stopped);
     assert_eq!(boxes.boxes(), before);
+}
+
+/// Which thread visits which column is left to chance, and changes nothing.
+#[test]
+fn several_threads_prove_the_same_boxes_every_time() {
+    let case = Case::new(5);
+    let (quadratic, choice) = (case.quadratic(), case.choice);
+    let proved = |threads: usize| {
+        let mut boxes = Boxes::new(&quadratic, choice, quadratic.c0);
+        let mut crew = Crew::new(threads);
+        assert!(boxes.begin(&quadratic, choice, &mut crew, &Limits::none()));
+        boxes.round(&quadratic, choice, &mut crew, &Limits::none());
+        boxes.boxes().to_vec()
+    };
+    for threads in [2, 3] {
+        let first = proved(threads);
+        assert!((0..20).all(|_| proved(threads) == first));
+    }
 }
 
 /// A ceiling that is no number proves nothing.
@@ -301,7 +320,7 @@ fn nothing_is_proved_from_numbers_that_are_none() {
             let choice = Choice { most: 2, price };
             assert_eq!(choice.within(ceiling), choice);
             let mut boxes = Boxes::new(&quadratic, choice, ceiling);
-            boxes.round(&quadratic, choice, &mut Room::default(), &Limits::none());
+            boxes.round(&quadratic, choice, &mut Crew::default(), &Limits::none());
             assert!(boxes.boxes().iter().all(|known| known.reach() == f64::MAX));
         }
     }

@@ -83,6 +83,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         }
         let is_plain = context.incumbents.decision().is_none() && !context.incumbents.wants_list();
         if let Some(boxed) = prepared.relaxation.boxed().filter(|_| is_plain) {
+            let boxed = boxed.on_threads(context.threads);
             return binary(context, boxed, started, driver);
         }
         if prepared.relaxation.explicit.is_some()
@@ -93,6 +94,7 @@ pub(crate) fn best_first<'p, D: Driver<'p>>(
         return begin(context, gram_tree(prepared), started, driver);
     }
     if let Some(boxed) = start::boxed(&mut context, alive.as_deref(), shared) {
+        let boxed = boxed.on_threads(context.threads);
         return binary(context, boxed, started, driver);
     }
     // For a decision the best model that is known is given, and heuristics know nothing of decisions.

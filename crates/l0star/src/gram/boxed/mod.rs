@@ -18,8 +18,8 @@ use super::root::Root;
 use super::small::{self, LARGEST, square_bytes};
 use crate::bound::{Certified, Children, OtherSide, Subproblem};
 use crate::boxes::ascent::Ascent;
-use crate::boxes::sweep::{Room, Round};
-use crate::boxes::{Boxes, Choice, Quadratic, Rounds, few};
+use crate::boxes::sweep::Round;
+use crate::boxes::{Boxes, Choice, Crew, Quadratic, Rounds, few};
 use crate::limits::Limits;
 use crate::linalg::rounding::{U, gamma};
 use crate::problem::Problem;
@@ -64,7 +64,9 @@ pub(crate) struct Boxed {
     x: Vec<(usize, f64)>,
     current: Option<Current>,
     ascent: Ascent,
-    room: Room,
+    /// How many threads the root may have.
+    threads: usize,
+    crew: Crew,
     /// Bytes of the certificates that all workers keep.
     certificates: Counted,
 }
@@ -86,7 +88,8 @@ impl Boxed {
             x: Vec::new(),
             current: None,
             ascent: Ascent::default(),
-            room: Room::default(),
+            threads: 1,
+            crew: Crew::default(),
             certificates: Counted::default(),
         }
     }
@@ -213,7 +216,7 @@ impl Boxed {
         let (quadratic, choice) = (&current.quadratic, current.choice);
         current
             .boxes
-            .begin(quadratic, choice, &mut self.room, limits)
+            .begin(quadratic, choice, &mut self.crew, limits)
     }
 
     /// Whether the bound rules so much out that boxes are better shrunk without it.
@@ -271,6 +274,9 @@ impl Relaxation for Boxed {
         let priced = |bound| task.node.with_cost(problem, bound);
         let stopped = |bound| (priced(bound), Exit::Stopped);
         let is_first = !self.is_begun;
+        // Below the root the threads have nodes of their own.
+        self.crew
+            .set_threads(if task.is_root { self.threads } else { 1 });
         if !self.enter(problem, task) {
             self.current = None;
             if task.limits.stop() {
@@ -325,7 +331,7 @@ impl Relaxation for Boxed {
                 choice,
                 ..
             } = current;
-            match boxes.round(quadratic, *choice, &mut self.room, task.limits) {
+            match boxes.round(quadratic, *choice, &mut self.crew, task.limits) {
                 Round::Stopped => return stopped(best),
                 Round::Done(share) if share > enough && !boxes.is_trying_harder() => {
                     current.drop_zeros();

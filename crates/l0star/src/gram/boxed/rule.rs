@@ -32,6 +32,11 @@ impl GramRelaxation<'_> {
 }
 
 impl Boxed {
+    /// Lets the root have this many threads.
+    pub(crate) fn on_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
     /// For a problem with bounds.
     pub(crate) fn within_bounds(
         problem: &Problem,
