@@ -26,6 +26,22 @@ COLUMNS = 2000
 MOST_COLUMNS = 50_000
 
 
+def stability(l0star, request, resamples):
+    """What the command says of the best models of so many resamples, on one thread."""
+    arguments = [l0star, "stability", request["matrix"], "--target", "b", "--no-intercept", "--no-standardize"]
+    arguments += ["--json", "--quiet", "--threads", "1", "--resamples", str(resamples)]
+    arguments += ["-k", str(request["k"]), "--ridge", repr(request["ridge"])]
+    return spoken(arguments)["stability"]
+
+
+def spoken(arguments):
+    """The command's JSON object, of a search that may have been stopped at a limit."""
+    ended = subprocess.run(arguments, stdout=subprocess.PIPE, text=True)
+    if ended.returncode not in (0, 4):
+        raise SystemExit(f"l0star failed with code {ended.returncode}: {' '.join(arguments)}")
+    return json.loads(ended.stdout)
+
+
 def fit(l0star, request, k=None, features=None, method="best-first", bound=None):
     """The command's JSON object; an exact search on one thread. `bound`: of all coefficients, as `--bounds`."""
     arguments = [l0star, "fit", request["matrix"], "--target", "b", "--no-intercept", "--no-standardize"]
@@ -44,10 +60,7 @@ def fit(l0star, request, k=None, features=None, method="best-first", bound=None)
             arguments += ["--bounds", ",".join(f"x{j}={-bound!r}:{bound!r}" for j in some)]
     if features is not None:
         arguments += ["--features", ",".join(f"x{j + 1}" for j in features)]
-    ended = subprocess.run(arguments, stdout=subprocess.PIPE, text=True)
-    if ended.returncode not in (0, 4):
-        raise SystemExit(f"l0star failed with code {ended.returncode}: {' '.join(arguments)}")
-    answer = json.loads(ended.stdout)
+    answer = spoken(arguments)
     answer["coefficients"] = {int(name[1:]) - 1: x for name, x in answer["coefficients"].items()}
     return answer
 

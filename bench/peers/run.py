@@ -5,6 +5,7 @@ run.py setup [PEER ...]         virtual environments, from PyPI
 run.py check [--peer P ...]     every adapter on small instances, against our own optimum
 run.py race --out FOLDER        the table: peers.json as it goes, peers.md at the end; goes on where it was interrupted
 run.py page --out FOLDER        peers.md again, from peers.json
+run.py stability                the best models of 500 resamples of Diabetes beside one fit of each peer
 run.py solve PEER REQUEST       one request (see adapters/common.py), one answer on standard output
 """
 
@@ -19,6 +20,7 @@ import formula
 import instances
 import ours
 import race
+import stability
 from page import page
 from peers import BY_NAME, PEERS, NotThere, Team, python_of, set_up
 
@@ -30,7 +32,8 @@ def main():
     setup.add_argument("peer", nargs="*", choices=[[], *BY_NAME])
     check = commands.add_parser("check")
     racing = commands.add_parser("race")
-    for command in (check, racing):
+    many = commands.add_parser("stability")
+    for command in (check, racing, many):
         command.add_argument("--peer", action="append", choices=list(BY_NAME), help="only these")
         command.add_argument("--l0star", help="the command, if it is built already")
     racing.add_argument("--family", action="append", help="only families whose name contains this")
@@ -40,13 +43,23 @@ def main():
     racing.add_argument("--budget", type=float, default=math.inf, metavar="MINUTES", help="begin no run after so long")
     racing.add_argument("--out", type=pathlib.Path, help="folder for peers.json and peers.md")
     racing.add_argument("--restart", action="store_true", help="throw away results that are there")
+    many.add_argument("-k", type=int, default=10, help="size of the models (10)")
+    many.add_argument("--resamples", type=int, default=500, help="how many resamples (500)")
+    many.add_argument("--time-limit", type=float, default=60, help="seconds a single fit (60)")
     again = commands.add_parser("page")
     again.add_argument("--out", type=pathlib.Path, required=True, help="folder of peers.json")
     solve = commands.add_parser("solve")
     solve.add_argument("peer", choices=list(BY_NAME))
     solve.add_argument("request")
     args = parser.parse_args()
-    does = {"setup": do_setup, "check": do_check, "race": do_race, "page": do_page, "solve": do_solve}
+    does = {
+        "setup": do_setup,
+        "check": do_check,
+        "race": do_race,
+        "page": do_page,
+        "stability": do_stability,
+        "solve": do_solve,
+    }
     return does[args.command](args)
 
 
@@ -145,6 +158,14 @@ def do_race(args):
     if args.out:
         (args.out / "peers.md").write_text(text, encoding="utf-8")
     return int(any("BEATS" in (row["note"] or "") for row in results.rows))
+
+
+def do_stability(args):
+    l0star = args.l0star or ours.build()
+    peers = chosen_peers(args)
+    race.one_core()
+    with Team() as team:
+        print(stability.run(l0star, team, peers, args.k, args.resamples, args.time_limit))
 
 
 def do_page(args):

@@ -12,6 +12,7 @@ import peers
 import prices
 import pytest
 import race
+import stability
 import statements
 
 MADE = {
@@ -244,6 +245,25 @@ class TestOwnEntries:
             instance.solve(name)
         assert [how["bound"] for how in asked] == [None, 3.0, None]
         assert [how["method"] for how in asked] == ["best-first", "best-first", "paper"]
+
+
+class TestStability:
+    def test_resamples_stand_beside_one_fit_of_each(self):
+        many = {"seconds": 2.0, "resamples": 500, "proved": 499}
+        best = {"seconds": 0.01, "status": "optimal"}
+        single = [
+            (peers.BY_NAME["abess"], {"seconds": 0.008, "status": "heuristic", "error": 0.02}),
+            (peers.BY_NAME["okridge"], {"seconds": 60.0, "status": "time_limit"}),
+            (peers.BY_NAME["leaps"], {"status": "failed", "note": "exit code 1"}),
+        ]
+        text = stability.table(instances.FAMILIES[0], best, many, single)
+        assert text.splitlines()[2:] == [
+            "| l0star, 500 resamples | 2 s, 499 of 500 proved | 500 |",
+            "| l0star, one fit | 0.01 s | 2.5 |",
+            "| abess*, one fit | 0.008 s, error 2 % | 2 |",
+            "| okridge, one fit | > 60 s | 15000 |",
+            "| leaps, one fit | failed | – |",
+        ]
 
 
 class TestWorkers:

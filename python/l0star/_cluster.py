@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from l0star._result import Result
 
 #: How long the driver waits for answers before it looks at signals and limits.
-_PATIENCE = 0.05
+PATIENCE = 0.05
 #: How long it waits for the bytes of an answer that is there; then it looks elsewhere first.
-_TRANSFER = 10.0
+TRANSFER = 10.0
 #: One and the same from Python 3.11 on.
-_TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
+TIMEOUTS = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
 #: Problems that a process keeps, each with its Gram matrix.
 _KEPT = 2
 
@@ -286,7 +286,7 @@ class Workers:
         """Wait a moment for answers; None for a task that was lost."""
         answers: list[tuple[int, bytes | None]] = []
         with contextlib.suppress(queue.Empty):
-            number = self._done.get(timeout=_PATIENCE)
+            number = self._done.get(timeout=PATIENCE)
             while True:
                 answers += self._answer(number)
                 number = self._done.get_nowait()
@@ -316,8 +316,8 @@ class Workers:
             return []
         task_id, future = self._pending.pop(number)
         try:
-            answer = future.result(timeout=_TRANSFER)
-        except (CancelledError, *_TIMEOUTS) as error:
+            answer = future.result(timeout=TRANSFER)
+        except (CancelledError, *TIMEOUTS) as error:
             self._look(error)
             return [(task_id, None)]
         except Exception as error:

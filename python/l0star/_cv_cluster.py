@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import queue
 import threading
 import uuid
 import warnings
@@ -14,9 +15,11 @@ from typing import Any
 from joblib.parallel import get_active_backend
 
 from l0star import _core
-from l0star._cluster import ClusterError, Data, check_version, describe, hold
-from l0star._progress import cancellation
+from l0star._cluster import PATIENCE, TIMEOUTS, TRANSFER, ClusterError, Data, check_version, describe, hold
+from l0star._progress import Listener, cancellation
 from l0star._scoring import Heard, Scoring
+from l0star._solve import Clock
+from l0star._warnings import warn
 
 #: Sets of data that a process keeps for its next task.
 _KEPT = 2
@@ -58,14 +61,19 @@ _scorings = _Scorings()
 def score_path(version: str, data: Data, path: int, time_limit: float | None, n_jobs: int | None) -> Answer:
     """Score the models of all sizes on one fold, with one ridge; run by workers."""
     check_version(version)
-    scoring = _scorings.of(data)
-    scores = _core.Tally(scoring.ks, [1.0], 1)
-    features: list[tuple[int, list[str]]] = []
     is_cancelled = cancellation()
 
     def listener(*_: Any) -> bool:
         return is_cancelled is not None and is_cancelled()
 
+    return _score(_scorings.of(data), path, time_limit, n_jobs, listener)
+
+
+def _score(
+    scoring: Scoring, path: int, time_limit: float | None, n_jobs: int | None, listener: Listener | None
+) -> Answer:
+    scores = _core.Tally(scoring.ks, [1.0], 1)
+    features: list[tuple[int, list[str]]] = []
     scoring.run(
         scores,
         [path],
@@ -78,50 +86,123 @@ def score_path(version: str, data: Data, path: int, time_limit: float | None, n_
 
 
 def score_on(client: Any, scoring: Scoring, scores: _core.Tally, *, time_limit: float | None, heard: Heard) -> None:
-    """Enter the scores of all paths, each searched by a worker.
+    """Enter the scores of all paths, each searched by a worker, or by this process while there are no workers.
 
-    The data are a task that any worker can do again, and reach each worker once. Whatever ends this, the tasks are
-    cancelled, and their searches stop.
+    Whatever ends this, the tasks are cancelled, and their searches stop.
     """
-    from cloudpickle import dumps
-    from distributed import as_completed
-
-    packed = dumps(scoring)
-    name = f"l0star-cv-{uuid.uuid4().hex[:12]}"
-    data = Data(hashlib.blake2b(packed, digest_size=16).hexdigest(), recipe=packed)
-    with warnings.catch_warnings():
-        # The data are large, and sent once.
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        held = client.submit(hold, data, key=f"{name}-data", pure=False)
-    n_jobs = scoring.model.n_jobs
-    paths = {
-        client.submit(score_path, _core.VERSION, held, path, time_limit, n_jobs, key=f"{name}-{path}", pure=False): path
-        for path in range(scoring.n_paths)
-    }
-    try:
-        for future in as_completed(list(paths), loop=client.loop, timeout=time_limit):
-            cells, features = _answer(client, future)
-            ridge, fold = divmod(paths[future], len(scoring.folds))
+    clock = Clock(time_limit)
+    with contextlib.closing(_Tasks(client, scoring, time_limit)) as tasks:
+        # What is missing at the end of the time is cut off, as at any time limit.
+        while tasks.are_left and clock.left() != 0.0:
+            path = tasks.next()
+            answer = None if path is None else tasks.answer(path)
+            if path is None or answer is None:
+                if not tasks.is_alone():
+                    continue
+                path = tasks.take_back()
+                answer = _score(scoring, path, clock.left(), scoring.model.n_jobs, None)
+            cells, features = answer
+            ridge, fold = divmod(path, len(scoring.folds))
             for size, cell in enumerate(cells):
                 if cell is not None:
                     scores.enter(ridge, size, fold, *cell)
             for k, names in features:
-                heard(paths[future], k, names)
-    except TimeoutError:
-        # What is missing is cut off, as at any time limit.
-        pass
-    finally:
+                heard(path, k, names)
+
+
+class _Tasks:
+    """The paths on their way: one task for each.
+
+    The data are a task that any worker can do again, and reach each worker once.
+    """
+
+    def __init__(self, client: Any, scoring: Scoring, time_limit: float | None) -> None:
+        from cloudpickle import dumps
+
+        self._client = client
+        packed = dumps(scoring)
+        name = f"l0star-cv-{uuid.uuid4().hex[:12]}"
+        data = Data(hashlib.blake2b(packed, digest_size=16).hexdigest(), recipe=packed)
+        with warnings.catch_warnings():
+            # The data are large, and sent once.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            self._held = client.submit(hold, data, key=f"{name}-data", pure=False)
+        n_jobs = scoring.model.n_jobs
+        self._pending = {
+            path: client.submit(
+                score_path, _core.VERSION, self._held, path, time_limit, n_jobs, key=f"{name}-{path}", pure=False
+            )
+            for path in range(scoring.n_paths)
+        }
+        self._done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        #: How often nothing was done since the last answer.
+        self._idle = 0
+        self._was_alone = False
+        for path in self._pending:
+            self._listen(path)
+
+    @property
+    def are_left(self) -> bool:
+        """Whether a path has no answer yet."""
+        return bool(self._pending)
+
+    def next(self) -> int | None:
+        """Wait a moment for a path that is done."""
+        try:
+            path = self._done.get(timeout=PATIENCE)
+        except queue.Empty:
+            return None
+        return path if path in self._pending else None
+
+    def answer(self, path: int) -> Answer | None:
+        """Give what a worker found; None if it has gone with its answer, which another then finds again."""
+        try:
+            answer: Answer = self._pending[path].result(timeout=TRANSFER)
+        except CancelledError as error:
+            self._look(error)
+            raise ClusterError("A task was cancelled during cross-validation.") from error
+        except TIMEOUTS:
+            self._listen(path)
+            return None
+        except Exception as error:
+            self._look(error)
+            raise ClusterError(f"A worker could not do its task: {describe(error)}") from error
+        del self._pending[path]
+        self._idle = 0
+        return answer
+
+    def is_alone(self) -> bool:
+        """Whether the client has no workers; warns the first time."""
+        self._look()
+        # A round trip to the scheduler: seldom enough to cost nothing, often enough to see workers come and go.
+        self._idle += 1
+        if self._idle % 20 != 1 or self._client.nthreads():
+            return False
+        if not self._was_alone:
+            self._was_alone = True
+            warn(
+                "The client has no workers now. Cross-validation continues in this process until there are some.",
+                RuntimeWarning,
+            )
+        return True
+
+    def take_back(self) -> int:
+        """Give the path that workers would come to last, which nobody needs to search any more."""
+        path, future = self._pending.popitem()
+        self._idle = 0
         with contextlib.suppress(Exception):
-            client.cancel([*paths, held])
+            self._client.cancel([future])
+        return path
 
+    def close(self) -> None:
+        """Cancel what is not over."""
+        with contextlib.suppress(Exception):
+            self._client.cancel([*self._pending.values(), self._held])
 
-def _answer(client: Any, future: Any) -> Answer:
-    try:
-        answer: Answer = future.result()
-    except CancelledError as error:
-        closed = getattr(client, "status", "running") in ("closed", "closing")
-        reason = "The client was closed" if closed else "A task was cancelled"
-        raise ClusterError(f"{reason} during cross-validation.") from error
-    except Exception as error:
-        raise ClusterError(f"A worker could not do its task: {describe(error)}") from error
-    return answer
+    def _listen(self, path: int) -> None:
+        self._look()
+        self._pending[path].add_done_callback(lambda _: self._done.put(path))
+
+    def _look(self, error: BaseException | None = None) -> None:
+        if getattr(self._client, "status", "running") in ("closed", "closing"):
+            raise ClusterError("The client was closed during cross-validation.") from error

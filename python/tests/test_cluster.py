@@ -13,6 +13,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from clients import Leaving
 from distributed import Client
 
 import l0star
@@ -305,39 +306,12 @@ def test_workers_of_dask_that_die_again_and_again(client, tmp_path, monkeypatch)
     assert (tmp_path / "2").exists()
 
 
-class Answered(Future):
-    """A future as those of Dask."""
-
-    status = "finished"
-
-    def release(self) -> None:
-        pass
-
-
-class Leaving:
-    """A client whose workers leave for good after some tasks: what they had in hand is never answered."""
-
-    def __init__(self, last: int) -> None:
-        self.last = last
-        self.tasks = 0
-
-    def nthreads(self) -> dict[str, int]:
-        return {"one": 1, "other": 1} if self.tasks < self.last else {}
-
-    def submit(self, fn, /, *args, **_):
-        future = Answered()
-        self.tasks += fn is _cluster.explore
-        if fn is not _cluster.explore or self.tasks < self.last - 1:
-            future.set_result(fn(*(own.result() if isinstance(own, Future) else own for own in args)))
-        return future
-
-
 @pytest.mark.filterwarnings("ignore:stopped at the node limit")
 def test_a_search_whose_workers_have_left_continues_by_itself(tmp_path) -> None:
     X, y = data()
     truth = solve(X, y, 5, **OPTIONS)
     for last in (0, 1, 2, 7):
-        client = Leaving(last)
+        client = Leaving(_cluster.explore, last)
         file = tmp_path / f"{last}.ckpt"
         with pytest.warns(RuntimeWarning, match="continues in this process, on one thread") as warned:
             found = solve(X, y, 5, **OPTIONS, client=Place(client, None, SHORT), checkpoint=file)
@@ -346,7 +320,7 @@ def test_a_search_whose_workers_have_left_continues_by_itself(tmp_path) -> None:
         assert last <= client.tasks <= last + 1
     # Limits hold as ever, and what was sent away is open.
     with pytest.warns(RuntimeWarning, match="The client has no workers now"):
-        found = solve(X, y, 5, **OPTIONS, client=Place(Leaving(5), None, SHORT), node_limit=20)
+        found = solve(X, y, 5, **OPTIONS, client=Place(Leaving(_cluster.explore, 5), None, SHORT), node_limit=20)
     assert found.status == "node_limit"
     assert found.lower_bound <= truth.objective <= found.objective
 

@@ -7,15 +7,26 @@ import os
 import signal
 import sys
 import threading
+import warnings
 
 import cloudpickle
 import joblib
 import numpy as np
 import pytest
-from distributed import Client, Event
+from clients import Leaving
+from distributed import Client, Event, LocalCluster
 from sklearn.model_selection import GridSearchCV
 
-from l0star import ClusterError, SparseClassifier, SparseClassifierCV, SparseRegressor, SparseRegressorCV, _core
+from l0star import (
+    ClusterError,
+    SparseClassifier,
+    SparseClassifierCV,
+    SparseRegressor,
+    SparseRegressorCV,
+    _core,
+    _cv,
+    _cv_cluster,
+)
 from l0star._options import thread_count
 
 # Workers have no tests to import: what they call travels by value.
@@ -106,6 +117,63 @@ def test_a_worker_that_dies_costs_its_task_alone(client, monkeypatch) -> None:
     with on_dask(client):
         found = SparseRegressorCV(ks=2, cv=4).fit(X, y).cv_results_
     same(found, expected)
+
+
+ALONE = "The client has no workers now. Cross-validation continues in this process until there are some."
+
+
+def test_without_workers_it_continues_by_itself(monkeypatch) -> None:
+    X, y = data()
+    here = SparseRegressorCV(ks=2, cv=4).fit(X, y)
+    # Workers that were never there, that leave with what they had in hand, and that leave when they have done all.
+    for last in (0, 1, 3, 6):
+        client = Leaving(_cv_cluster.score_path, last)
+        monkeypatch.setattr(_cv, "active_client", lambda client=client: client)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            found = SparseRegressorCV(ks=2, cv=4).fit(X, y)
+        same(found.cv_results_, here.cv_results_)
+        assert found._supports == here._supports
+        assert [str(one.message) for one in warned] == [ALONE] * (last < 6), last
+        # A task for every fold, whatever came of them.
+        assert client.tasks == 4
+
+
+class Elsewhere:
+    """A scorer that tells the processes apart; where the data came from, it starts a worker before it answers."""
+
+    def __init__(self, client: Client | None) -> None:
+        self.client = client
+
+    def __getstate__(self) -> dict[str, None]:
+        return {"client": None}
+
+    def __call__(self, model: object, X: np.ndarray, y: np.ndarray) -> float:
+        if self.client is None:
+            return 1.0
+        self.client.cluster.scale(1)
+        self.client.wait_for_workers(1)
+        return 0.0
+
+
+def test_a_cluster_that_starts_late_does_the_rest() -> None:
+    X, y = data()
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+        on_dask(client),
+        pytest.warns(RuntimeWarning, match=ALONE) as warned,
+    ):
+        found = SparseRegressorCV(ks=[1], cv=4, scoring=Elsewhere(client)).fit(X, y).cv_results_
+    assert sorted(found[f"split{fold}_test_score"].item() for fold in range(4)) == [0.0, 1.0, 1.0, 1.0]
+    assert len(warned) == 1
+
+
+def test_a_time_limit_holds_without_workers(monkeypatch) -> None:
+    X, y = data()
+    monkeypatch.setattr(_cv, "active_client", lambda: Leaving(_cv_cluster.score_path, 0))
+    with pytest.raises(RuntimeError, match="searches were cut off"):
+        SparseRegressorCV(ks=2, time_limit=0).fit(X, y)
 
 
 def test_what_cannot_go_on_is_said(client, monkeypatch) -> None:

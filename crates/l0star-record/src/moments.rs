@@ -83,11 +83,14 @@ impl About {
 }
 
 impl MomentFile {
-    /// Whether a file begins like one of these; false for one that cannot be read.
+    /// Whether a file begins like one of these, or is a stump with their name; false for one that cannot be read.
     pub fn is_at(path: &Path) -> bool {
-        let mut head = [0; 8];
-        let read = |mut file: fs::File| file.read_exact(&mut head).is_ok();
-        path.is_file() && fs::File::open(path).is_ok_and(read) && Moments::is_encoded(&head)
+        let mut head = Vec::new();
+        let read = |file: fs::File| file.take(8).read_to_end(&mut head).is_ok();
+        let is_named = path.extension().is_some_and(|name| name == "l0m");
+        path.is_file()
+            && fs::File::open(path).is_ok_and(read)
+            && (Moments::is_encoded(&head) || (is_named && Moments::is_stump(&head)))
     }
 
     /// Reads a file that [`MomentFile::save`] wrote.
@@ -101,15 +104,17 @@ impl MomentFile {
         let bytes = fs::read(path).map_err(|reason| DataError::reading(path, reason))?;
         Self::parse(&bytes).map_err(|reason| DataError::WrongFormat {
             path: path.to_path_buf(),
-            what: format!("is no file of moments that can be read: {reason}"),
+            what: format!("holds {reason}"),
         })
     }
 
-    /// From bytes, or what is wrong with them.
+    /// From bytes, or what they are instead.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let (moments, note) = Moments::decode(bytes).map_err(|error| error.to_string())?;
         let about = serde_json::from_str(&note);
-        let about = about.map_err(|error| format!("its description is damaged ({error})"))?;
+        let about = about.map_err(|error| {
+            format!("moments whose description is damaged ({error}); make them again")
+        })?;
         Ok(Self { moments, about })
     }
 

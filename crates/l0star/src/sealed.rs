@@ -14,7 +14,7 @@ const HASH: usize = blake3::OUT_LEN;
 /// Why bytes cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// They begin with something else, or are too short to tell.
+    /// They begin with something else.
     Other,
     /// They are of another version.
     Version(u32),
@@ -60,10 +60,11 @@ pub(crate) fn open<T: DeserializeOwned>(
     version: u32,
     bytes: &[u8],
 ) -> Result<T, Fault> {
-    let (start, rest) = bytes.split_first_chunk::<MAGIC>().ok_or(Fault::Other)?;
-    if *start != magic {
-        return Err(Fault::Other);
-    }
+    let rest = match bytes.split_first_chunk::<MAGIC>() {
+        Some((start, rest)) if *start == magic => rest,
+        None if magic.starts_with(bytes) => return Err(Fault::Cut),
+        _ => return Err(Fault::Other),
+    };
     let (found, rest) = rest.split_first_chunk::<4>().ok_or(Fault::Cut)?;
     let found = u32::from_le_bytes(*found);
     if found != version {

@@ -27,7 +27,7 @@ assert own < 300_000, report";
 pub fn make(dist: &Path, notes: &mut Vec<String>) -> Result<(), String> {
     let tools = python::environment_for("release-python", REQUIREMENTS, &[])?;
     for old in found(dist, &["whl", "gz"])? {
-        if name(&old).starts_with("l0star-") && !name(&old).contains("linux-gnu") {
+        if is_of_python(&name(&old)) {
             fs::remove_file(&old).map_err(|error| format!("{}: {error}", old.display()))?;
         }
     }
@@ -116,6 +116,11 @@ assert model.status_ == 'optimal', model.status_";
     )
 }
 
+/// Whether a file is a wheel or a source distribution; the archive of the command, which ends alike, names its target.
+fn is_of_python(name: &str) -> bool {
+    name.starts_with("l0star-") && !name.contains("-linux-")
+}
+
 fn name(path: &Path) -> String {
     path.file_name()
         .unwrap_or_default()
@@ -133,4 +138,23 @@ fn found(dist: &Path, kinds: &[&str]) -> Result<Vec<PathBuf>, String> {
                 .is_some_and(|kind| kinds.iter().any(|k| kind == *k))
         })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_python;
+
+    #[test]
+    fn the_archive_of_the_command_stays() {
+        assert!(is_of_python(
+            "l0star-0.1.0-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
+        ));
+        assert!(is_of_python("l0star-0.1.0.tar.gz"));
+        assert!(!is_of_python(
+            "l0star-0.1.0-x86_64-unknown-linux-gnu.tar.gz"
+        ));
+        assert!(!is_of_python(
+            "l0star-0.1.0-x86_64-unknown-linux-musl.tar.gz"
+        ));
+    }
 }

@@ -176,8 +176,12 @@ fn damaged_files_and_other_columns_are_refused() {
     let sandbox = sandbox();
     sandbox.run("moments all.csv --target y --features a,b --out m.l0m");
     let whole = sandbox.read("m.l0m");
-    sandbox.write("cut.l0m", &whole[..whole.len() / 2]);
-    sandbox.refuses("fit cut.l0m -k 2", 3, &["cut.l0m", "cut off"]);
+    // At any length, down to one that no longer shows what the file was.
+    for length in [whole.len() - 1, whole.len() / 2, 8, 7, 0] {
+        sandbox.write("cut.l0m", &whole[..length]);
+        sandbox.refuses("fit cut.l0m -k 2", 3, &["'cut.l0m' holds", "cut off"]);
+        sandbox.refuses("moments --merge cut.l0m --out x.l0m", 3, &["cut off"]);
+    }
     let mut damaged = whole;
     damaged[100] ^= 1;
     sandbox.write("damaged.l0m", damaged);

@@ -31,6 +31,11 @@ impl Moments {
         bytes.starts_with(&MAGIC)
     }
 
+    /// Whether bytes are so few of those of [`Moments::encode`] that other formats may begin alike; none at all are.
+    pub fn is_stump(bytes: &[u8]) -> bool {
+        bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes)
+    }
+
     /// The bytes of the moments and of a note of any kind, with a version and a checksum: what a file `.l0m` holds.
     pub fn encode(&self, note: &str) -> Vec<u8> {
         let pair = |v: &Double| (v.high, v.low);
@@ -53,7 +58,7 @@ impl Moments {
     pub fn decode(bytes: &[u8]) -> Result<(Self, String)> {
         let refuse = |why: String| {
             Err(Error::Moments {
-                reason: format!("these are no moments that can be read: {why}; make them again"),
+                reason: format!("moments that cannot be read: {why}; make them again"),
             })
         };
         let saved: Saved = match sealed::open(MAGIC, VERSION, bytes) {
