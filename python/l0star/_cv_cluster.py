@@ -1,4 +1,4 @@
-"""Cross-validation on the workers of a Dask cluster: a task for every ridge and fold."""
+"""Cross-validation on the workers of a Dask cluster: a task for every penalty and fold."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from l0star._scoring import Heard, Scoring
 #: Sets of data that a process keeps for its next task.
 _KEPT = 2
 
-#: The score and the status for every size, None where there is none; and the features of the models.
-Answer = tuple[list[tuple[float, str] | None], list[tuple[int, list[str]]]]
+#: What came of the search of every size, None where there is nothing; and the features of the models.
+Answer = tuple[list[tuple[float, str, int, tuple[float, float] | None] | None], list[tuple[int, list[str]]]]
 
 
 def active_client() -> Any:
@@ -56,10 +56,11 @@ _scorings = _Scorings()
 
 
 def score_path(version: str, data: Data, path: int, time_limit: float | None, n_jobs: int | None) -> Answer:
-    """Score the models of all sizes on one fold, with one ridge; run by workers."""
+    """Score the models of all sizes on one fold, with one penalty; run by workers."""
     check_version(version)
     scoring = _scorings.of(data)
-    scores = _core.Tally(scoring.ks, [1.0], 1)
+    ridge, l0_penalty = scoring.penalties[path // len(scoring.folds)]
+    scores = _core.Tally(scoring.ks, [ridge], [l0_penalty], 1)
     features: list[tuple[int, list[str]]] = []
     is_cancelled = cancellation()
 
@@ -101,10 +102,10 @@ def score_on(client: Any, scoring: Scoring, scores: _core.Tally, *, time_limit: 
     try:
         for future in as_completed(list(paths), loop=client.loop, timeout=time_limit):
             cells, features = _answer(client, future)
-            ridge, fold = divmod(paths[future], len(scoring.folds))
+            penalty, fold = divmod(paths[future], len(scoring.folds))
             for size, cell in enumerate(cells):
                 if cell is not None:
-                    scores.enter(ridge, size, fold, *cell)
+                    scores.enter(penalty, size, fold, *cell)
             for k, names in features:
                 heard(paths[future], k, names)
     except TimeoutError:
