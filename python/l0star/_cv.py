@@ -1,4 +1,4 @@
-"""How many features? Cross-validation over k, and over the ridge."""
+"""How many features? Cross-validation over k, the ridge and the price of a feature."""
 
 from __future__ import annotations
 
@@ -31,14 +31,19 @@ from l0star._tally import Tally
 #: How the choice is made.
 RULES = ("best", "one-se", "proof")
 
+#: Without ``ks`` and several prices all sizes up to this one are tried.
+_MOST = 10
+
 Chooser = TypeVar("Chooser", bound="_CrossValidated")
 
 
 class _CrossValidated(_SparseModel):
-    """Chooses k and the ridge, then fits on all rows."""
+    """Chooses k, the ridge and the price of a feature, then fits on all rows."""
 
     ks: Any
     ridges: Any
+    l0_penalties: Any
+    l0_penalty: float
     cv: Any
     scoring: Any
     one_standard_error: bool
@@ -50,7 +55,7 @@ class _CrossValidated(_SparseModel):
 
     @documented
     def fit(self: Chooser, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None) -> Chooser:
-        """Choose k and the ridge, then fit on all rows.
+        """Choose k, the ridge and the price of a feature, then fit on all rows.
 
         Parameters
         ----------
@@ -83,7 +88,8 @@ class _CrossValidated(_SparseModel):
         data = read()
         if data.held_out is None:
             data = hold_out(data, options.holdout, options.random_state)
-        ks = self._sizes(rules_of(options, data))
+        prices = self._prices()
+        ks = self._sizes(rules_of(options, data), len(set(prices)) > 1)
         ridges = np.atleast_1d(self.ridges).tolist()
         for ridge in ridges:
             check_real(name, "ridges", ridge, above=0.0)
@@ -95,16 +101,17 @@ class _CrossValidated(_SparseModel):
 
         self._supports: dict[tuple[int, int, int], list[str]] = {}
         clock = Clock(self.time_limit)
-        tally = Tally(ks, ridges, len(folds))
+        tally = Tally(ks, ridges, len(folds), prices)
         try:
-            self._score(Scoring(self, data, y, ks, ridges, folds), tally, clock)
+            self._score(Scoring(self, data, y, ks, tally.penalties, folds), tally, clock)
         finally:
             self.cv_results_ = tally.results()
         self.best_index_ = tally.choose(rule)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         chosen = self.cv_results_["params"][self.best_index_]
-        self.k_, self.ridge_ = chosen["k"], chosen["ridge"]
-        self._solve(Job(data, self._options(ridge=self.ridge_, verbose=0)), self.k_, clock)
+        self.k_, self.ridge_, self.l0_penalty_ = chosen["k"], chosen["ridge"], chosen["l0_penalty"]
+        options = self._options(ridge=self.ridge_, l0_penalty=self.l0_penalty_, verbose=0)
+        self._solve(Job(data, options), self.k_, clock)
         return self
 
     def report(self, file: str | os.PathLike[str]) -> None:
@@ -121,33 +128,58 @@ class _CrossValidated(_SparseModel):
         means, errors = found["mean_test_score"], found["std_test_score"] / np.sqrt(n_folds - 1)
         best = int(np.nanargmax(means))
         points = [
-            (chosen["k"], chosen["ridge"], finite(mean), finite(error), at == self.best_index_, at == best)
-            for at, (chosen, mean, error) in enumerate(zip(found["params"], means, errors, strict=True))
+            (*chosen.values(), finite(features), finite(mean), finite(error), at == self.best_index_, at == best)
+            for at, (chosen, features, mean, error) in enumerate(
+                zip(found["params"], found["mean_n_features"], means, errors, strict=True)
+            )
         ]
-        ridge = list(dict.fromkeys(own["ridge"] for own in found["params"])).index(self.ridge_)
+        penalty = self.best_index_ // len(set(found["param_k"].tolist()))
         folds = [
             (
                 finite(float(found[f"split{fold}_test_score"][self.best_index_])),
-                self._supports.get((ridge, self.k_, fold), []),
+                self._supports.get((penalty, self.k_, fold), []),
             )
             for fold in range(n_folds)
         ]
         name = self.scoring if isinstance(self.scoring, str) else "score"
         write(file, self.result_, cv=(name, points, folds))
 
-    def _sizes(self, asked: _core.Rules) -> list[int]:
+    def _prices(self) -> list[float]:
+        """Give the prices of a feature to try."""
+        if self.l0_penalties is None:
+            return [float(self.l0_penalty)]
+        name = type(self).__name__
+        if self.l0_penalty != 0:
+            raise ValueError(f"{name} takes l0_penalty, one price, or l0_penalties, those to try; got both.")
+        prices: list[Any] = np.atleast_1d(self.l0_penalties).tolist()
+        if not prices:
+            raise ValueError(f"The 'l0_penalties' parameter of {name} must not be empty.")
+        for price in prices:
+            check_real(name, "l0_penalties", price, least=0.0)
+        return [float(price) for price in prices]
+
+    def _sizes(self, asked: _core.Rules, has_prices: bool) -> list[int]:
+        """Give the sizes to try; with several prices a number is only their limit."""
         name, included = type(self).__name__, asked.n_included
-        if isinstance(self.ks, Integral):
-            check_count(name, "ks", self.ks)
-            sizes = list(range(included, min(int(self.ks), asked.n_features) + 1))
+        if self.ks is None or isinstance(self.ks, Integral):
+            if self.ks is not None:
+                check_count(name, "ks", self.ks)
+                largest = min(int(self.ks), asked.n_features)
+            else:
+                largest = asked.n_features if has_prices else min(_MOST, asked.n_features)
+            sizes = list(range(included, largest + 1))
+            if has_prices:
+                sizes = sizes[-1:]
             if not sizes:
                 raise ValueError(
                     f"{_core.counted(included, 'feature')} {'is' if included == 1 else 'are'} included, more than "
-                    f"ks={self.ks} allows."
+                    f"ks={largest} allows."
                 )
             return sizes
         if isinstance(self.ks, str) or not isinstance(self.ks, Iterable):
-            raise ValueError(f"The 'ks' parameter of {name} must be an int or a list of ints. Got {self.ks!r} instead.")
+            raise ValueError(
+                f"The 'ks' parameter of {name} must be an int or a list of ints, or None. Got {self.ks!r} instead."
+            )
         sizes = list(self.ks)
         for size in sizes:
             check_count(name, "ks", size)
@@ -156,7 +188,7 @@ class _CrossValidated(_SparseModel):
         return sorted({int(size) for size in sizes})
 
     def _score(self, scoring: Scoring, tally: Tally, clock: Clock) -> None:
-        """Score every (ridge, fold, k); what is cut off has no score."""
+        """Score every (penalty, fold, k); what is cut off has no score."""
         left, n_folds = clock.left(), len(scoring.folds)
         # The last fit has as much of the time as a fold.
         limit = None if left is None else left * n_folds / (n_folds + 1)
@@ -188,7 +220,7 @@ def _told(data: Data) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
 
 @documented
 class SparseRegressorCV(_CrossValidated, SparseRegressor):
-    """:class:`SparseRegressor` with ``k`` (and the ridge) chosen by cross-validation.
+    """:class:`SparseRegressor` with ``k``, the ridge or the price of a feature chosen by cross-validation.
 
     Parameters
     ----------
@@ -221,9 +253,10 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
 
     def __init__(
         self,
-        ks: Any = 10,
+        ks: Any = None,
         *,
         ridges: Any = 1e-3,
+        l0_penalties: Any = None,
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = True,
@@ -275,7 +308,7 @@ class SparseRegressorCV(_CrossValidated, SparseRegressor):
 
 @documented
 class SparseClassifierCV(_CrossValidated, SparseClassifier):
-    """:class:`SparseClassifier` with ``k`` (and the ridge) chosen by cross-validation.
+    """:class:`SparseClassifier` with ``k``, the ridge or the price of a feature chosen by cross-validation.
 
     Parameters
     ----------
@@ -307,9 +340,10 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
 
     def __init__(
         self,
-        ks: Any = 10,
+        ks: Any = None,
         *,
         ridges: Any = 1e-3,
+        l0_penalties: Any = None,
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = True,
@@ -360,7 +394,7 @@ class SparseClassifierCV(_CrossValidated, SparseClassifier):
 
 @documented
 class SparseCoxCV(_CrossValidated, SparseCox):
-    """:class:`SparseCox` with ``k`` (and the ridge) chosen by cross-validation.
+    """:class:`SparseCox` with ``k``, the ridge or the price of a feature chosen by cross-validation.
 
     Parameters
     ----------
@@ -393,9 +427,10 @@ class SparseCoxCV(_CrossValidated, SparseCox):
 
     def __init__(
         self,
-        ks: Any = 10,
+        ks: Any = None,
         *,
         ridges: Any = 1e-3,
+        l0_penalties: Any = None,
         cv: Any = None,
         scoring: Any = None,
         one_standard_error: bool = True,
@@ -451,7 +486,7 @@ class SparseCoxCV(_CrossValidated, SparseCox):
         strata: Any = None,
         entry: Any = None,
     ) -> SparseCoxCV:
-        """Choose k and the ridge, then fit on all rows.
+        """Choose k, the ridge and the price of a feature, then fit on all rows.
 
         Parameters
         ----------

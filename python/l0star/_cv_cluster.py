@@ -1,4 +1,4 @@
-"""Cross-validation on the workers of a Dask cluster: a task for every ridge and fold."""
+"""Cross-validation on the workers of a Dask cluster: a task for every penalty and fold."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from l0star._warnings import warn
 #: Sets of data that a process keeps for its next task.
 _KEPT = 2
 
-#: The score and the status for every size, None where there is none; and the features of the models.
-Answer = tuple[list[tuple[float, str] | None], list[tuple[int, list[str]]]]
+#: What came of the search of every size, None where there is nothing; and the features of the models.
+Answer = tuple[list[tuple[float, str, int, tuple[float, float] | None] | None], list[tuple[int, list[str]]]]
 
 
 def active_client() -> Any:
@@ -59,7 +59,7 @@ _scorings = _Scorings()
 
 
 def score_path(version: str, data: Data, path: int, time_limit: float | None, n_jobs: int | None) -> Answer:
-    """Score the models of all sizes on one fold, with one ridge; run by workers."""
+    """Score the models of all sizes on one fold, with one penalty; run by workers."""
     check_version(version)
     is_cancelled = cancellation()
 
@@ -72,7 +72,8 @@ def score_path(version: str, data: Data, path: int, time_limit: float | None, n_
 def _score(
     scoring: Scoring, path: int, time_limit: float | None, n_jobs: int | None, listener: Listener | None
 ) -> Answer:
-    scores = _core.Tally(scoring.ks, [1.0], 1)
+    ridge, l0_penalty = scoring.penalties[path // len(scoring.folds)]
+    scores = _core.Tally(scoring.ks, [ridge], [l0_penalty], 1)
     features: list[tuple[int, list[str]]] = []
     scoring.run(
         scores,
@@ -102,10 +103,10 @@ def score_on(client: Any, scoring: Scoring, scores: _core.Tally, *, time_limit: 
                 path = tasks.take_back()
                 answer = _score(scoring, path, clock.left(), scoring.model.n_jobs, None)
             cells, features = answer
-            ridge, fold = divmod(path, len(scoring.folds))
+            penalty, fold = divmod(path, len(scoring.folds))
             for size, cell in enumerate(cells):
                 if cell is not None:
-                    scores.enter(ridge, size, fold, *cell)
+                    scores.enter(penalty, size, fold, *cell)
             for k, names in features:
                 heard(path, k, names)
 

@@ -140,15 +140,20 @@ verbose : int, default=0
 
 #: Where they mean something else for cross-validation, and what it has besides.
 _CHOOSING = """
-ks : int or list of int, default=10
-    The sizes to try; a number means 0, 1, … up to it.
+ks : int or list of int, default=None
+    The sizes to try; a number means 0, 1, … up to it, and None means 10. With several ``l0_penalties`` a number only
+    limits the size, and None does not.
 ridges : float or list of float, default=1e-3
     The weights of the ridge to try.
+l0_penalties : float or list of float, default=None
+    The prices of a feature to try; None means ``l0_penalty``.
 one_standard_error : bool, default=True
-    Whether to take the smallest ``k`` whose mean score is within one standard error of the best; else the best.
+    Whether to take the smallest ``k``, or the largest price, whose mean score is within one standard error of the best;
+    else the best.
 rule : {"best", "one-se", "proof"}, default=None
-    How ``k`` and the ridge are chosen; None is "one-se" or "best", by ``one_standard_error``. "proof" takes the largest
-    ridge, then the smallest ``k``, whose mean score is within 1 % of the best: it is provable far more often.
+    How the choice is made; None is "one-se" or "best", by ``one_standard_error``. "proof" takes the largest ridge, then
+    the smallest ``k``, then the largest price, whose mean score is within 1 % of the best: it is provable far more
+    often.
 n_jobs : int, default=None
     Searches at the same time, as joblib counts them, each on one thread; and the threads of the last fit.
 event : array of bool of shape (n_samples,), default=None
@@ -182,7 +187,7 @@ node_limit : int, default=None
 memory_limit : int, default=None
     Bytes of open nodes, for each search.
 verbose : int, default=0
-    1 shows a progress bar over all searches: folds times sizes times ridges.
+    1 shows a progress bar over all searches: folds times sizes times ridges times prices.
 """
 
 _SHARED_ATTRIBUTES = """
@@ -219,9 +224,13 @@ k_ : int
     The size chosen.
 ridge_ : float
     The ridge chosen.
+l0_penalty_ : float
+    The price of a feature chosen.
 cv_results_ : dict
     As in :class:`sklearn.model_selection.GridSearchCV`: ``params``, ``mean_test_score``, …; ``split0_status`` and so on
-    say how each search ended. After Ctrl-C it has the scores so far, NaN and None for those that are missing.
+    say how each search ended, ``split0_hopeless`` whether it was stopped without a prospect of ending, and
+    ``mean_n_features`` how many features the models have. After Ctrl-C it has the scores so far, NaN and None for those
+    that are missing.
 best_index_ : int
     Where the choice is in ``cv_results_``.
 best_score_ : float

@@ -1,4 +1,4 @@
-"""The searches of cross-validation: those of a ridge and a fold are a path, in this process or on a cluster."""
+"""The searches of cross-validation: those of a penalty and a fold are a path, in this process or on a cluster."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ Heard = Callable[[int, int, list[str]], object]
 
 @dataclass
 class Scoring:
-    """What is scored: every ridge on the rows outside every fold, for every size."""
+    """What is scored: every penalty on the rows outside every fold, for every size."""
 
     model: Any
     data: Data
     #: As the scorer compares it.
     y: npt.NDArray[Any]
     ks: list[int]
-    ridges: list[float]
+    #: Pairs of a ridge and a price of a feature.
+    penalties: list[tuple[float, float]]
     folds: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]
 
     def __post_init__(self) -> None:
@@ -42,8 +43,8 @@ class Scoring:
 
     @property
     def n_paths(self) -> int:
-        """How many paths there are: the folds of the first ridge, then those of the next."""
-        return len(self.ridges) * len(self.folds)
+        """How many paths there are: the folds of the first penalty, then those of the next."""
+        return len(self.penalties) * len(self.folds)
 
     def run(
         self,
@@ -69,9 +70,10 @@ class Scoring:
         fitted.n_features_in_ = data.X.shape[1]
 
         def begin(at: int) -> _core.Problem:
-            ridge, fold = divmod(paths[at], len(self.folds))
+            penalty, fold = divmod(paths[at], len(self.folds))
+            ridge, l0_penalty = self.penalties[penalty]
             train = self.folds[fold][0]
-            jobs[at] = Job(rows.part(train), model._options(ridge=self.ridges[ridge], **_ONE))
+            jobs[at] = Job(rows.part(train), model._options(ridge=ridge, l0_penalty=l0_penalty, **_ONE))
             return jobs[at].problem
 
         def score(at: int, solution: _core.Solution) -> float:

@@ -31,10 +31,10 @@ def test_scores_are_those_of_fits_on_the_folds(data):
     model = SparseRegressorCV(ks=[2, 5], ridges=[1e-3, 1.0], cv=KFold(3)).fit(X, y)
     results = model.cv_results_
     assert results["params"] == [
-        {"k": 2, "ridge": 1e-3},
-        {"k": 5, "ridge": 1e-3},
-        {"k": 2, "ridge": 1.0},
-        {"k": 5, "ridge": 1.0},
+        {"k": 2, "ridge": 1e-3, "l0_penalty": 0.0},
+        {"k": 5, "ridge": 1e-3, "l0_penalty": 0.0},
+        {"k": 2, "ridge": 1.0, "l0_penalty": 0.0},
+        {"k": 5, "ridge": 1.0, "l0_penalty": 0.0},
     ]
     for fold, (train, test) in enumerate(KFold(3).split(X)):
         for at, params in enumerate(results["params"]):
@@ -167,8 +167,8 @@ def tally(*means):
     scores = Tally(list(range(len(means))), [1.0], 2)
     for k, mean in enumerate(means):
         if mean is not None:
-            scores.scores.enter(0, k, 0, mean - 0.1, "optimal")
-            scores.scores.enter(0, k, 1, mean + 0.1, "optimal")
+            scores.scores.enter(0, k, 0, mean - 0.1, "optimal", 1, None)
+            scores.scores.enter(0, k, 1, mean + 0.1, "optimal", 1, None)
     return scores
 
 
@@ -185,3 +185,70 @@ def test_of_what_is_there_only_what_has_stopped_rising_is_chosen():
         assert tally(0.1, 0.85, 0.9, None).choose("one-se") == 1
     with pytest.raises(RuntimeError, match="still rising"):
         tally(0.1, 0.85, 0.9, None).choose("best")
+
+
+def test_prices_of_a_feature_are_candidates(data):
+    X, y = data
+    prices = [0.05, 0.5, 5.0]
+    model = SparseRegressorCV(l0_penalties=prices, cv=3).fit(X, y)
+    found = model.cv_results_
+    assert found["param_l0_penalty"].tolist() == [5.0, 0.5, 0.05]
+    assert found["param_k"].tolist() == [X.shape[1]] * 3
+    assert found["mean_n_features"][0] == 0
+    for at, price in enumerate(found["param_l0_penalty"]):
+        single = SparseRegressorCV(ks=[X.shape[1]], l0_penalty=price, cv=3).fit(X, y)
+        for i in range(3):
+            assert found[f"split{i}_test_score"][at] == pytest.approx(single.cv_results_[f"split{i}_test_score"][0])
+    chosen = found["params"][model.best_index_]
+    assert (model.l0_penalty_, model.k_) == (chosen["l0_penalty"], X.shape[1])
+    assert model.result_.l0_penalty == model.l0_penalty_
+    fit = SparseRegressor(k=None, l0_penalty=model.l0_penalty_).fit(X, y)
+    assert fit.objective_ == pytest.approx(model.objective_)
+    # A number only limits the size, and a list is tried at every price.
+    assert SparseRegressorCV(1, l0_penalties=prices).fit(X, y).cv_results_["param_k"].tolist() == [1] * 3
+    both = SparseRegressorCV([1, 2], l0_penalties=prices, ridges=[1e-3, 0.1]).fit(X, y)
+    assert len(both.cv_results_["params"]) == 12
+    # One price alone is that of all sizes, as l0_penalty is.
+    one = SparseRegressorCV(3, l0_penalties=0.05).fit(X, y)
+    assert one.cv_results_["param_k"].tolist() == [0, 1, 2, 3]
+    assert one.l0_penalty_ == 0.05
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"l0_penalties": [1.0, -1.0]}, "'l0_penalties' parameter of SparseRegressorCV must be a float"),
+        ({"l0_penalties": []}, "must not be empty"),
+        ({"l0_penalties": [1.0], "l0_penalty": 1.0}, "got both"),
+    ],
+)
+def test_what_is_no_list_of_prices_is_refused(data, parameters, reason):
+    with pytest.raises(ValueError, match=reason):
+        SparseRegressorCV(**parameters).fit(*data)
+
+
+def test_of_prices_that_are_cut_off_the_highest_are_complete(data):
+    with pytest.raises(RuntimeError, match="no price is complete"):
+        SparseRegressorCV(l0_penalties=[0.1, 1.0], time_limit=0.0).fit(*data)
+    scores = Tally([9], [1.0], 2, [1.0, 2.0, 4.0])
+    for at, mean in enumerate((0.9, 0.85)):
+        for fold in range(2):
+            scores.scores.enter(at, 0, fold, mean - 0.1 + 0.2 * fold, "optimal", 1, None)
+    with pytest.warns(ConvergenceWarning, match="among the complete prices l0_penalty=4, 2 only"):
+        assert scores.choose("best") == 0
+
+
+def test_searches_without_a_prospect_are_named_with_what_would_help():
+    scores = Tally([1, 2], [0.01], 2)
+    for k in range(2):
+        scores.scores.enter(0, k, 0, 0.5, "optimal", 1, None)
+        scores.scores.enter(0, k, 1, 0.6, "time_limit" if k else "optimal", 1, (1e9, 0.2) if k else None)
+    with pytest.warns(ConvergenceWarning) as told:
+        scores.choose("best")
+    assert len(told) == 2
+    said = str(told[1].message)
+    assert "1 search had no prospect of ending (k = 2 in fold 2)" in said
+    assert "ridges=0.2" in said
+    found = scores.results()
+    assert found["split1_hopeless"].tolist() == [False, True]
+    assert found["split0_hopeless"].tolist() == [False, False]

@@ -170,7 +170,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
         };
         return penalty_path::run(&asked, &settings);
     }
-    args.task.rules.check_prices()?;
+    args.task.rules.check_price()?;
     args.kept.check(settings.method)?;
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;

@@ -86,7 +86,7 @@ impl Job {
     /// Checks everything that can be checked before the long part.
     pub fn prepare(args: &FitArgs) -> Result<Self, Failure> {
         let settings = settings(args)?;
-        args.task.rules.check_prices()?;
+        args.task.rules.check_price()?;
         output::check_files(&args.out, &args.report, &args.task.data)?;
         let task = Task::read_or_sum(&args.task, args.quiet)?;
         let k = args.k.unwrap_or_else(|| task.features());

@@ -40,9 +40,11 @@ pub struct RuleArgs {
     #[arg(help_heading = HEADING, long, value_name = "FACTORS", value_delimiter = ',', value_parser = factor)]
     pub ridge_factor: Vec<(String, f64)>,
 
-    /// Price of a feature, added to the objective for each one in the model; -k may then be left out
-    #[arg(help_heading = HEADING, long, value_name = "C", allow_hyphen_values = true, value_parser = non_negative)]
-    pub l0_penalty: Option<f64>,
+    /// Price of a feature, added to the objective for each one in the model; -k may then be left out. cv chooses among several,
+    /// separated by commas
+    #[arg(help_heading = HEADING, long, value_name = "C", value_delimiter = ',', allow_hyphen_values = true,
+          value_parser = non_negative)]
+    pub l0_penalty: Vec<f64>,
 
     /// Multiply the price of features that cost more, or less, to measure: a=2,b=0.5
     #[arg(help_heading = HEADING, long, value_name = "FACTORS", value_delimiter = ',', value_parser = price)]
@@ -158,7 +160,7 @@ impl RuleArgs {
             bounds: self.bounds.iter().map(bounds).collect(),
             groups: self.groups.iter().map(group).collect(),
             ridge_factors: self.ridge_factor.iter().map(factor).collect(),
-            l0_penalty: self.l0_penalty.unwrap_or(0.0),
+            l0_penalty: self.l0_penalty.first().copied().unwrap_or(0.0),
             l0_factors: self.l0_factor.iter().map(price).collect(),
             assume_max_coefficient: self.assume_max_coefficient,
             heredity: self.heredity,
@@ -166,14 +168,24 @@ impl RuleArgs {
         }
     }
 
-    /// Refuses factors of a price that is not there.
-    pub fn check_prices(&self) -> Result<(), Failure> {
-        match (self.l0_penalty, &self.l0_factor[..]) {
-            (None, [_, ..]) => Err(Failure::Usage(
-                "--l0-factor multiplies the price of a feature, and there is none; add --l0-penalty C".into(),
-            )),
-            _ => Ok(()),
+    /// Refuses several prices where one is meant, and factors of a price that is not there.
+    pub fn check_price(&self) -> Result<(), Failure> {
+        if self.l0_penalty.len() > 1 {
+            return Err(Failure::Usage(
+                "--l0-penalty takes one price here; l0star cv chooses among several, and l0star path --l0-penalty-path finds the best model at every price".into(),
+            ));
         }
+        self.check_factors()
+    }
+
+    /// Refuses factors of a price that is not there.
+    pub fn check_factors(&self) -> Result<(), Failure> {
+        if self.l0_penalty.is_empty() && !self.l0_factor.is_empty() {
+            return Err(Failure::Usage(
+                "--l0-factor multiplies the price of a feature, and there is none; add --l0-penalty C".into(),
+            ));
+        }
+        Ok(())
     }
 
     /// Finds the features that are named; a name that is none is an error.

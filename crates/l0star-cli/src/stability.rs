@@ -94,6 +94,7 @@ pub struct StabilityArgs {
 /// From the arguments to the models of all resamples.
 pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
     let settings = settings(args)?;
+    args.task.rules.check_price()?;
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
     output::check_files(&args.out, &args.report, &args.task.data)?;

@@ -25,6 +25,7 @@ use l0star::loss::{self, Loss, ResponseKind};
 use l0star::problem::{Builder, Moments};
 use l0star::{Design, Problem, Solution};
 use l0star_data::{ColumnStore, Decimal, Fingerprint, Indicator, RawTable, Reading, factors};
+use l0star_record::cv::Penalty;
 use l0star_record::fields::Product;
 use l0star_record::inference;
 use l0star_record::metrics::Rows;
@@ -241,12 +242,27 @@ impl Task {
         ridge: f64,
         weights: Option<&[f64]>,
     ) -> Result<Problem, Failure> {
-        let built = self.builder(weights).ridge(ridge).k(k).build();
-        built.map_err(|error| self.explain(error))
+        let l0 = self.rules.l0_penalty();
+        self.problem_at(k, Penalty { ridge, l0 }, weights)
+    }
+
+    /// The problem with another price of a feature than that of the rules.
+    pub fn problem_at(
+        &self,
+        k: usize,
+        penalty: Penalty,
+        weights: Option<&[f64]>,
+    ) -> Result<Problem, Failure> {
+        self.built(self.builder(weights), k, penalty)
     }
 
     /// The problem on the rows outside a fold that was summed.
-    pub fn problem_without(&self, fold: usize, k: usize, ridge: f64) -> Result<Problem, Failure> {
+    pub fn problem_without(
+        &self,
+        fold: usize,
+        k: usize,
+        penalty: Penalty,
+    ) -> Result<Problem, Failure> {
         let others = self.folds.iter().enumerate().filter(|(at, _)| *at != fold);
         let mut moments: Option<Moments> = None;
         for (_, other) in others {
@@ -255,7 +271,11 @@ impl Task {
                 Some(all) => all.merge(other)?,
             }
         }
-        let built = self.builder_of(moments.as_ref(), None).ridge(ridge).k(k);
+        self.built(self.builder_of(moments.as_ref(), None), k, penalty)
+    }
+
+    fn built(&self, builder: Builder, k: usize, penalty: Penalty) -> Result<Problem, Failure> {
+        let built = builder.ridge(penalty.ridge).l0_penalty(penalty.l0).k(k);
         built.build().map_err(|error| self.explain(error))
     }
 

@@ -643,7 +643,7 @@ pub fn hold_out(
     })
 }
 
-/// Enters the scores of cross-validation in a tally: every path, a ridge on the rows outside a fold, is searched in turns on
+/// Enters the scores of cross-validation in a tally: every path, a penalty on the rows outside a fold, is searched in turns on
 /// `settings["threads"]` threads, each search on one.
 ///
 /// `begin(path)` gives the problem of a path, of about `entries` numbers in so many columns; `score(path, solution)` scores

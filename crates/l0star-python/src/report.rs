@@ -31,13 +31,21 @@ type PathRow = (
     Vec<String>,
 );
 
-/// Score; for each candidate k, ridge, mean, standard error and whether it is the choice and the best; for each fold its score
-/// and the features at the choice.
-type CvRows = (
-    String,
-    Vec<(usize, f64, Option<f64>, Option<f64>, bool, bool)>,
-    Vec<(Option<f64>, Vec<String>)>,
+/// A candidate.
+type CvRow = (
+    usize,
+    f64,
+    f64,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    bool,
+    bool,
 );
+
+/// Score; for each candidate k, ridge, price, mean number of features, mean, standard error and whether it is the choice and
+/// the best; for each fold its score and the features at the choice.
+type CvRows = (String, Vec<CvRow>, Vec<(Option<f64>, Vec<String>)>);
 
 fn refuse(error: DataError) -> PyErr {
     match error {
@@ -103,9 +111,11 @@ pub fn report(
 }
 
 fn scores((score, points, folds): CvRows) -> CvChart {
-    let point = |(k, ridge, mean, error, chosen, best)| CvPoint {
+    let point = |(k, ridge, l0_penalty, features, mean, error, chosen, best): CvRow| CvPoint {
         k,
         ridge,
+        l0_penalty,
+        features,
         mean,
         error,
         chosen,

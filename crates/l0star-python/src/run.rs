@@ -16,6 +16,7 @@ use l0star::{
 };
 use l0star_record::cv::{CrossValidation, Path, Searcher};
 use l0star_record::stability::{Drawn, DrawnFile, Searches, Stop};
+use l0star_report::Outlook;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -532,6 +533,15 @@ impl Searcher for Folds<'_> {
         Ok(point.map(|point| (point, follower.history)))
     }
 
+    fn hopeless(&self, point: &PathSize, history: &History) -> Option<f64> {
+        let found = &point.solution;
+        if !found.status.stopped_early() {
+            return None;
+        }
+        let solution = Solution::new(point.k, found.clone(), point.criteria, history.clone());
+        Outlook::of(solution.rows().iter().copied()).hopeless()
+    }
+
     fn score(&self, path: Path, point: &PathSize, history: History) -> l0star::Result<f64> {
         let found = point.solution.clone();
         let mut solution = Solution::new(point.k, found, point.criteria, history);
@@ -554,7 +564,7 @@ pub fn cross_validate(
     let limit = settings.time_limit;
     let all = CrossValidation {
         settings,
-        ridges: tally.ridges,
+        penalties: tally.penalties.len(),
         folds: tally.folds,
         threads: settings.thread_count(),
         room,

@@ -26,7 +26,7 @@ pub struct Solution {
 }
 
 /// How a search went.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct History {
     /// Rows of (seconds, objective, lower bound, nodes), NaN where there is none yet.
     pub trace: Vec<[f64; 4]>,

@@ -2,20 +2,22 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use l0star_record::cv::{self, Scored, Undecided};
+use l0star_record::cv::{self, Axis, Hopeless, Penalty, Scored, Undecided};
+use l0star_report::{Face, outlook};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::refuse;
 
-/// A score and what is known of its model; None where there is none.
-type Cell = Option<(f64, &'static str)>;
+/// The score, what is known of the model, its number of features, and of a search that was stopped and was not likely to end
+/// the seconds of its proof and a ridge that would help; None where there is none.
+type Cell = Option<(f64, &'static str, usize, Option<(f64, f64)>)>;
 
-/// What came of every search so far: a size on the rows outside a fold, with one ridge.
+/// What came of every search so far: a size on the rows outside a fold, with one ridge and one price.
 #[pyclass(frozen, module = "l0star._core")]
 pub struct Tally {
     pub sizes: Vec<usize>,
-    pub ridges: usize,
+    pub penalties: Vec<Penalty>,
     pub folds: usize,
     pub scores: Arc<Mutex<cv::Tally>>,
 }
@@ -30,34 +32,54 @@ impl Tally {
 impl Tally {
     /// No scores yet; sizes ascend.
     #[new]
-    fn new(sizes: Vec<usize>, ridges: Vec<f64>, folds: usize) -> Self {
-        let scores = cv::Tally::new(&sizes, &ridges, folds);
+    fn new(sizes: Vec<usize>, ridges: Vec<f64>, l0_penalties: Vec<f64>, folds: usize) -> Self {
+        let penalties = Penalty::grid(&ridges, &l0_penalties);
+        let scores = cv::Tally::new(&sizes, &penalties, folds);
         Self {
             sizes,
-            ridges: ridges.len(),
+            penalties,
             folds,
             scores: Arc::new(Mutex::new(scores)),
         }
     }
 
-    /// Enters the score of a search, all by their numbers, and what is known of its model.
+    /// Every ridge with every price, the highest price first.
+    #[getter]
+    fn penalties(&self) -> Vec<(f64, f64)> {
+        let penalties = self.penalties.iter();
+        penalties.map(|own| (own.ridge, own.l0)).collect()
+    }
+
+    /// Enters what came of a search: a penalty, a size and a fold by their numbers, and a cell as `candidates` gives it.
+    #[expect(clippy::too_many_arguments)]
     fn enter(
         &self,
-        ridge: usize,
+        penalty: usize,
         size: usize,
         fold: usize,
         score: f64,
         status: &str,
+        features: usize,
+        hopeless: Option<(f64, f64)>,
     ) -> PyResult<()> {
-        let status = status.parse().map_err(refuse)?;
-        self.lock()
-            .enter(ridge, size, fold, Scored { score, status });
+        let scored = Scored {
+            score,
+            status: status.parse().map_err(refuse)?,
+            features,
+            hopeless: hopeless.map(|(seconds, ridge)| Hopeless { seconds, ridge }),
+        };
+        self.lock().enter(penalty, size, fold, scored);
         Ok(())
     }
 
-    /// For each candidate, k running fastest, and each fold: the score and the status.
+    /// For each candidate, k running fastest, and each fold: what came of the search.
     fn candidates(&self) -> Vec<Vec<Cell>> {
-        let cell = |fold: &Option<Scored>| fold.map(|own| (own.score, own.status.as_str()));
+        let cell = |fold: &Option<Scored>| {
+            fold.map(|own| {
+                let hopeless = own.hopeless.map(|own| (own.seconds, own.ridge));
+                (own.score, own.status.as_str(), own.features, hopeless)
+            })
+        };
         let tally = self.lock();
         let candidates = tally.candidates.iter();
         candidates
@@ -71,10 +93,25 @@ impl Tally {
         self.lock().missing().0
     }
 
-    /// The smallest sizes, as far as all ridges have all of their folds.
+    /// Whether there is one size alone, so that models become larger along the prices.
+    #[getter]
+    fn is_along_prices(&self) -> bool {
+        self.lock().axis() == Axis::Prices
+    }
+
+    /// The numbers of the candidates whose size, or price, is complete: the smallest sizes, as far as they have all of their
+    /// searches, or the highest prices.
     #[getter]
     fn complete(&self) -> Vec<usize> {
-        self.lock().complete()
+        let tally = self.lock();
+        let complete = tally.complete();
+        let all = 0..tally.candidates.len();
+        all.filter(|at| tally.step(*at) < complete).collect()
+    }
+
+    /// What is said of searches that were stopped and were not likely to end; None where there are none.
+    fn hopeless(&self) -> Option<String> {
+        outlook::of_folds(&self.lock(), Face::Python)
     }
 
     /// The number of the candidate that is chosen, the more the better; None and whether the score was still rising

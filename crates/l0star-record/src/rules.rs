@@ -209,6 +209,14 @@ impl Rules {
         self.l0_penalty
     }
 
+    /// The same rules with another price.
+    pub fn with_l0_penalty(&self, l0_penalty: f64) -> Self {
+        Self {
+            l0_penalty,
+            ..self.clone()
+        }
+    }
+
     /// The columns that are in every model and not in its support.
     pub fn free(&self) -> &[usize] {
         &self.free

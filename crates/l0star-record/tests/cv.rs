@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use l0star::path::PathSize;
 use l0star::{Batch, Design, PathState, Problem, Settings, solve};
-use l0star_record::cv::{CrossValidation, Folds, Path, Rule, Score, Searcher, Tally, choose};
+use l0star_record::cv::{
+    CrossValidation, Folds, Path, Penalty, Rule, Score, Searcher, Tally, choose,
+};
 
 const ROWS: usize = 40;
 const COLUMNS: usize = 5;
@@ -40,7 +42,7 @@ impl Data {
     fn problem(&self, k: usize, path: Path) -> l0star::Result<Problem> {
         let builder = Problem::builder(self.design.clone(), self.response.clone());
         let outside = self.folds.weights(None, path.fold, false);
-        let builder = builder.ridge(RIDGES[path.ridge]).intercept(true);
+        let builder = builder.ridge(RIDGES[path.penalty]).intercept(true);
         builder.weights(outside).k(k).build()
     }
 
@@ -53,10 +55,14 @@ impl Data {
     }
 
     fn tally(&self, settings: &Settings) -> Tally {
-        let tally = Mutex::new(Tally::new(&SIZES, &RIDGES, self.folds.count));
+        let tally = Mutex::new(Tally::new(
+            &SIZES,
+            &Penalty::grid(&RIDGES, &[0.0]),
+            self.folds.count,
+        ));
         let all = CrossValidation {
             settings,
-            ridges: RIDGES.len(),
+            penalties: RIDGES.len(),
             folds: self.folds.count,
             threads: 2,
             room: 3,
@@ -102,7 +108,7 @@ fn scores_are_those_of_separate_fits() {
             let ridge = at / SIZES.len();
             let path = Path {
                 at: ridge * data.folds.count + fold,
-                ridge,
+                penalty: ridge,
                 fold,
             };
             let problem = data.problem(candidate.k, path).unwrap();
@@ -127,6 +133,6 @@ fn what_is_interrupted_has_no_scores() {
     let tally = Data::new().tally(&settings);
     let (missing, all) = tally.missing();
     assert_eq!(all, 32);
-    assert!(missing > 0 && tally.complete().len() < SIZES.len());
+    assert!(missing > 0 && tally.complete() < SIZES.len());
     assert!(choose(&tally, false, Rule::OneSe).is_err());
 }

@@ -39,6 +39,12 @@ impl Face {
         format!("{option}{ridge}")
     }
 
+    /// What sets the ridges of cross-validation to a number.
+    pub fn ridges(self, ridge: f64) -> String {
+        let option = self.pick("--ridge ", "ridges=");
+        format!("{option}{ridge}")
+    }
+
     /// What bounds coefficients: those that are known, and those that are assumed.
     pub fn bounds(self) -> &'static str {
         self.pick(

@@ -1,7 +1,9 @@
-//! [`Outlook`]: whether a search is likely to end, from how its bound has moved so far.
+//! [`Outlook`]: whether a search is likely to end, from how its bound has moved so far; and what is said of several that were not.
 
 use l0star::Problem;
 use l0star::search::Event;
+use l0star_data::counted;
+use l0star_record::cv::{Axis, Tally};
 
 use crate::face::Face;
 
@@ -79,6 +81,27 @@ impl Outlook {
     }
 }
 
+/// The searches of cross-validation that were stopped and were not likely to end, in words, with what would help; nothing where
+/// there are none.
+pub fn of_folds(tally: &Tally, face: Face) -> Option<String> {
+    let (count, searches, easiest) = tally.hopeless()?;
+    let (proofs, each) = match count {
+        1 => ("its proof", ""),
+        _ => ("their proofs", " each"),
+    };
+    let smaller = match tally.axis() {
+        Axis::Sizes => "a smaller k",
+        Axis::Prices => "a higher price",
+    };
+    Some(format!(
+        "{} had no prospect of ending ({searches}): at the pace of the bound {proofs} would take {}{each}; a larger ridge ({}), {smaller}, or bounds on the coefficients ({}) would help",
+        counted(count, "search"),
+        span(easiest.seconds),
+        face.ridges(easiest.ridge),
+        face.bounds(),
+    ))
+}
+
 /// A time that is far away.
 fn span(seconds: f64) -> String {
     const DAY: f64 = 24.0 * 3600.0;
@@ -127,6 +150,47 @@ mod tests {
         // Many events take little memory and give the same answer.
         let many = after(4000, |t| 1.0 - t / 1e7);
         assert!(many.points.len() <= MOST && many.hopeless().is_some());
+    }
+
+    #[test]
+    fn searches_on_folds_are_told_together() {
+        use l0star::Status;
+        use l0star_record::cv::{Hopeless, Penalty, Scored};
+
+        let stopped = |seconds: f64| Scored {
+            score: 1.0,
+            status: Status::TimeLimit,
+            features: 2,
+            hopeless: Some(Hopeless {
+                seconds,
+                ridge: 0.2,
+            }),
+        };
+        let mut tally = Tally::new(&[1, 2], &Penalty::grid(&[0.01], &[0.0]), 3);
+        assert_eq!(of_folds(&tally, Face::Command), None);
+        tally.enter(0, 1, 0, stopped(9000.0));
+        let one = of_folds(&tally, Face::Command).unwrap();
+        assert!(
+            one.starts_with("1 search had no prospect of ending (k = 2 in fold 1): at the pace of the bound its proof would take more than 2 hours; a larger ridge (--ridge 0.2), a smaller k, or"),
+            "{one}"
+        );
+        tally.enter(0, 1, 2, stopped(f64::INFINITY));
+        let two = of_folds(&tally, Face::Python).unwrap();
+        for words in [
+            "2 searches",
+            "k = 2 in folds 1, 3",
+            "hours each",
+            "ridges=0.2",
+        ] {
+            assert!(two.contains(words), "{words}: {two}");
+        }
+        let mut priced = Tally::new(&[9], &Penalty::grid(&[0.01], &[5.0, 1.0]), 2);
+        priced.enter(1, 0, 0, stopped(1e6));
+        let words = of_folds(&priced, Face::Command).unwrap();
+        assert!(
+            words.contains("(price 1 in fold 1)") && words.contains("a higher price"),
+            "{words}"
+        );
     }
 
     #[test]

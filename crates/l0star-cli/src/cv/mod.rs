@@ -1,4 +1,4 @@
-//! `l0star cv`: how many features, and which ridge? Cross-validation, and the model that it chooses.
+//! `l0star cv`: how many features, which ridge, and which price of a feature? Cross-validation, and the model that it chooses.
 //!
 //! What it does is in `l0star_record::cv`; here are the options, the files and the tables.
 //!
@@ -23,12 +23,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use l0star::{BatchPlan, Settings, Status};
 use l0star_data::counted;
 use l0star_record::cv::{
-    Candidate, Choice, Rule, Score, Tally, Undecided, choose, in_sizes, on_folds,
+    Axis, Candidate, Choice, Penalty, Rule, Score, Tally, Undecided, choose, on_folds,
 };
 
 use l0star_record::outcome::Outcome;
-use l0star_report::Face;
 use l0star_report::page::{self, CvChart, CvPoint, FoldModel, Page};
+use l0star_report::{Face, outlook};
 
 use self::deal::deal;
 use self::searches::{Plan, Searches};
@@ -47,6 +47,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   l0star cv data/diabetes.csv --target target -k 8
   l0star cv data/diabetes.csv --target target -k 1-6 --ridge 1e-4,1e-3,1e-2 --folds 10 --json
+  l0star cv data/diabetes.csv --target target --l0-penalty 20,60,200
   l0star cv patients.csv --target died --loss logistic -k 8 --score log-loss --out model.json
   l0star cv large.npy --target x1000 -k 12 --checkpoint large.ckpt
   l0star cv large.npy --target x1000 -k 12 --resume large.ckpt
@@ -55,6 +56,9 @@ Examples:
 fitted to all folds but one and scored on that one. The choice is the smallest k whose mean score is within one standard \
 error of the best; --rule best takes the best itself, and --rule proof the largest ridge (then the smallest k) within 1 % of \
 the best, which is provable far more often. The model is then fitted to all rows.
+
+Several prices (--l0-penalty) are candidates too. A single number -k only limits the size then, and without -k nothing does; \
+-k 2-6 and -k 1,2,5 try these sizes at every price. Of prices the rules take the largest where they would take the smallest k.
 
 --time-limit applies to the whole run; the fit to all rows gets the time of one fold. Searches that it cuts off have no \
 score: the choice is among the sizes that are complete, and there is none where the score was still rising. \
@@ -66,9 +70,10 @@ pub struct CvArgs {
     #[command(flatten)]
     pub task: TaskArgs,
 
-    /// Numbers of features to try: 8 is 0 to 8; also 2-6 and 1,2,5
-    #[arg(short, value_name = "KS", default_value = "10", allow_hyphen_values = true, value_parser = sizes)]
-    pub k: Sizes,
+    /// Numbers of features to try: 8 is 0 to 8; also 2-6 and 1,2,5. With several prices 8 is at most 8, and the default all
+    /// [default: 10]
+    #[arg(short, value_name = "KS", allow_hyphen_values = true, value_parser = sizes)]
+    pub k: Option<Sizes>,
 
     /// Weights of the ridge to try, separated by commas
     #[arg(long, value_name = "RIDGES", default_value = "1e-3", value_delimiter = ',',
@@ -84,7 +89,7 @@ pub struct CvArgs {
           value_parser = PossibleValuesParser::new(scores()).try_map(|word| word.parse::<Score>()))]
     pub score: Option<Score>,
 
-    /// How k and the ridge are chosen
+    /// How k, the ridge and the price are chosen
     #[arg(long, value_name = "RULE", default_value = Rule::OneSe.word(),
           value_parser = PossibleValuesParser::new(rules()).try_map(|word| word.parse::<Rule>()))]
     pub rule: Rule,
@@ -120,9 +125,34 @@ pub struct CvArgs {
     pub log: bool,
 }
 
-/// The numbers of features to try, ascending.
+/// The numbers of features to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sizes(Vec<usize>);
+pub enum Sizes {
+    /// All up to this one; where there are several prices, this one as their limit.
+    UpTo(usize),
+    /// These, ascending.
+    These(Vec<usize>),
+}
+
+impl Sizes {
+    /// Those that are tried of so many features.
+    fn of(asked: Option<&Self>, has_prices: bool, features: usize) -> Vec<usize> {
+        let mut ks = match (asked, has_prices) {
+            (None, true) => vec![features],
+            (None, false) => (0..=DEFAULT_K).collect(),
+            (Some(Self::UpTo(limit)), true) => vec![*limit],
+            (Some(Self::UpTo(largest)), false) => (0..=*largest).collect(),
+            (Some(Self::These(sizes)), _) => sizes.clone(),
+        };
+        // Sizes beyond the number of features are all the same model.
+        ks.iter_mut().for_each(|k| *k = (*k).min(features));
+        ks.dedup();
+        ks
+    }
+}
+
+/// Without -k all sizes up to this one are tried.
+const DEFAULT_K: usize = 10;
 
 fn sizes(text: &str) -> Result<Sizes, String> {
     let refuse = || "it must be a largest number, a range 2-6 or a list 1,2,5".to_owned();
@@ -130,19 +160,19 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     let mut sizes = match text.split_once('-') {
         Some((from, to)) => (number(from)?..=number(to)?).collect(),
         None if text.contains(',') => text.split(',').map(number).collect::<Result<Vec<_>, _>>()?,
-        None => (0..=number(text)?).collect(),
+        None => return Ok(Sizes::UpTo(number(text)?)),
     };
     sizes.sort_unstable();
     sizes.dedup();
     if sizes.is_empty() {
         return Err(refuse());
     }
-    Ok(Sizes(sizes))
+    Ok(Sizes::These(sizes))
 }
 
 /// What `--rule` takes, with what it is.
 fn rules() -> [PossibleValue; 3] {
-    Rule::ALL.map(|rule| PossibleValue::new(rule.word()).help(rule.reason()))
+    Rule::ALL.map(|rule| PossibleValue::new(rule.word()).help(rule.reason(Axis::Sizes)))
 }
 
 /// What `--score` takes, with what it is.
@@ -177,7 +207,7 @@ pub struct Found {
 /// Scores every candidate and fits the one that is chosen.
 pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
     let settings = args.search.settings()?;
-    args.task.rules.check_prices()?;
+    args.task.rules.check_factors()?;
     args.kept.check(settings.method)?;
     let others = [("the model", &args.out), ("the report", &args.report)];
     let checkpoints = Checkpoints::prepare(&args.kept, &args.task.data, &others)?;
@@ -191,7 +221,10 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         task.needs_rows("cv")?;
     }
     let score = score(args, &task)?;
-    let ks = possible_sizes(&args.k.0, &task, args.ridge[0])?;
+    let penalties = penalties(args);
+    let has_prices = penalties[0].l0 != penalties[penalties.len() - 1].l0;
+    let ks = Sizes::of(args.k.as_ref(), has_prices, task.features());
+    let ks = possible_sizes(ks, &task, penalties[0])?;
     let largest = ks.last().copied().unwrap_or(0);
     let mut warnings = task.warnings(largest);
     let stop = interrupt::flag();
@@ -204,15 +237,15 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         output::warn(&args.search.warnings());
         output::warn(&warnings);
     }
-    let paths = args.ridge.len() * folds.count;
+    let paths = penalties.len() * folds.count;
     let searches = if checkpoints.are_kept() {
-        let problem = task.problem(largest, args.ridge[0], task.weights.as_deref())?;
+        let problem = task.problem_at(largest, penalties[0], task.weights.as_deref())?;
         let batch = BatchPlan {
             problem: &problem,
             settings: &settings,
             parameters: &parameters(args, &ks, score),
-            // A path for every ridge and fold, and one of one size for every candidate, on all rows.
-            paths: paths + args.ridge.len() * ks.len(),
+            // A path for every penalty and fold, and one of one size for every candidate, on all rows.
+            paths: paths + penalties.len() * ks.len(),
         };
         Searches::kept(checkpoints, &batch)?
     } else {
@@ -224,7 +257,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         task: &task,
         settings: &settings,
         ks: &ks,
-        ridges: &args.ridge,
+        penalties: &penalties,
         folds: &folds,
         score,
         searches: &searches,
@@ -262,8 +295,9 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
         None => None,
         Some(Choice { chosen, .. }) => {
             let candidate = &found.tally.candidates[chosen];
-            let (k, ridge) = (candidate.k, candidate.ridge);
-            let problem = task.problem(k, ridge, task.weights.as_deref())?;
+            let (k, ridge, l0) = (candidate.k, candidate.ridge, candidate.l0_penalty);
+            let problem = task.problem_at(k, Penalty { ridge, l0 }, task.weights.as_deref())?;
+            let rules = task.rules.with_l0_penalty(l0);
             let settings = Settings {
                 time_limit: limit.map(|limit| limit.saturating_sub(started.elapsed())),
                 ..settings.clone()
@@ -279,6 +313,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
             warnings.extend(note);
             let outcome = Outcome {
                 is_refit,
+                rules: &rules,
                 ..task.outcome(&problem, ridge, &warnings)
             };
             let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
@@ -331,6 +366,8 @@ fn chart(found: &Found, chosen: usize, folds: &[Vec<usize>], task: &Task) -> CvC
     let point = |(at, candidate): (usize, &Candidate)| CvPoint {
         k: candidate.k,
         ridge: candidate.ridge,
+        l0_penalty: candidate.l0_penalty,
+        features: candidate.mean_features(),
         mean: candidate.mean(),
         error: candidate.standard_error(),
         chosen: at == chosen,
@@ -357,24 +394,29 @@ fn notes(
     args: &CvArgs,
 ) -> Vec<String> {
     let mut notes: Vec<String> = tally.unproved().into_iter().collect();
+    notes.extend(outlook::of_folds(tally, Face::Command));
     let Some(cut) = cut else {
         return notes;
     };
     let (missing, all) = tally.missing();
-    let complete = match &tally.complete()[..] {
-        [] => "no size is complete".to_owned(),
-        sizes => format!("complete: {}", in_sizes(sizes)),
+    let (one, these, last) = match tally.axis() {
+        Axis::Sizes => ("size", "sizes", "largest"),
+        Axis::Prices => ("price", "prices", "lowest"),
+    };
+    let complete = match tally.complete_in_words() {
+        None => format!("no {one} is complete"),
+        Some(words) => format!("complete: {words}"),
     };
     let what = match cut {
         Cut::Interrupted => "the interrupt",
         Cut::TimeLimit => "the time limit of the run",
     };
     let choice = match choice {
-        Some(Ok(_)) => "the choice is among these sizes only",
-        Some(Err(Undecided::Rising)) => {
-            "nothing is chosen, since the score was still rising at the largest of these sizes"
-        }
-        Some(Err(Undecided::NoSize)) | None => "nothing is chosen",
+        Some(Ok(_)) => format!("the choice is among these {these} only"),
+        Some(Err(Undecided::Rising)) => format!(
+            "nothing is chosen, since the score was still rising at the {last} of these {these}"
+        ),
+        Some(Err(Undecided::NoSize)) | None => "nothing is chosen".to_owned(),
     };
     notes.push(format!(
         "{what} cut off {missing} of {}; {complete}; {choice}",
@@ -388,8 +430,16 @@ fn notes(
     notes
 }
 
+/// What is tried besides sizes: every ridge with every price.
+fn penalties(args: &CvArgs) -> Vec<Penalty> {
+    match &args.task.rules.l0_penalty[..] {
+        [] => Penalty::grid(&args.ridge, &[0.0]),
+        prices => Penalty::grid(&args.ridge, prices),
+    }
+}
+
 /// What makes the scores and the choice, besides the data and the settings of a search.
-fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, String); 6] {
+fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, String); 7] {
     fn list<T: ToString>(values: &[T]) -> String {
         let words: Vec<String> = values.iter().map(T::to_string).collect();
         words.join(",")
@@ -397,6 +447,7 @@ fn parameters(args: &CvArgs, ks: &[usize], score: Score) -> [(&'static str, Stri
     [
         ("sizes", list(ks)),
         ("ridge", list(&args.ridge)),
+        ("l0_penalty", list(&args.task.rules.l0_penalty)),
         ("folds", args.folds.to_string()),
         ("seed", args.task.seed.to_string()),
         ("score", score.to_string()),
@@ -446,12 +497,14 @@ fn score(args: &CvArgs, task: &Task) -> Result<Score, Failure> {
     Ok(score)
 }
 
-/// Sizes beyond the number of features are all the same model; those with less room than for what has to be in have none.
-fn possible_sizes(ks: &[usize], task: &Task, ridge: f64) -> Result<Vec<usize>, Failure> {
-    let mut ks: Vec<usize> = ks.iter().map(|k| (*k).min(task.features())).collect();
-    ks.dedup();
+/// Sizes with less room than for what has to be in have no model.
+fn possible_sizes(
+    mut ks: Vec<usize>,
+    task: &Task,
+    penalty: Penalty,
+) -> Result<Vec<usize>, Failure> {
     let largest = ks.last().copied().unwrap_or(0);
-    let problem = task.problem(largest, ridge, task.weights.as_deref())?;
+    let problem = task.problem_at(largest, penalty, task.weights.as_deref())?;
     let least = problem.included().len();
     ks.retain(|k| *k >= least);
     Ok(ks)
@@ -463,11 +516,21 @@ mod tests {
 
     #[test]
     fn sizes_are_a_largest_number_a_range_or_a_list() {
-        assert_eq!(sizes("3").unwrap().0, [0, 1, 2, 3]);
-        assert_eq!(sizes("2-4").unwrap().0, [2, 3, 4]);
-        assert_eq!(sizes("5, 1,5").unwrap().0, [1, 5]);
+        assert_eq!(sizes("3").unwrap(), Sizes::UpTo(3));
+        assert_eq!(sizes("2-4").unwrap(), Sizes::These(vec![2, 3, 4]));
+        assert_eq!(sizes("5, 1,5").unwrap(), Sizes::These(vec![1, 5]));
         for text in ["", "x", "4-2", "-3", "1,,2", "1.5"] {
             assert!(sizes(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn with_several_prices_one_number_is_a_limit() {
+        let of = |text: &str, has_prices| Sizes::of(Some(&sizes(text).unwrap()), has_prices, 4);
+        assert_eq!(of("2", false), [0, 1, 2]);
+        assert_eq!(of("2", true), [2]);
+        assert_eq!(of("2-6", true), [2, 3, 4]);
+        assert_eq!(Sizes::of(None, false, 4), [0, 1, 2, 3, 4]);
+        assert_eq!(Sizes::of(None, true, 4), [4]);
     }
 }

@@ -8,9 +8,11 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use l0star::batch::room_for;
-use l0star::path::PathSize;
+use l0star::path::{PathObserver, PathSize};
+use l0star::search::Event;
 use l0star::{Batch, BatchCheckpoint, BatchPlan, PathState, Problem, Settings, Solution};
-use l0star_record::cv::{CrossValidation, Folds, Path, Score, Searcher, Tally};
+use l0star_record::cv::{CrossValidation, Folds, Path, Penalty, Score, Searcher, Tally};
+use l0star_report::Outlook;
 use l0star_report::text::significant;
 
 use crate::checkpoint::{self, Checkpoints};
@@ -96,7 +98,7 @@ pub struct Plan<'a> {
     pub task: &'a Task,
     pub settings: &'a Settings,
     pub ks: &'a [usize],
-    pub ridges: &'a [f64],
+    pub penalties: &'a [Penalty],
     pub folds: &'a Folds,
     pub score: Score,
     pub searches: &'a Searches,
@@ -114,13 +116,13 @@ impl Plan<'_> {
     /// Scores every size on every fold; what there is of it when it is cut off.
     pub fn run(&self, threads: usize) -> Result<Tally, Failure> {
         if self.log {
-            write_line(&HEADER.map(str::to_owned));
+            self.write_line(HEADER.map(str::to_owned));
         }
-        let tally = Mutex::new(Tally::new(self.ks, self.ridges, self.folds.count));
+        let tally = Mutex::new(Tally::new(self.ks, self.penalties, self.folds.count));
         let (columns, entries) = self.task.extent();
         let all = CrossValidation {
             settings: self.settings,
-            ridges: self.ridges.len(),
+            penalties: self.penalties.len(),
             folds: self.folds.count,
             threads,
             room: room_for(entries, columns),
@@ -134,16 +136,30 @@ impl Plan<'_> {
 
     /// The columns of the models of a candidate, fold by fold.
     pub fn models(&self, candidate: usize) -> Vec<Vec<usize>> {
-        let (ridge, k) = (
+        let (penalty, k) = (
             candidate / self.ks.len(),
             self.ks[candidate % self.ks.len()],
         );
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |fold: usize| {
-            let own = found.get(&(ridge * self.folds.count + fold, k));
+            let own = found.get(&(penalty * self.folds.count + fold, k));
             own.cloned().unwrap_or_default()
         };
         (0..self.folds.count).map(of).collect()
+    }
+
+    /// A line of the log; with one price alone there is no column for it.
+    fn write_line(&self, cells: [String; 9]) {
+        let [seconds, done, k, ridge, price, fold, score, nodes, status] = cells;
+        let price = match self.penalties {
+            [first, .., last] if first.l0 != last.l0 => format!("{price:>9} "),
+            _ => String::new(),
+        };
+        // A log that cannot be written must not end the run.
+        let _ = writeln!(
+            io::stderr(),
+            "{seconds:>9} {done:>9} {k:>4} {ridge:>9} {price}{fold:>6} {score:>12} {nodes:>10}  {status}"
+        );
     }
 
     fn weights(&self, fold: usize, inside: bool) -> Vec<f64> {
@@ -154,16 +170,17 @@ impl Plan<'_> {
 
 impl Searcher for Plan<'_> {
     type Error = Failure;
-    type Notes = ();
+    /// How the bound of a search has moved.
+    type Notes = Outlook;
 
-    /// The path of a ridge on the rows outside a fold.
+    /// The path of a penalty on the rows outside a fold.
     fn begin(&self, path: Path) -> Result<PathState<'static>, Failure> {
-        let (k, ridge) = (self.ks[0], self.ridges[path.ridge]);
+        let (k, penalty) = (self.ks[0], self.penalties[path.penalty]);
         let problem = if self.task.folds.is_empty() {
             let outside = self.weights(path.fold, false);
-            self.task.problem(k, ridge, Some(&outside))?
+            self.task.problem_at(k, penalty, Some(&outside))?
         } else {
-            self.task.problem_without(path.fold, k, ridge)?
+            self.task.problem_without(path.fold, k, penalty)?
         };
         self.searches
             .path(path.at, &problem, self.settings, self.ks)
@@ -173,13 +190,20 @@ impl Searcher for Plan<'_> {
         &self,
         state: &mut PathState<'static>,
         settings: &Settings,
-    ) -> Result<Option<(PathSize, ())>, Failure> {
-        let point = state.step(settings);
+    ) -> Result<Option<(PathSize, Outlook)>, Failure> {
+        let mut outlook = Outlook::default();
+        let mut observer: PathObserver<'_> = Box::new(|_, event: &Event| outlook.hear(event));
+        let point = state.step_observed(settings, Some(&mut observer));
+        drop(observer);
         let point = point.map_err(|error| self.searches.explain(error))?;
-        Ok(point.map(|point| (point, ())))
+        Ok(point.map(|point| (point, outlook)))
     }
 
-    fn score(&self, path: Path, point: &PathSize, (): ()) -> Result<f64, Failure> {
+    fn hopeless(&self, _: &PathSize, outlook: &Outlook) -> Option<f64> {
+        outlook.hopeless()
+    }
+
+    fn score(&self, path: Path, point: &PathSize, _: Outlook) -> Result<f64, Failure> {
         let solution = &point.solution;
         let columns = self.task.rules.columns(&solution.support);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -210,11 +234,13 @@ impl Searcher for Plan<'_> {
         }
         let (missing, all) = tally.missing();
         let solution = &point.solution;
-        write_line(&[
+        let Penalty { ridge, l0 } = self.penalties[path.penalty];
+        self.write_line([
             format!("{:.2}", self.searches.seconds()),
             format!("{}/{all}", all - missing),
             point.k.to_string(),
-            self.ridges[path.ridge].to_string(),
+            ridge.to_string(),
+            l0.to_string(),
             format!("{}/{}", path.fold + 1, self.folds.count),
             significant(score, 5),
             solution.nodes.to_string(),
@@ -223,15 +249,6 @@ impl Searcher for Plan<'_> {
     }
 }
 
-const HEADER: [&str; 8] = [
-    "seconds", "done", "k", "ridge", "fold", "score", "nodes", "status",
+const HEADER: [&str; 9] = [
+    "seconds", "done", "k", "ridge", "price", "fold", "score", "nodes", "status",
 ];
-
-fn write_line(columns: &[String; 8]) {
-    let [seconds, done, k, ridge, fold, score, nodes, status] = columns;
-    // A log that cannot be written must not end the run.
-    let _ = writeln!(
-        io::stderr(),
-        "{seconds:>9} {done:>9} {k:>4} {ridge:>9} {fold:>6} {score:>12} {nodes:>10}  {status}"
-    );
-}

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use l0star_data::counted;
-use l0star_record::cv::{Candidate, Choice, Folds, in_folds};
+use l0star_record::cv::{Axis, Candidate, Choice, Folds, in_folds};
 use l0star_record::fields::Fitted;
 use l0star_report::Proof;
 use l0star_report::text::significant;
@@ -18,9 +18,10 @@ use crate::table;
 pub struct Report<'a> {
     /// `complete`, or what cut the searches off: `time_limit`, `interrupted`.
     status: &'static str,
-    /// `null`, like the ridge, the best candidate and the model, where nothing is chosen.
+    /// `null`, like the penalties, the best candidate and the model, where nothing is chosen.
     k: Option<usize>,
     ridge: Option<f64>,
+    l0_penalty: Option<f64>,
     rule: &'static str,
     score: String,
     higher_is_better: bool,
@@ -38,6 +39,7 @@ pub struct Report<'a> {
 struct Point {
     k: usize,
     ridge: f64,
+    l0_penalty: f64,
 }
 
 /// One candidate; `null` for what is missing.
@@ -45,10 +47,15 @@ struct Point {
 struct Scores {
     k: usize,
     ridge: f64,
+    l0_penalty: f64,
     mean: Option<f64>,
     standard_error: Option<f64>,
     scores: Vec<Option<f64>>,
     statuses: Vec<Option<String>>,
+    /// How many features the models have.
+    features: Vec<Option<usize>>,
+    /// The folds, from 1, whose search was stopped and was not likely to end.
+    hopeless: Vec<usize>,
 }
 
 impl Scores {
@@ -57,12 +64,15 @@ impl Scores {
         Self {
             k: candidate.k,
             ridge: candidate.ridge,
+            l0_penalty: candidate.l0_penalty,
             mean: candidate.mean(),
             standard_error: candidate.standard_error(),
             scores: folds().map(|fold| Some((*fold)?.score)).collect(),
             statuses: folds()
                 .map(|fold| Some((*fold)?.status.to_string()))
                 .collect(),
+            features: folds().map(|fold| Some((*fold)?.features)).collect(),
+            hopeless: candidate.hopeless(),
         }
     }
 }
@@ -86,6 +96,7 @@ pub fn json<'a>(found: &Found, about: &About<'a>, model: Option<&'a Fitted>) -> 
         },
         k: chosen.map(|chosen| chosen.k),
         ridge: chosen.map(|chosen| chosen.ridge),
+        l0_penalty: chosen.map(|chosen| chosen.l0_penalty),
         rule: about.rule,
         score: found.score.to_string(),
         higher_is_better: found.score.is_gain(),
@@ -93,8 +104,17 @@ pub fn json<'a>(found: &Found, about: &About<'a>, model: Option<&'a Fitted>) -> 
         seed: about.seed,
         fold_rows: about.folds.sizes(),
         best: found.choice.map(|choice| {
-            let Candidate { k, ridge, .. } = *candidate(choice.best);
-            Point { k, ridge }
+            let Candidate {
+                k,
+                ridge,
+                l0_penalty,
+                ..
+            } = *candidate(choice.best);
+            Point {
+                k,
+                ridge,
+                l0_penalty,
+            }
         }),
         candidates: found.tally.candidates.iter().map(Scores::new).collect(),
         seconds: found.seconds,
@@ -111,7 +131,7 @@ pub fn table(found: &Found, model: Option<&Fitted>, intercept: bool, screen: &Sc
         .choice
         .is_some_and(|choice| choice.chosen != choice.best)
     {
-        text += &format!("  chosen is {}\n", found.rule.reason());
+        text += &format!("  chosen is {}\n", found.rule.reason(found.tally.axis()));
     }
     for note in &found.notes {
         text += &screen.wrapped("  ", "  ", note);
@@ -140,12 +160,6 @@ pub fn table(found: &Found, model: Option<&Fitted>, intercept: bool, screen: &Sc
     text + &table::small_print(model, screen)
 }
 
-/// Whether there is more than one ridge to choose from.
-fn has_ridges(found: &Found) -> bool {
-    let candidates = &found.tally.candidates;
-    candidates.iter().any(|c| c.ridge != candidates[0].ridge)
-}
-
 fn title(found: &Found, screen: &Screen) -> String {
     let Some(choice) = found.choice else {
         return screen.bold(match found.cut {
@@ -154,18 +168,24 @@ fn title(found: &Found, screen: &Screen) -> String {
         });
     };
     let chosen = &found.tally.candidates[choice.chosen];
-    let ridge = if has_ridges(found) {
-        format!(" and the ridge {}", chosen.ridge)
-    } else {
-        String::new()
-    };
+    let tally = &found.tally;
+    let mut parts = Vec::new();
+    if tally.axis() == Axis::Sizes {
+        parts.push(counted(chosen.k, "feature"));
+    }
+    if tally.has_prices() {
+        parts.push(format!("the price {}", chosen.l0_penalty));
+    }
+    if tally.has_ridges() {
+        parts.push(format!("the ridge {}", chosen.ridge));
+    }
     let cut = match found.cut {
         Some(_) => ", stopped at the time limit",
         None => "",
     };
     screen.good(&format!(
-        "chosen: {}{ridge}, by {} in {} folds{cut}",
-        counted(chosen.k, "feature"),
+        "chosen: {}, by {} in {} folds{cut}",
+        parts.join(" and "),
         found.score,
         chosen.folds.len()
     ))
@@ -173,19 +193,28 @@ fn title(found: &Found, screen: &Screen) -> String {
 
 /// One line for each candidate.
 fn scores(found: &Found, screen: &Screen) -> String {
-    let has_ridges = has_ridges(found);
-    let ridge = |word: &str| {
-        if has_ridges {
-            format!("  {word:>8}")
-        } else {
-            String::new()
+    let tally = &found.tally;
+    let is_priced = tally.axis() == Axis::Prices;
+    // What distinguishes a candidate, and the sizes that prices make.
+    let left = |k: &str, price: &str, ridge: &str, features: &str| {
+        let mut text = "  ".to_owned();
+        if !is_priced {
+            text += &format!("{k:>4}");
         }
+        let mut add = |is_shown: bool, word: &str| {
+            if is_shown {
+                text += &format!("  {word:>8}");
+            }
+        };
+        add(tally.has_prices(), price);
+        add(tally.has_ridges(), ridge);
+        add(is_priced, features);
+        text
     };
     let name = found.score.to_string();
     let head = format!(
-        "  {:>4}{}  {name:>12}  {:>10}",
-        "k",
-        ridge("ridge"),
+        "{}  {name:>12}  {:>10}",
+        left("k", "price", "ridge", "features"),
         "std. error"
     );
     let mut text = screen.bold(&head) + "\n";
@@ -211,10 +240,18 @@ fn scores(found: &Found, screen: &Screen) -> String {
         if !unproved.is_empty() {
             marks.push(format!("unproved in {}", in_folds(&unproved)));
         }
+        let hopeless = candidate.hopeless();
+        if !hopeless.is_empty() {
+            marks.push(format!("no prospect in {}", in_folds(&hopeless)));
+        }
         let line = format!(
-            "  {:>4}{}  {:>12}  {:>10}  {}",
-            candidate.k,
-            ridge(&candidate.ridge.to_string()),
+            "{}  {:>12}  {:>10}  {}",
+            left(
+                &candidate.k.to_string(),
+                &candidate.l0_penalty.to_string(),
+                &candidate.ridge.to_string(),
+                &number(candidate.mean_features(), 3),
+            ),
             number(candidate.mean(), 5),
             number(candidate.standard_error(), 3),
             marks.join(", "),

@@ -120,6 +120,75 @@ fn ridges_are_candidates_too() {
 }
 
 #[test]
+fn prices_are_candidates_too() {
+    let sandbox = generated();
+    let cv = "cv s.csv --target b --l0-penalty 0.01,100,0.1 --folds 3";
+    let json = sandbox.json(&format!("{cv} --json --out m.json --report r.html"));
+    let candidates = json["candidates"].as_array().unwrap();
+    let prices: Vec<f64> = candidates.iter().map(|c| number(c, "l0_penalty")).collect();
+    assert_eq!(prices, [100.0, 0.1, 0.01]);
+    // Without -k nothing limits the size, and what is too dear is in no model.
+    assert!(candidates.iter().all(|one| one["k"] == 8));
+    assert_eq!(candidates[0]["features"], serde_json::json!([0, 0, 0]));
+    assert_eq!(candidates[2]["hopeless"], serde_json::json!([]));
+    // The scores are those of one price alone.
+    for candidate in candidates {
+        let price = number(candidate, "l0_penalty");
+        let one = format!("cv s.csv --target b -k 8,8 --l0-penalty {price} --folds 3 --json");
+        let one = sandbox.json(&one);
+        let scores = |of: &Value| of["scores"].as_array().unwrap().clone();
+        let expected = scores(&one["candidates"][0]);
+        for (found, expected) in scores(candidate).iter().zip(&expected) {
+            assert_close(found.as_f64().unwrap(), expected.as_f64().unwrap(), 1e-9);
+        }
+    }
+    let chosen = number(&json, "l0_penalty");
+    assert_eq!(number(&json["model"], "l0_penalty"), chosen);
+    let fit = sandbox.json(&format!(
+        "fit s.csv --target b --l0-penalty {chosen} --json"
+    ));
+    assert_eq!(support(&json["model"]), support(&fit));
+    assert_close(
+        number(&json["model"], "objective_without_penalty"),
+        number(&fit, "objective_without_penalty"),
+        1e-12,
+    );
+    let file: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    assert_eq!(number(&file, "l0_penalty"), chosen);
+    let page = String::from_utf8(sandbox.read("r.html")).unwrap();
+    assert!(
+        page.contains("\"l0_penalty\":100.0"),
+        "no price on the page"
+    );
+    let table = sandbox.run(cv);
+    for words in ["chosen: the price", "price  features"] {
+        assert!(table.stdout.contains(words), "{words}: {table:?}");
+    }
+}
+
+#[test]
+fn with_prices_one_number_is_a_limit_and_other_sizes_are_tried_at_each() {
+    let sandbox = generated();
+    let cv = |options: &str| sandbox.json(&format!("cv s.csv --target b --json {options}"));
+    let limited = cv("-k 1 --l0-penalty 0.01,0.1");
+    let candidates = limited["candidates"].as_array().unwrap();
+    assert_eq!(candidates.len(), 2);
+    assert!(candidates.iter().all(|one| one["k"] == 1));
+    let both = cv("-k 1-3 --l0-penalty 0.01,0.1 --ridge 1e-3,1 --rule proof");
+    assert_eq!(both["candidates"].as_array().unwrap().len(), 12);
+    // One price is that of all sizes.
+    let one = cv("-k 2 --l0-penalty 0.01");
+    assert_eq!(one["candidates"].as_array().unwrap().len(), 3);
+    let words = ["one price", "l0star cv", "--l0-penalty-path"];
+    for command in ["fit s.csv -k 2", "path s.csv -k 2", "stability s.csv -k 2"] {
+        let several = format!("{command} --target b --l0-penalty 0.1,1");
+        sandbox.refuses(&several, 2, &words);
+    }
+    sandbox.refuses("cv s.csv --target b --l0-penalty 1,-1", 2, &["'-1'"]);
+    sandbox.refuses("cv s.csv --target b --l0-factor x1=2", 2, &["--l0-penalty"]);
+}
+
+#[test]
 fn the_table_marks_the_choice() {
     let sandbox = generated();
     let outcome = sandbox.run("cv s.csv --target b -k 4 --ridge 1e-3,1e-2");

@@ -93,6 +93,23 @@ fn a_cross_validation_goes_on_where_limits_stopped_it() {
 }
 
 #[test]
+fn a_cross_validation_over_prices_goes_on_where_limits_stopped_it() {
+    let prices = SMALL.replace("-k 0-4", "--l0-penalty 0.02,0.1,1000");
+    let sandbox = crate::stopped::stopped(&prices, 5);
+    let finished = left(&sandbox).finished().len();
+    assert!((1..12).contains(&finished), "{finished}");
+    let truth = sandbox.json(&prices);
+    let found = sandbox.json(&format!("{prices} --resume c --checkpoint d"));
+    assert_same(&found, &truth);
+    assert_eq!(found["l0_penalty"], truth["l0_penalty"]);
+    let again = sandbox.json(&format!("{prices} --resume d --node-limit 0"));
+    assert_eq!(again["candidates"], found["candidates"]);
+    let other = prices.replace("0.02,", "");
+    let words = ["with l0_penalty = 0.02,0.1,1000", "it is 0.1,1000:"];
+    sandbox.refuses(&format!("{other} --resume c"), 2, &words);
+}
+
+#[test]
 fn two_hundred_damaged_cross_validations_are_refused() {
     damaged_ones_are_refused(&stopped(), SMALL);
 }
@@ -128,6 +145,12 @@ fn another_cross_validation_is_refused() {
             "0.01",
             2,
             ["with ridge = 0.01,0.02", "it is 0.01:"],
+        ),
+        (
+            "--json",
+            "--l0-penalty 1",
+            2,
+            ["with l0_penalty = ", "it is 1:"],
         ),
         ("--json", "--seed 2", 2, ["with seed = 1", "it is 2:"]),
         (

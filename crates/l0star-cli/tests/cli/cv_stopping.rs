@@ -121,6 +121,29 @@ fn a_time_limit_is_for_the_whole_run() {
     assert_eq!(long["status"], "complete");
 }
 
+#[test]
+fn prices_are_searched_from_the_highest_and_cut_off_from_the_lowest() {
+    let sandbox = small();
+    let cv = "cv s.csv --target b --l0-penalty 0.01,10,0.1 --folds 3 --threads 1";
+    let outcome = sandbox.run(&format!("{cv} --log --json"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let lines = outcome
+        .stderr
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let prices: Vec<&str> = lines.map(|cells| cells[4]).collect();
+    let searched = [["10"; 3], ["0.1"; 3], ["0.01"; 3]].concat();
+    assert_eq!(prices, [&["price"][..], &searched].concat());
+    let none = sandbox.run(&format!("{cv} --time-limit 0"));
+    assert_eq!(none.code, Some(4), "{none:?}");
+    assert!(none.stdout.contains("no price is complete"), "{none:?}");
+    let stopped = sandbox
+        .run(&format!("{cv} --search-time-limit 0 --json"))
+        .json();
+    let said = "price 0.01 in folds 1, 2, 3";
+    assert!(warnings(&stopped).contains(said), "{stopped}");
+}
+
 #[cfg(unix)]
 mod interrupted {
     use l0star::BatchCheckpoint;

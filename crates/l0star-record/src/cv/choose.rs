@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::tally::Tally;
+use super::tally::{Axis, Candidate, Tally};
 
 /// With [`Rule::Proof`], a mean within this share of the best is as good.
 const AS_GOOD: f64 = 0.01;
@@ -13,10 +13,11 @@ const AS_GOOD: f64 = 0.01;
 pub enum Rule {
     /// The best mean score.
     Best,
-    /// The smallest k whose mean score is within one standard error of the best, of these the best ridge.
+    /// The smallest k, and of these the largest price, whose mean score is within one standard error of the best; of several
+    /// ridges the best.
     OneSe,
-    /// The largest ridge with a mean score within 1 % of the best, and the smallest such k: proofs are far easier with a larger
-    /// ridge and fewer features.
+    /// The largest ridge with a mean score within 1 % of the best, then the smallest such k, then the largest price: proofs are
+    /// far easier with a larger ridge and fewer features.
     Proof,
 }
 
@@ -34,11 +35,19 @@ impl Rule {
     }
 
     /// What it chooses, in a few words.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Best => "the best",
-            Self::OneSe => "the smallest k within one standard error of the best",
-            Self::Proof => "the largest ridge, then the smallest k, within 1 % of the best",
+    pub fn reason(self, axis: Axis) -> &'static str {
+        match (self, axis) {
+            (Self::Best, _) => "the best",
+            (Self::OneSe, Axis::Sizes) => "the smallest k within one standard error of the best",
+            (Self::OneSe, Axis::Prices) => {
+                "the largest price within one standard error of the best"
+            }
+            (Self::Proof, Axis::Sizes) => {
+                "the largest ridge, then the smallest k, within 1 % of the best"
+            }
+            (Self::Proof, Axis::Prices) => {
+                "the largest ridge, then the largest price, within 1 % of the best"
+            }
         }
     }
 }
@@ -70,27 +79,30 @@ pub struct Choice {
 /// Why nothing is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
-    /// No size is complete.
+    /// No size, or no price, is complete.
     NoSize,
-    /// The choice would be the largest complete size, and what comes after it is not known.
+    /// The choice would be the largest complete size, or the lowest price, and what comes after it is not known.
     Rising,
 }
 
-/// Chooses among the sizes that are complete; `is_gain` says whether more is better.
+/// Whether a candidate has fewer features to expect than another.
+fn is_sparser(own: &Candidate, other: &Candidate) -> bool {
+    own.k < other.k || (own.k == other.k && own.l0_penalty > other.l0_penalty)
+}
+
+/// Chooses among the sizes, or the prices, that are complete; `is_gain` says whether more is better.
 ///
-/// Where larger sizes are missing, the choice stands only if a larger size is complete: else the score was still rising.
+/// Where larger sizes (lower prices) are missing, the choice stands only if a larger size is complete: else the score was still
+/// rising.
 pub fn choose(tally: &Tally, is_gain: bool, rule: Rule) -> Result<Choice, Undecided> {
-    let sizes = tally.complete();
-    let Some(largest) = sizes.last().copied() else {
-        return Err(Undecided::NoSize);
-    };
+    let complete = tally.complete();
     let candidates = &tally.candidates;
-    let places = || (0..candidates.len()).filter(|at| sizes.contains(&candidates[*at].k));
+    let places = || (0..candidates.len()).filter(|at| tally.step(*at) < complete);
     let gain = |at: usize| {
         let mean = candidates[at].mean().unwrap_or(f64::NAN);
         if is_gain { mean } else { -mean }
     };
-    // The first of equals, which is the smaller k.
+    // The first of equals, which has the larger price or the smaller k.
     let by_gain = |best: usize, at: usize| if gain(at) > gain(best) { at } else { best };
     let best = places().reduce(by_gain).ok_or(Undecided::NoSize)?;
     let slack = match rule {
@@ -105,15 +117,16 @@ pub fn choose(tally: &Tally, is_gain: bool, rule: Rule) -> Result<Choice, Undeci
         let is_better = gain(at) > gain(chosen);
         let takes_over = match rule {
             Rule::Best => false,
-            Rule::OneSe => own.k < other.k || (own.k == other.k && is_better),
-            Rule::Proof => own.ridge > other.ridge || (own.ridge == other.ridge && own.k < other.k),
+            Rule::OneSe => is_sparser(own, other) || (!is_sparser(other, own) && is_better),
+            Rule::Proof => {
+                own.ridge > other.ridge || (own.ridge == other.ridge && is_sparser(own, other))
+            }
         };
         if takes_over {
             chosen = at;
         }
     }
-    let is_larger = candidates.iter().any(|one| one.k > largest);
-    if is_larger && candidates[chosen].k == largest {
+    if complete < tally.steps() && tally.step(chosen) + 1 == complete {
         return Err(Undecided::Rising);
     }
     Ok(Choice { best, chosen })
@@ -124,17 +137,26 @@ mod tests {
     use l0star::Status;
 
     use super::*;
-    use crate::cv::tally::Scored;
+    use crate::cv::tally::{Penalty, Scored};
 
     /// Sizes with these means; the standard error of each is 0.1.
     fn tally(ridges: &[f64], means: &[&[f64]]) -> Tally {
         let ks: Vec<usize> = (0..means[0].len()).collect();
-        let mut tally = Tally::new(&ks, ridges, 2);
+        entered(Tally::new(&ks, &Penalty::grid(ridges, &[0.0]), 2), means)
+    }
+
+    /// The means of each penalty, by size.
+    fn entered(mut tally: Tally, means: &[&[f64]]) -> Tally {
         for (ridge, means) in means.iter().enumerate() {
             for (size, mean) in means.iter().enumerate().filter(|(_, mean)| !mean.is_nan()) {
                 for (fold, score) in [mean - 0.1, mean + 0.1].into_iter().enumerate() {
-                    let status = Status::Optimal;
-                    tally.enter(ridge, size, fold, Scored { score, status });
+                    let scored = Scored {
+                        score,
+                        status: Status::Optimal,
+                        features: 1,
+                        hopeless: None,
+                    };
+                    tally.enter(ridge, size, fold, scored);
                 }
             }
         }
@@ -170,6 +192,47 @@ mod tests {
         let losses = tally(&[1.0, 0.1], &[&[2.0, 1.009, 1.02], &[2.0, 1.01, 1.0]]);
         let choice = choose(&losses, false, Rule::Proof).unwrap();
         assert_eq!((choice.best, choice.chosen), (5, 1));
+    }
+
+    /// One size, and means from the highest price to the lowest.
+    fn priced(ridges: &[f64], means: &[f64]) -> Tally {
+        let prices: Vec<f64> = (0..means.len() / ridges.len()).map(|i| i as f64).collect();
+        let means: Vec<[f64; 1]> = means.iter().map(|mean| [*mean]).collect();
+        let means: Vec<&[f64]> = means.iter().map(<[f64; 1]>::as_slice).collect();
+        let tally = Tally::new(&[9], &Penalty::grid(ridges, &prices), 2);
+        entered(tally, &means)
+    }
+
+    #[test]
+    fn of_prices_the_largest_within_one_standard_error() {
+        let all = priced(&[1.0], &[0.2, 0.75, 0.85, 0.9, 0.89]);
+        let choice = choose(&all, true, Rule::OneSe).unwrap();
+        assert_eq!((choice.best, choice.chosen), (3, 2));
+        assert_eq!(all.candidates[2].l0_penalty, 2.0);
+        assert_eq!(choose(&all, true, Rule::Best).unwrap().chosen, 3);
+        assert_eq!(choose(&all, true, Rule::Proof).unwrap().chosen, 3);
+        // Of one price the best ridge; for a proof the largest ridge first.
+        let ridges = [0.1, 1.0];
+        let both = priced(&ridges, &[0.2, 0.3, 0.84, 0.85, 0.9, 0.895]);
+        assert_eq!(choose(&both, true, Rule::OneSe).unwrap().chosen, 3);
+        assert_eq!(choose(&both, true, Rule::Proof).unwrap().chosen, 5);
+        // What is missing are lower prices.
+        let missing = f64::NAN;
+        let rising = priced(&[1.0], &[0.2, 0.5, 0.9, missing]);
+        assert_eq!(choose(&rising, true, Rule::OneSe), Err(Undecided::Rising));
+        let past = priced(&[1.0], &[0.2, 0.9, 0.85, missing]);
+        assert_eq!(choose(&past, true, Rule::Best).unwrap().chosen, 1);
+        let none = priced(&[1.0], &[missing, 0.9]);
+        assert_eq!(choose(&none, true, Rule::Best), Err(Undecided::NoSize));
+    }
+
+    #[test]
+    fn with_sizes_and_prices_the_smallest_size_comes_first() {
+        let penalties = Penalty::grid(&[1.0], &[5.0, 10.0]);
+        let tally = Tally::new(&[1, 2], &penalties, 2);
+        let all = entered(tally, &[&[0.86, 0.85], &[0.87, 0.9]]);
+        let choice = choose(&all, true, Rule::OneSe).unwrap();
+        assert_eq!((choice.best, choice.chosen), (3, 0));
     }
 
     #[test]

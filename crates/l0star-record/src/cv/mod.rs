@@ -1,4 +1,4 @@
-//! Cross-validation over the engine: how many features, and which ridge?
+//! Cross-validation over the engine: how many features, which ridge, and which price of a feature?
 //!
 //! The modules, each importing only from those above it:
 //!
@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`folds`] | which rows are held out together |
 //! | [`score`] | how well held-out rows are predicted |
-//! | [`tally`] | the scores so far: what is complete, what is not proved |
+//! | [`tally`] | the scores so far: what is complete, what is not proved, what was not likely to be |
 //! | [`choose`](mod@choose) | the best candidate, and by which rule another is chosen that is not clearly worse |
 //! | [`searches`] | all searches, in turns; a face makes the problems and gives the scores |
 
@@ -20,4 +20,4 @@ pub use choose::{Choice, Rule, Undecided, choose};
 pub use folds::{Dealer, FoldError, Folds};
 pub use score::Score;
 pub use searches::{CrossValidation, Path, Searcher, on_folds};
-pub use tally::{Candidate, Scored, Tally, in_folds, in_sizes};
+pub use tally::{Axis, Candidate, Hopeless, Penalty, Scored, Tally, in_folds};

@@ -8,15 +8,15 @@ use l0star::batch::{Turn, in_turns};
 use l0star::path::PathSize;
 use l0star::{PathState, Settings, Status};
 
-use super::tally::{Scored, Tally};
+use super::tally::{Hopeless, Scored, Tally};
 
-/// A ridge on the rows outside a fold: all sizes of it are one path.
+/// A penalty on the rows outside a fold: all sizes of it are one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
     /// Its number, the fold running fastest.
     pub at: usize,
-    /// The number of its ridge.
-    pub ridge: usize,
+    /// The number of its penalty: a ridge and a price.
+    pub penalty: usize,
     /// The number of its fold.
     pub fold: usize,
 }
@@ -41,6 +41,11 @@ pub trait Searcher: Sync {
     /// Scores a model on the rows inside the fold.
     fn score(&self, path: Path, point: &PathSize, notes: Self::Notes) -> Result<f64, Self::Error>;
 
+    /// How many seconds the proof of a search would take, where that is hopelessly many.
+    fn hopeless(&self, _point: &PathSize, _notes: &Self::Notes) -> Option<f64> {
+        None
+    }
+
     /// Hears of a score that was entered.
     fn entered(&self, _path: Path, _point: &PathSize, _score: f64, _tally: &Tally) {}
 }
@@ -50,8 +55,8 @@ pub trait Searcher: Sync {
 pub struct CrossValidation<'a> {
     /// How a size is searched; many searches run at the same time, each on one thread.
     pub settings: &'a Settings,
-    /// How many ridges there are.
-    pub ridges: usize,
+    /// How many penalties there are: every ridge with every price.
+    pub penalties: usize,
     /// How many folds there are.
     pub folds: usize,
     /// How many threads search.
@@ -73,11 +78,11 @@ impl CrossValidation<'_> {
         let unproved = Mutex::new(HashSet::new());
         let path = |at: usize| Path {
             at,
-            ridge: at / self.folds,
+            penalty: at / self.folds,
             fold: at % self.folds,
         };
         in_turns(
-            self.ridges * self.folds,
+            self.penalties * self.folds,
             self.threads,
             self.room,
             |at| searcher.begin(path(at)),
@@ -114,16 +119,29 @@ impl CrossValidation<'_> {
         if status.falls_short() {
             lock(unproved).insert((path.at, size));
         }
+        let seconds = searcher.hopeless(&point, &notes);
+        let seconds = seconds.filter(|_| status.stopped_early());
         let score = searcher.score(path, &point, notes)?;
         let mut tally = lock(self.tally);
-        tally.enter(path.ridge, size, path.fold, Scored { score, status });
+        let ridge = tally.penalty(path.penalty).ridge;
+        let hopeless = seconds.map(|seconds| Hopeless {
+            seconds,
+            ridge: state.stronger_ridge(ridge),
+        });
+        let scored = Scored {
+            score,
+            status,
+            features: point.solution.support.len(),
+            hopeless,
+        };
+        tally.enter(path.penalty, size, path.fold, scored);
         searcher.entered(path, &point, score, &tally);
         if state.is_done() {
             // What is proved of a size may be enough for a smaller one.
             for (size, point) in state.finish(&settings).iter().enumerate() {
                 let status = point.solution.status;
                 if !status.falls_short() && lock(unproved).remove(&(path.at, size)) {
-                    tally.prove(path.ridge, size, path.fold, status);
+                    tally.prove(path.penalty, size, path.fold, status);
                 }
             }
         }

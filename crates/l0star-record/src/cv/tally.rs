@@ -1,7 +1,36 @@
-//! The scores so far: which sizes are complete, which searches are not proved, and what a reader is told of that.
+//! The scores so far: what is complete, which searches are not proved, and what a reader is told of that.
 
 use l0star::Status;
 use l0star_data::counted;
+
+/// The weights of what is added to the loss.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Penalty {
+    /// The weight of the ridge.
+    pub ridge: f64,
+    /// The price of a feature.
+    pub l0: f64,
+}
+
+impl Penalty {
+    /// Every ridge with every price. The highest price comes first: its models have the fewest features.
+    pub fn grid(ridges: &[f64], prices: &[f64]) -> Vec<Self> {
+        let mut prices = prices.to_vec();
+        prices.sort_by(|a, b| b.total_cmp(a));
+        prices.dedup();
+        let with = |l0: f64| ridges.iter().map(move |ridge| Self { ridge: *ridge, l0 });
+        prices.into_iter().flat_map(with).collect()
+    }
+}
+
+/// The proof of a search that was stopped was out of reach.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hopeless {
+    /// How many seconds it would take at the pace of its bound.
+    pub seconds: f64,
+    /// A ridge with which it would be far easier.
+    pub ridge: f64,
+}
 
 /// What came of one search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,15 +39,21 @@ pub struct Scored {
     pub score: f64,
     /// What is known of the model.
     pub status: Status,
+    /// How many features the model has.
+    pub features: usize,
+    /// Set where the search was stopped and was not likely to end.
+    pub hopeless: Option<Hopeless>,
 }
 
-/// A number of features and a ridge, with what came of its folds so far.
+/// A number of features, a ridge and a price, with what came of its folds so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// At most this many features.
     pub k: usize,
     /// The weight of the ridge.
     pub ridge: f64,
+    /// The price of a feature.
+    pub l0_penalty: f64,
     /// `None` for a fold whose search has not ended.
     pub folds: Vec<Option<Scored>>,
 }
@@ -46,6 +81,13 @@ impl Candidate {
         Some(scores.iter().sum::<f64>() / scores.len() as f64)
     }
 
+    /// The mean number of features, if every fold has a model.
+    pub fn mean_features(&self) -> Option<f64> {
+        let features = self.folds.iter().map(|fold| Some((*fold)?.features as f64));
+        let total: Option<f64> = features.sum();
+        Some(total? / self.folds.len() as f64)
+    }
+
     /// The standard error of the mean: the deviation of the folds over the root of their number.
     pub fn standard_error(&self) -> Option<f64> {
         let (scores, mean) = (self.scores()?, self.mean()?);
@@ -56,45 +98,91 @@ impl Candidate {
 
     /// The folds, counted from 1, whose search ended without a proof.
     pub fn unproved(&self) -> Vec<usize> {
-        let folds = self.folds.iter().zip(1..);
-        let unproved = folds.filter(|(fold, _)| fold.is_some_and(|s| s.status.falls_short()));
-        unproved.map(|(_, number)| number).collect()
+        self.folds_where(|scored| scored.status.falls_short())
     }
+
+    /// The folds, counted from 1, whose search was stopped and was not likely to end.
+    pub fn hopeless(&self) -> Vec<usize> {
+        self.folds_where(|scored| scored.hopeless.is_some())
+    }
+
+    fn folds_where(&self, is: impl Fn(Scored) -> bool) -> Vec<usize> {
+        let folds = self.folds.iter().zip(1..);
+        let found = folds.filter(|(fold, _)| fold.is_some_and(&is));
+        found.map(|(_, number)| number).collect()
+    }
+}
+
+/// What makes models larger from step to step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// More features are allowed.
+    Sizes,
+    /// There is one size alone, and features become cheaper.
+    Prices,
 }
 
 /// What came of all searches so far.
 #[derive(Debug, Clone)]
 pub struct Tally {
-    /// By ridge, k running fastest.
+    /// By penalty, k running fastest.
     pub candidates: Vec<Candidate>,
     sizes: usize,
+    /// The number of the step in which a candidate is searched: that of its size, or of its price.
+    steps: Vec<usize>,
 }
 
 impl Tally {
-    /// No scores yet.
-    pub fn new(ks: &[usize], ridges: &[f64], folds: usize) -> Self {
-        let of = |ridge: f64| {
+    /// No scores yet; sizes ascend, and prices descend (see [`Penalty::grid`]).
+    pub fn new(ks: &[usize], penalties: &[Penalty], folds: usize) -> Self {
+        let of = |penalty: &Penalty| {
+            let Penalty { ridge, l0 } = *penalty;
             ks.iter().map(move |k| Candidate {
                 k: *k,
                 ridge,
+                l0_penalty: l0,
                 folds: vec![None; folds],
             })
         };
-        Self {
-            candidates: ridges.iter().flat_map(|ridge| of(*ridge)).collect(),
+        let mut tally = Self {
+            candidates: penalties.iter().flat_map(of).collect(),
             sizes: ks.len(),
+            steps: Vec::new(),
+        };
+        let mut step = 0;
+        let mut last = penalties.first().map(|first| first.l0);
+        for (at, candidate) in tally.candidates.iter().enumerate() {
+            if ks.len() > 1 {
+                step = at % ks.len();
+            } else if last != Some(candidate.l0_penalty) {
+                last = Some(candidate.l0_penalty);
+                step += 1;
+            }
+            tally.steps.push(step);
         }
+        tally
     }
 
-    /// Enters what came of the search of a ridge, a size and a fold, all by their numbers.
-    pub fn enter(&mut self, ridge: usize, size: usize, fold: usize, scored: Scored) {
-        self.candidates[ridge * self.sizes + size].folds[fold] = Some(scored);
+    /// Enters what came of the search of a penalty, a size and a fold, all by their numbers.
+    pub fn enter(&mut self, penalty: usize, size: usize, fold: usize, scored: Scored) {
+        self.candidates[penalty * self.sizes + size].folds[fold] = Some(scored);
     }
 
     /// Enters what a later search has proved of a model that has its score.
-    pub fn prove(&mut self, ridge: usize, size: usize, fold: usize, status: Status) {
-        if let Some(scored) = &mut self.candidates[ridge * self.sizes + size].folds[fold] {
-            scored.status = status;
+    pub fn prove(&mut self, penalty: usize, size: usize, fold: usize, status: Status) {
+        if let Some(scored) = &mut self.candidates[penalty * self.sizes + size].folds[fold] {
+            (scored.status, scored.hopeless) = (status, None);
+        }
+    }
+
+    /// The weights of a penalty, by its number.
+    pub fn penalty(&self, number: usize) -> Penalty {
+        let Candidate {
+            ridge, l0_penalty, ..
+        } = self.candidates[number * self.sizes];
+        Penalty {
+            ridge,
+            l0: l0_penalty,
         }
     }
 
@@ -104,46 +192,127 @@ impl Tally {
         (all().filter(|fold| fold.is_none()).count(), all().count())
     }
 
-    /// The smallest sizes, as far as all ridges have all of their folds.
-    pub fn complete(&self) -> Vec<usize> {
-        let is_complete = |k: &usize| {
-            let mut own = self.candidates.iter().filter(|one| one.k == *k);
-            own.all(Candidate::is_complete)
-        };
-        let sizes = self.candidates[..self.sizes].iter().map(|one| one.k);
-        sizes.take_while(is_complete).collect()
+    /// Along what models become larger.
+    pub fn axis(&self) -> Axis {
+        if self.sizes == 1 && self.differ(|one| one.l0_penalty) {
+            Axis::Prices
+        } else {
+            Axis::Sizes
+        }
+    }
+
+    /// Whether there is more than one ridge.
+    pub fn has_ridges(&self) -> bool {
+        self.differ(|one| one.ridge)
+    }
+
+    /// Whether there is more than one price.
+    pub fn has_prices(&self) -> bool {
+        self.differ(|one| one.l0_penalty)
+    }
+
+    fn differ(&self, of: impl Fn(&Candidate) -> f64) -> bool {
+        let mut pairs = self.candidates.windows(2);
+        pairs.any(|pair| of(&pair[0]) != of(&pair[1]))
+    }
+
+    /// The number of the step in which a candidate is searched.
+    pub fn step(&self, candidate: usize) -> usize {
+        self.steps[candidate]
+    }
+
+    /// How many steps there are.
+    pub fn steps(&self) -> usize {
+        self.steps.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// How many of the first steps, the smallest sizes or the highest prices, have all of their searches.
+    pub fn complete(&self) -> usize {
+        let is_missing = |at: &usize| !self.candidates[*at].is_complete();
+        let missing = (0..self.candidates.len()).filter(is_missing);
+        let first = missing.map(|at| self.steps[at]).min();
+        first.unwrap_or_else(|| self.steps())
+    }
+
+    /// The complete steps, as `k = 0 to 3` or `prices 80, 20`; nothing where there are none.
+    pub fn complete_in_words(&self) -> Option<String> {
+        let complete = self.complete();
+        if complete == 0 {
+            return None;
+        }
+        Some(match self.axis() {
+            Axis::Sizes => {
+                let sizes = self.candidates[..complete].iter().map(|one| one.k);
+                in_sizes(&sizes.collect::<Vec<_>>())
+            }
+            Axis::Prices => {
+                let all = self.candidates.iter().zip(&self.steps);
+                let own = all.filter(|(_, step)| **step < complete);
+                let mut prices: Vec<String> =
+                    own.map(|(one, _)| one.l0_penalty.to_string()).collect();
+                prices.dedup();
+                let word = if prices.len() == 1 { "price" } else { "prices" };
+                format!("{word} {}", prices.join(", "))
+            }
+        })
+    }
+
+    /// What distinguishes a candidate: `k = 3`, `k = 3 with ridge 0.1`, `price 20`.
+    pub fn name(&self, candidate: &Candidate) -> String {
+        let mut words = Vec::new();
+        if self.axis() == Axis::Sizes {
+            words.push(format!("k = {}", candidate.k));
+        }
+        if self.has_prices() {
+            words.push(format!("price {}", candidate.l0_penalty));
+        }
+        if self.has_ridges() {
+            words.push(format!("ridge {}", candidate.ridge));
+        }
+        let first = words.remove(0);
+        match &words[..] {
+            [] => first,
+            others => format!("{first} with {}", others.join(" and ")),
+        }
     }
 
     /// Which searches ended without a proof, in words; `None` when all are proved.
     pub fn unproved(&self) -> Option<String> {
-        let has_ridges = self.candidates.len() > self.sizes;
+        let (count, words) = self.named(Candidate::unproved)?;
+        let best = match self.axis() {
+            Axis::Sizes => "of their size",
+            Axis::Prices => "at their price",
+        };
+        Some(format!(
+            "{} ended without a proof, so the models that were scored may not be the best {best}: {words}",
+            counted(count, "search"),
+        ))
+    }
+
+    /// How many searches were stopped and were not likely to end, which they are, and the easiest of them.
+    pub fn hopeless(&self) -> Option<(usize, String, Hopeless)> {
+        let (count, words) = self.named(Candidate::hopeless)?;
+        let folds = self.candidates.iter().flat_map(|one| &one.folds);
+        let all = folds.flatten().filter_map(|scored| scored.hopeless);
+        let easier = |one: Hopeless, other: Hopeless| Hopeless {
+            seconds: one.seconds.min(other.seconds),
+            ridge: one.ridge.max(other.ridge),
+        };
+        Some((count, words, all.reduce(easier)?))
+    }
+
+    /// How many searches are meant, and which.
+    fn named(&self, of: impl Fn(&Candidate) -> Vec<usize>) -> Option<(usize, String)> {
         let mut count = 0;
         let mut words = Vec::new();
         for candidate in &self.candidates {
-            let folds = candidate.unproved();
-            if folds.is_empty() {
-                continue;
+            let folds = of(candidate);
+            if !folds.is_empty() {
+                count += folds.len();
+                words.push(format!("{} in {}", self.name(candidate), in_folds(&folds)));
             }
-            count += folds.len();
-            let ridge = if has_ridges {
-                format!(" with ridge {}", candidate.ridge)
-            } else {
-                String::new()
-            };
-            words.push(format!(
-                "k = {}{ridge} in {}",
-                candidate.k,
-                in_folds(&folds)
-            ));
         }
-        if count == 0 {
-            return None;
-        }
-        Some(format!(
-            "{} ended without a proof, so the models that were scored may not be the best of their size: {}",
-            counted(count, "search"),
-            words.join("; ")
-        ))
+        (count > 0).then(|| (count, words.join("; ")))
     }
 }
 
@@ -157,7 +326,7 @@ pub fn in_folds(folds: &[usize]) -> String {
 }
 
 /// `k = 3`, `k = 0 to 3` or `k = 1, 2, 5`.
-pub fn in_sizes(ks: &[usize]) -> String {
+fn in_sizes(ks: &[usize]) -> String {
     match ks {
         [first, _, .., last] if last - first + 1 == ks.len() => format!("k = {first} to {last}"),
         _ => {
@@ -175,7 +344,13 @@ mod tests {
         Scored {
             score,
             status: Status::Optimal,
+            features: 2,
+            hopeless: None,
         }
+    }
+
+    fn ridges(ridges: &[f64]) -> Vec<Penalty> {
+        Penalty::grid(ridges, &[0.0])
     }
 
     #[test]
@@ -184,6 +359,7 @@ mod tests {
         let one = Candidate {
             k: 1,
             ridge: 1.0,
+            l0_penalty: 0.0,
             folds: scores.map(scored).map(Some).to_vec(),
         };
         assert_eq!(one.mean(), Some(3.0));
@@ -193,15 +369,16 @@ mod tests {
 
     #[test]
     fn a_size_is_complete_when_all_its_folds_and_ridges_are() {
-        let mut tally = Tally::new(&[0, 2, 3], &[0.1, 1.0], 2);
+        let mut tally = Tally::new(&[0, 2, 3], &ridges(&[0.1, 1.0]), 2);
         assert_eq!(tally.missing(), (12, 12));
         for (ridge, fold) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            assert!(tally.complete().is_empty());
+            assert_eq!(tally.complete(), 0);
             tally.enter(ridge, 0, fold, scored(1.0));
             tally.enter(ridge, 2, fold, scored(1.0));
         }
         // Without the size before it the last one does not count.
-        assert_eq!(tally.complete(), [0]);
+        assert_eq!(tally.complete(), 1);
+        assert_eq!(tally.complete_in_words().as_deref(), Some("k = 0"));
         tally.enter(1, 1, 1, scored(0.5));
         let candidate = &tally.candidates[4];
         assert_eq!((candidate.k, candidate.ridge), (2, 1.0));
@@ -211,11 +388,11 @@ mod tests {
 
     #[test]
     fn unproved_searches_are_named() {
-        let mut tally = Tally::new(&[1, 2], &[0.1], 3);
+        let mut tally = Tally::new(&[1, 2], &ridges(&[0.1]), 3);
         assert_eq!(tally.unproved(), None);
         let stopped = Scored {
-            score: 1.0,
             status: Status::NodeLimit,
+            ..scored(1.0)
         };
         tally.enter(0, 0, 1, stopped);
         let one = tally.unproved().unwrap();
@@ -232,5 +409,47 @@ mod tests {
         );
         assert_eq!(in_sizes(&[0, 1, 2]), "k = 0 to 2");
         assert_eq!(in_sizes(&[1, 2, 5]), "k = 1, 2, 5");
+    }
+
+    #[test]
+    fn prices_are_steps_from_the_highest_where_there_is_one_size() {
+        let penalties = Penalty::grid(&[0.1, 1.0], &[5.0, 80.0, 20.0, 5.0]);
+        assert_eq!(penalties.len(), 6);
+        let mut tally = Tally::new(&[9], &penalties, 2);
+        assert_eq!((tally.axis(), tally.steps()), (Axis::Prices, 3));
+        assert_eq!(tally.complete_in_words(), None);
+        for penalty in 0..4 {
+            tally.enter(penalty, 0, 0, scored(1.0));
+            tally.enter(penalty, 0, 1, scored(2.0));
+        }
+        tally.enter(5, 0, 0, scored(1.0));
+        assert_eq!(tally.complete(), 2);
+        assert_eq!(tally.complete_in_words().as_deref(), Some("prices 80, 20"));
+        assert_eq!(tally.name(&tally.candidates[3]), "price 20 with ridge 1");
+        assert_eq!(tally.candidates[3].mean_features(), Some(2.0));
+        assert_eq!(tally.candidates[5].mean_features(), None);
+        // With several sizes a step is a size, at all prices.
+        let both = Tally::new(&[1, 2], &penalties, 2);
+        assert_eq!((both.axis(), both.steps()), (Axis::Sizes, 2));
+        let words = "k = 2 with price 80 and ridge 0.1";
+        assert_eq!(both.name(&both.candidates[1]), words);
+    }
+
+    #[test]
+    fn searches_without_hope_are_named_until_they_are_proved() {
+        let mut tally = Tally::new(&[1, 2], &ridges(&[0.1]), 2);
+        assert_eq!(tally.hopeless(), None);
+        let stopped = |seconds: f64, ridge: f64| Scored {
+            status: Status::TimeLimit,
+            hopeless: Some(Hopeless { seconds, ridge }),
+            ..scored(1.0)
+        };
+        tally.enter(0, 1, 0, stopped(1e6, 2.0));
+        tally.enter(0, 1, 1, stopped(1e5, 1.0));
+        let (count, words, easiest) = tally.hopeless().unwrap();
+        assert_eq!((count, words.as_str()), (2, "k = 2 in folds 1, 2"));
+        assert_eq!((easiest.seconds, easiest.ridge), (1e5, 2.0));
+        tally.prove(0, 1, 0, Status::Optimal);
+        assert_eq!(tally.candidates[1].hopeless(), [2]);
     }
 }

@@ -192,7 +192,7 @@ impl<'a> Page<'a> {
 pub struct CvChart {
     /// What folds were scored by.
     pub score: String,
-    /// The candidates, by ridge, k running fastest.
+    /// The candidates, by price and ridge, k running fastest.
     pub points: Vec<CvPoint>,
     /// The models of the folds at the choice.
     pub folds: Vec<FoldModel>,
@@ -205,6 +205,10 @@ pub struct CvPoint {
     pub k: usize,
     /// The weight of the ridge.
     pub ridge: f64,
+    /// The price of a feature.
+    pub l0_penalty: f64,
+    /// The mean number of features in the models of the folds, if every fold has one.
+    pub features: Option<f64>,
     /// The mean score of the folds, if every fold has one.
     pub mean: Option<f64>,
     /// Its standard error.
@@ -273,7 +277,7 @@ pub fn save(file: &Path, page: &Page) -> Result<(), DataError> {
         note(
             "cv",
             format!(
-                "The mean {} of the held-out folds with one standard error up and down; the choice is the model above. The grid shows which features the folds chose at that size.",
+                "The mean {} of the held-out folds with one standard error up and down; the choice is the model above. The grid shows which features the folds chose there.",
                 cv.score
             ),
         );

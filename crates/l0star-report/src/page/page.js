@@ -317,21 +317,28 @@ function ranked(supports) {
 function drawCv(section, { score, points, folds }) {
   const [chart, grid] = section.querySelectorAll(".chart");
   const known = points.filter((point) => point.mean !== null);
+  // Along prices a candidate stands where its models are: at their mean number of features.
+  const differ = (of) => new Set(points.map(of)).size > 1;
+  const [hasPrices, hasRidges] = [differ((point) => point.l0_penalty), differ((point) => point.ridge)];
+  const isPriced = hasPrices && !differ((point) => point.k);
+  const at = (point) => (isPriced ? point.features : point.k);
   const heights = known.flatMap((point) => [point.mean - (point.error || 0), point.mean + (point.error || 0)]);
   const plot = frame(chart, {
-    x: padded(points.map((point) => point.k)), y: padded(heights), xName: "features", yName: score, title: "Scores on held-out rows",
+    x: padded((isPriced ? known : points).map(at)), y: padded(heights), xName: isPriced ? "features, mean of the folds" : "features", yName: score, title: "Scores on held-out rows",
   });
-  const ridges = [...new Set(known.map((point) => point.ridge))];
+  const named = (point) => [hasPrices && !isPriced && `price ${number(point.l0_penalty)}`, hasRidges && `ridge ${number(point.ridge)}`].filter(Boolean).join(", ");
+  const lines = [...new Set(known.map(named))];
   const styles = ["plus", "minus", "good"];
-  ridges.forEach((ridge, i) => {
-    const own = known.filter((point) => point.ridge === ridge);
-    const line = own.map((point, at) => `${at ? "L" : "M"}${plot.toX(point.k)},${plot.toY(point.mean)}`).join("");
+  lines.forEach((name, i) => {
+    const own = known.filter((point) => named(point) === name);
+    const line = own.map((point, first) => `${first ? "L" : "M"}${plot.toX(at(point))},${plot.toY(point.mean)}`).join("");
     node(plot.root, "path", { class: `line ${styles[i % 3]}-line`, d: line });
   });
-  if (ridges.length > 1) legendOf(plot, ridges.slice(0, 3).map((ridge, i) => [`${styles[i]}-text`, `ridge ${number(ridge)}`]));
+  if (lines.length > 1) legendOf(plot, lines.slice(0, 3).map((name, i) => [`${styles[i]}-text`, name]));
   const placed = known.map((point) => {
-    const style = styles[ridges.indexOf(point.ridge) % 3];
-    const [px, py] = [plot.toX(point.k) + 4 * (ridges.indexOf(point.ridge) - (ridges.length - 1) / 2), plot.toY(point.mean)];
+    const line = lines.indexOf(named(point));
+    const style = styles[line % 3];
+    const [px, py] = [plot.toX(at(point)) + 4 * (line - (lines.length - 1) / 2), plot.toY(point.mean)];
     if (point.error) {
       const [low, high] = [plot.toY(point.mean - point.error), plot.toY(point.mean + point.error)];
       node(plot.root, "path", { class: `error ${style}-line`, d: `M${px},${low}V${high}M${px - 4},${low}h8M${px - 4},${high}h8` });
@@ -350,7 +357,7 @@ function drawCv(section, { score, points, folds }) {
       node(plot.root, "text", { class: "mark", x: point.px, y: plot.toY(point.mean + (point.error || 0)) - 6, "text-anchor": "middle" }, "best");
     }
   }
-  hover(plot, placed, (point) => `k = ${point.k}${ridges.length > 1 ? `, ridge ${number(point.ridge)}` : ""}\n${score} ${number(point.mean, 5)}${point.error === null ? "" : ` ± ${number(point.error, 3)}`}`,
+  hover(plot, placed, (point) => `${[isPriced ? `price ${number(point.l0_penalty)}, ${number(point.features, 3)} features` : `k = ${point.k}`, named(point)].filter(Boolean).join(", ")}\n${score} ${number(point.mean, 5)}${point.error === null ? "" : ` ± ${number(point.error, 3)}`}`,
     (point) => placed.forEach((own) => own.dot.setAttribute("r", own.chosen || own === point ? 6 : 4)));
   const features = ranked(folds.map((fold) => fold.support));
   grid.hidden = !features.length;

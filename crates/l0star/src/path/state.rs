@@ -86,6 +86,11 @@ impl<'p> PathState<'p> {
         self.next
     }
 
+    /// A ridge with which its proofs are far easier than with its own, see [`Problem::stronger_ridge`].
+    pub fn stronger_ridge(&self, ridge: f64) -> f64 {
+        self.problem.stronger_ridge(ridge)
+    }
+
     /// Whether all sizes have had their turn.
     pub fn is_done(&self) -> bool {
         self.next == self.sizes.len()
