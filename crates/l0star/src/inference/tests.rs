@@ -196,9 +196,9 @@ fn responses_are_as_each_of_them_alone() {
             let (found, errors) = of(&[0, 1]);
             assert_eq!(errors.columns, [0, 1, 2, 3]);
             let intercepts: Vec<f64> = found.intercepts().collect();
-            for r in 0..2 {
+            for (r, intercept) in intercepts.into_iter().enumerate() {
                 let (alone, own) = of(&[r]);
-                near(intercepts[r], alone.intercept);
+                near(intercept, alone.intercept);
                 for j in 0..2 {
                     let (x, y) = (found.coefficients[2 * r + j], alone.coefficients[j]);
                     assert!((x - y).abs() <= 1e-8 * y.abs(), "{x} and {y}");
