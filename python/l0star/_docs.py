@@ -84,8 +84,8 @@ date_order : {"dmy", "mdy"}, default=None
     Whether dates such as 1/2/2024 begin with the day or the month, where the column does not show it.
 sample_weight : array of shape (n_samples,), default=None
     Weights of the rows, zero or more; a weight of 2 is the same as a row given twice.
-offset : array of shape (n_samples,), default=None
-    A number added to the prediction of each row.
+offset : array of shape (n_samples,), or (n_samples, n_outputs) for several responses or classes, default=None
+    A number added to the prediction of each row; with the logistic and multinomial losses to its scores.
 event : array of bool of shape (n_samples,), default=None
     For ``loss="cox"``: whether the time of a row is that of an event; otherwise it is censored.
 ties : {"efron", "breslow"}, default="efron"

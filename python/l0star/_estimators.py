@@ -33,6 +33,7 @@ from l0star._input import (
     read,
     refuse_labels,
     response_names,
+    row_offsets,
     row_vector,
     signs,
     target_name,
@@ -390,7 +391,7 @@ class SparseRegressor(RegressorMixin, _SparseModel):
         ----------
         X : array, frame, table or sparse matrix of shape (n_samples, n_features)
             The data.
-        offset : array of shape (n_samples,), default=None
+        offset : array of shape (n_samples,), or (n_samples, n_responses) for several responses, default=None
             A number added to the linear predictor of each row.
 
         Returns
@@ -400,9 +401,10 @@ class SparseRegressor(RegressorMixin, _SparseModel):
             response.
         """
         linear = self._linear(X)
-        added = row_vector(offset, len(linear), "offset")
-        if added is not None and linear.ndim > 1:
-            raise ValueError("An offset is for one response, and the model has several: add it to what predict gives.")
+        if linear.ndim > 1:
+            added = row_offsets(offset, len(linear), self.result_.responses)
+        else:
+            added = row_vector(offset, len(linear), "offset")
         if added is not None:
             linear = linear + added
         return _core.expectations(linear) if self.loss in LOG_LINK_LOSSES else linear

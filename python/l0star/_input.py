@@ -29,7 +29,7 @@ class Data:
     """Checked data, X dense or sparse; ``y`` holds -1 and 1 where ``classes`` is given.
 
     ``y`` has a column for each of several responses, whose names are ``responses``, and the numbers of the classes
-    where there are ``many``.
+    where there are ``many``. So has ``offset``, of responses or classes.
     """
 
     X: Any
@@ -129,11 +129,10 @@ def complete(
         raise ValueError(
             "Only one class has a sample weight above zero: a classifier needs samples of at least 2 classes."
         )
-    if responses and offset is not None:
-        raise ValueError("An offset is for one response, and y has several: take it off y before.")
-    if many and offset is not None:
-        raise ValueError("An offset is for one score of a row, and there is one for each class.")
-    own = row_vector(offset, X.shape[0], "offset")
+    outputs = list(responses)
+    if many and classes is not None:
+        outputs = [str(label) for label in classes]
+    own = row_offsets(offset, X.shape[0], outputs) if outputs else row_vector(offset, X.shape[0], "offset")
     target = ", ".join(responses) if responses else target
     return Data(X, y, names, weights, own, classes, target, prepared, responses=list(responses), many=many)
 
@@ -237,6 +236,19 @@ def row_vector(values: Any, rows: int, name: str) -> Vector | None:
         entries, count = _core.counted(len(vector), "entry"), _core.counted(rows, "row")
         raise ValueError(f"{name} has {entries}, but X has {count}.")
     return np.require(vector, np.float64, "A")
+
+
+def row_offsets(values: Any, rows: int, outputs: Sequence[str]) -> Vector | None:
+    """Numbers for each row, one for each of several responses or classes."""
+    if values is None:
+        return None
+    shape = (rows, len(outputs))
+    if np.shape(values) != shape:
+        names = ", ".join(repr(_core.printable(name)) for name in outputs)
+        raise ValueError(
+            f"offset must have the shape {shape}, a column for each of {names} in this order; got {np.shape(values)}."
+        )
+    return np.require(check_array(values, dtype=np.float64, input_name="offset", estimator="l0star"), np.float64, "A")
 
 
 class Words(list[str]):

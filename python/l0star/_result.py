@@ -348,8 +348,11 @@ class Result(Model):
             One row a feature, the intercept last: ``coefficient``; ``per_sd``; ``odds_ratio`` for the logistic loss,
             ``rate_ratio`` for the Poisson and gamma losses; ``standard_error``, ``lower`` and ``upper``, where there
             are any; and, with ``prices=True``, ``cost_without``, how much the objective rises at best without the
-            feature. ``attrs["notes"]`` says what the numbers are about.
+            feature. ``attrs["notes"]`` says what the numbers are about. For several responses or classes there is a row
+            for each feature and response, without ``per_sd`` and ratios.
         """
+        if self.outputs:
+            return self._summary_by_response()
         inference = self.record.get("inference") or {"coefficients": []}
         known = {own["feature"]: own for own in inference["coefficients"]}
         frame = self.to_pandas()
@@ -362,10 +365,32 @@ class Result(Model):
             frame["odds_ratio"] = column(self.odds_ratios)
         if self.rate_ratios:
             frame["rate_ratio"] = column(self.rate_ratios)
-        for title in () if self.outputs else ("standard_error", "lower", "upper"):
+        for title in ("standard_error", "lower", "upper"):
             frame[title] = column({name: own[title] for name, own in known.items()})
         if self.priced is not None:
             frame["cost_without"] = column({name: p.cost for p in self.priced if p.chosen for name in p.columns})
+        frame.attrs["notes"] = notes(self)
+        return frame
+
+    def _summary_by_response(self) -> pd.DataFrame:
+        import pandas as pd
+
+        inference = self.record.get("inference") or {"coefficients": []}
+        known = {(own["feature"], own.get("output")): own for own in inference["coefficients"]}
+        table = self.to_pandas()
+        keys = [(str(name), output) for name in table.index for output in self.outputs]
+        what = "response" if self.classes is None else "class"
+        index = pd.MultiIndex.from_tuples(keys, names=["feature", what])
+        frame = pd.DataFrame({"coefficient": table.to_numpy().ravel()}, index=index)
+
+        def column(values: list[float | None]) -> list[float]:
+            return [np.nan if value is None else float(value) for value in values]
+
+        for title in ("standard_error", "lower", "upper"):
+            frame[title] = column([known.get(key, {}).get(title) for key in keys])
+        if self.priced is not None:
+            costs = {name: p.cost for p in self.priced if p.chosen for name in p.columns}
+            frame["cost_without"] = column([costs.get(name) for name, _ in keys])
         frame.attrs["notes"] = notes(self)
         return frame
 

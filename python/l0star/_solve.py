@@ -271,7 +271,8 @@ class Job:
                 "loss": self._loss,
                 "huber_delta": None if options.huber_delta == "auto" else float(options.huber_delta),
                 "weights": data.weights,
-                "offset": data.offset,
+                # A column for each response or class.
+                "offset": None if data.offset is None else data.offset.reshape(len(data.offset), -1),
                 "followed": None if data.times is None else data.times.followed,
             }
             y = data.y
@@ -524,9 +525,10 @@ class Job:
         # A row for each response or class.
         scores = np.asarray(held.X @ coefficients.T + solution.intercepts, dtype=np.float64).T
         if held.offset is not None:
-            scores = scores + held.offset
+            scores = scores + held.offset.T
         scores, y = np.ascontiguousarray(scores), np.ascontiguousarray(np.atleast_2d(held.y.T))
-        rows = (scores, y, held.weights, held.offset, None if held.times is None else held.times.followed)
+        offset = None if held.offset is None else np.ascontiguousarray(np.atleast_2d(held.offset.T))
+        rows = (scores, y, held.weights, offset, None if held.times is None else held.times.followed)
         return float(options.holdout or 0.0), int(options.random_state), *rows
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -165,3 +166,68 @@ def test_queries_and_modules_predict_the_same():
         queried = pd.read_sql(model.export("sqlite"), base)
     assert queried["prediction"].tolist() == labels.tolist()
     np.testing.assert_allclose(queried[columns], chances, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_offsets_are_those_of_scipy(seed):
+    X, y = draw(seed=seed)
+    offset = np.random.default_rng(seed).normal(size=(40, 3)) * [1.0, 3.0, 0.0]
+    ridge = 0.05
+    result = solve(X, y, k=2, loss="multinomial", ridge=ridge, standardize=False, offset=offset)
+
+    def objective(x, support):
+        W = x.reshape(3, -1)
+        z = X[:, support] @ W[:, 1:].T + W[:, 0] + offset
+        loss = (logsumexp(z, axis=1) - z[np.arange(40), y]).mean()
+        return loss + ridge / 2 * (W[:, 1:] ** 2).sum()
+
+    def fit(support):
+        return minimize(objective, np.zeros(9), args=(list(support),), method="BFGS", options={"gtol": 1e-9}).fun
+
+    best = min((fit(support), support) for support in combinations(range(5), 2))
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(best[0], rel=1e-7)
+    assert result.lower_bound <= best[0] * (1 + 1e-9)
+    z = X @ result.coef.T + result.intercept + offset
+    expected = (logsumexp(z, axis=1) - z[np.arange(40), y]).mean()
+    assert result.metrics["training"]["log_loss"] == pytest.approx(expected)
+    # A number added to all classes of a row changes nothing.
+    moved = solve(X, y, k=2, loss="multinomial", ridge=ridge, standardize=False, offset=offset + X[:, [2]])
+    assert moved.objective == pytest.approx(result.objective, rel=1e-9)
+    with pytest.raises(ValueError, match=r"offset must have the shape \(40, 3\), a column for each of '0', '1', '2'"):
+        solve(X, y, k=2, loss="multinomial", offset=np.ones(40))
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_standard_errors_without_the_ridge_are_those_of_statsmodels(standardize):
+    X, y = draw(rows=300)
+    # Far from 0: the intercepts take up much of it.
+    X[:, 0] += 1000.0
+    result = solve(X, y, k=2, loss="multinomial", refit=True, ridge=0.01, standardize=standardize)
+    assert result.refit
+    A = sm.add_constant(X[:, result.support] - X[:, result.support].mean(axis=0))
+    fit = sm.MNLogit(y, A).fit(disp=False, method="newton", tol=1e-12)
+    # Coefficients relative to class 0, class after class; those that add up to 0 are C times these.
+    centred = np.vstack([np.zeros(2), np.eye(2)]) - 1 / 3
+    C = np.kron(centred, np.eye(3))
+    params = C @ np.asarray(fit.params).T.ravel()
+    cov = C @ np.asarray(fit.cov_params()) @ C.T
+    # From centred columns to those of the data.
+    J = np.kron(np.eye(3), np.array([[1, *-X[:, result.support].mean(axis=0)], [0, 1, 0], [0, 0, 1]]))
+    params, errors = (J @ params).reshape(3, 3), np.sqrt(np.diag(J @ cov @ J.T)).reshape(3, 3)
+    summary = result.summary()
+    assert summary.index.names == ["feature", "class"]
+    for label in range(3):
+        own = summary.xs(str(label), level="class")
+        np.testing.assert_allclose(own["coefficient"], params[label, [1, 2, 0]], rtol=1e-5)
+        np.testing.assert_allclose(own["standard_error"], errors[label, [1, 2, 0]], rtol=1e-5)
+        half = 1.959963984540054 * own["standard_error"]
+        np.testing.assert_allclose(own["upper"] - own["coefficient"], half, rtol=1e-9)
+
+
+def test_classes_that_are_told_apart_keep_their_ridge():
+    x = np.arange(30.0)
+    with pytest.warns(l0star.L0starWarning, match="tell the labels apart"):
+        result = solve(x[:, np.newaxis], (x // 10).astype(int), k=1, loss="multinomial", refit=True, ridge=0.01)
+    assert not result.refit
+    assert len(result.summary()) == 6

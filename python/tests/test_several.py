@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, cross_val_score
@@ -101,8 +102,10 @@ def test_a_path_has_coefficients_of_every_response():
 
 def test_what_is_for_one_response_is_refused():
     X, Y = draw()
-    with pytest.raises(ValueError, match="offset"):
-        solve(X, Y, k=2, offset=1.0)
+    with pytest.raises(
+        ValueError, match=r"offset must have the shape \(50, 3\), a column for each of 'y0', 'y1', 'y2'"
+    ):
+        solve(X, Y, k=2, offset=np.ones(50))
     for refused in (SparseRegressor(k=2, loss="huber"), SparseRegressorCV(loss="huber")):
         with pytest.raises(ValueError, match="1d array"):
             refused.fit(X, Y)
@@ -165,3 +168,58 @@ def test_queries_and_modules_predict_the_same():
         X.to_sql("data", base, index=False)
         queried = pd.read_sql(model.export("sqlite"), base)
     np.testing.assert_array_equal(queried[["y0_prediction", "y1_prediction", "y2_prediction"]], predicted)
+
+
+def test_offsets_are_taken_off_the_responses():
+    X, Y = draw()
+    offset = np.random.default_rng(5).normal(size=Y.shape) * Y.std(axis=0)
+    plain = solve(X, Y, k=2)
+    model = SparseRegressor(k=2, holdout=None).fit(X, Y + offset, offset=offset)
+    np.testing.assert_allclose(model.coef_, plain.coef, rtol=1e-8)
+    np.testing.assert_allclose(model.intercept_, plain.intercept, rtol=1e-8)
+    assert model.objective_ == pytest.approx(plain.objective, rel=1e-9)
+    predicted = model.predict(X, offset)
+    np.testing.assert_allclose(predicted, X @ plain.coef.T + plain.intercept + offset, rtol=1e-8)
+    assert model.score(X, Y + offset, offset=offset) == pytest.approx(r2_score(Y + offset, predicted))
+    each = model.metrics_["training"]["responses"]
+    np.testing.assert_allclose([own["r2"] for own in each], r2_score(Y + offset, predicted, multioutput="raw_values"))
+    held = SparseRegressor(k=2, holdout=0.3).fit(X, Y + offset, offset=offset)
+    assert all(own["r2"] > 0.5 for own in held.metrics_["holdout"]["responses"])
+    chosen = SparseRegressorCV(ks=[1, 2, 3], cv=4).fit(X, Y + offset, offset=offset)
+    assert list(chosen.support_) == [1, 4]
+
+
+def test_models_with_offsets_are_exported():
+    X, Y = draw()
+    offset = np.random.default_rng(5).normal(size=Y.shape)
+    result = solve(X, Y, k=2, offset=offset)
+    names = [f"offset_y{r}" for r in range(3)]
+    query = result.export()
+    assert all(f'CAST("{name}" AS' in query for name in names)
+    row = dict(zip([f"x{j}" for j in range(6)], X[0], strict=True)) | dict(zip(names, offset[0], strict=True))
+    space = {}
+    exec(result.export("python"), space)
+    expected = X[0] @ result.coef.T + result.intercept + offset[0]
+    np.testing.assert_allclose(list(space["predict"](row).values()), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_standard_errors_are_those_of_each_response_alone(refit):
+    X, Y = draw()
+    weights = np.random.default_rng(2).uniform(0.5, 2, size=50)
+    result = solve(X, Y, k=2, refit=refit, sample_weight=weights)
+    assert result.refit is refit
+    summary = result.summary()
+    assert summary.index.names == ["feature", "response"]
+    for r in range(3):
+        own = summary.xs(f"y{r}", level="response")
+        if refit:
+            fit = sm.WLS(Y[:, r], sm.add_constant(X[:, result.support]), weights=weights).fit()
+            coefficients, errors, ends = fit.params[[1, 2, 0]], fit.bse[[1, 2, 0]], fit.conf_int()[[1, 2, 0]]
+        else:
+            alone = solve(X[:, result.support], Y[:, r], k=2, sample_weight=weights).summary()
+            coefficients, errors, ends = alone["coefficient"], alone["standard_error"], alone[["lower", "upper"]].values
+        np.testing.assert_allclose(own["coefficient"], coefficients, rtol=1e-7)
+        np.testing.assert_allclose(own["standard_error"], errors, rtol=1e-7)
+        np.testing.assert_allclose(own[["lower", "upper"]], ends, rtol=1e-6)
+    assert any("Student" in note for note in summary.attrs["notes"])

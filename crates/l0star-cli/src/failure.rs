@@ -94,6 +94,7 @@ impl Failure {
                 | l0star::Error::Structured { .. }
                 | l0star::Error::SeveralResponses { .. }
                 | l0star::Error::SeveralScores { .. }
+                | l0star::Error::Offsets { .. }
                 | l0star::Error::Steep { .. }
                 | l0star::Error::Coupled { .. }
                 | l0star::Error::Intercept { .. }

@@ -65,7 +65,7 @@ pub fn run(args: &FitArgs) -> Result<ExitCode, Failure> {
         is_refit,
         ..job.outcome()
     };
-    let origin = Origin::new(&args.task, &job.task, &job.problem, &job.settings);
+    let origin = Origin::new(&job.task, &job.problem, &job.settings);
     let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
     let mut fitted = origin.measured(fitted)?;
     fitted.found_by = Some(source.as_str().to_owned());

@@ -192,7 +192,7 @@ pub fn run(args: &PathArgs) -> Result<ExitCode, Failure> {
     let (points, outlooks) = solve(args, &problem, &settings, last, checkpoints)?;
 
     let chosen = args.criterion.choose(&points);
-    let origin = Origin::new(&args.task, &task, &problem, &settings);
+    let origin = Origin::new(&task, &problem, &settings);
     let mut rows = rows(&origin, &task, &problem, &points, args.ridge)?;
     let hopeless = hopeless(&points, &outlooks, &problem, args.ridge);
     if let Some((at, words)) = hopeless.first()

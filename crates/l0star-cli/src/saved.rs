@@ -6,25 +6,18 @@ use l0star_record::model::{FORMAT, VERSION};
 use l0star_record::{Model, outcome};
 
 use crate::failure::Failure;
-use crate::task::{Task, TaskArgs};
+use crate::task::Task;
 
 /// Where a result comes from.
 pub struct Origin<'a> {
-    args: &'a TaskArgs,
     task: &'a Task,
     problem: &'a Problem,
     settings: &'a Settings,
 }
 
 impl<'a> Origin<'a> {
-    pub fn new(
-        args: &'a TaskArgs,
-        task: &'a Task,
-        problem: &'a Problem,
-        settings: &'a Settings,
-    ) -> Self {
+    pub fn new(task: &'a Task, problem: &'a Problem, settings: &'a Settings) -> Self {
         Self {
-            args,
             task,
             problem,
             settings,
@@ -65,7 +58,6 @@ pub fn model(origin: &Origin, fitted: Fitted) -> Model {
 /// The model file without what the data were, which takes a look at all of them.
 fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
     let Origin {
-        args,
         task,
         problem,
         settings,
@@ -82,6 +74,10 @@ fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
         let fields = own.fields.clone();
         fields.with_baseline(problem, &coefficients, &own.strata_names)
     });
+    let (offset, offsets) = match &task.offset_columns[..] {
+        [one] => (Some(one.clone()), Vec::new()),
+        several => (None, several.to_vec()),
+    };
     Model {
         survival,
         format: FORMAT.to_owned(),
@@ -90,7 +86,8 @@ fn unstamped(origin: &Origin, fitted: Fitted) -> Model {
         target: task.target.clone(),
         labels: task.labels.clone(),
         weights: task.weight_column.clone(),
-        offset: args.offset.clone(),
+        offset,
+        offsets,
         fit_intercept: task.intercept,
         standardize: task.standardize,
         scales: ByName(names.iter().filter_map(scale).collect()),

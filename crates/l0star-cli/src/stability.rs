@@ -117,7 +117,7 @@ pub fn run(args: &StabilityArgs) -> Result<ExitCode, Failure> {
         is_refit,
         ..task.outcome(&problem, args.ridge, &warnings)
     };
-    let origin = Origin::new(&args.task, &task, &problem, &settings);
+    let origin = Origin::new(&task, &problem, &settings);
     let fitted = outcome.with_inference(outcome.fitted(&shown), &shown);
     let mut fitted = origin.measured(fitted)?;
     let limit = settings.time_limit;

@@ -77,7 +77,10 @@ pub struct Task {
     pub weights: Option<Vec<f64>>,
     /// The column of weights, for the record.
     pub weight_column: Option<String>,
-    pub offset: Option<Vec<f64>>,
+    /// None, or one for each response or class.
+    pub offsets: Vec<Vec<f64>>,
+    /// Their columns, for the record.
+    pub offset_columns: Vec<String>,
     /// The target, for messages.
     pub target: String,
     /// The labels that −1 and +1 stand for, for a loss on labels.
@@ -210,7 +213,8 @@ impl Task {
             store: None,
             weights: roles.weights,
             weight_column: args.weights.clone(),
-            offset: roles.offset,
+            offsets: roles.offsets,
+            offset_columns: args.offset_names().into_iter().map(str::to_owned).collect(),
             target: args.target.clone(),
             labels: roles.labels,
             survival: roles.survival,
@@ -298,15 +302,15 @@ impl Task {
         if let Some(weights) = weights {
             builder = builder.weights(weights.to_vec());
         }
-        if let Some(offset) = &self.offset {
-            builder = builder.offset(offset.clone());
+        if !self.offsets.is_empty() {
+            builder = builder.offsets(self.offsets.clone());
         }
         self.rules.apply(builder)
     }
 
     /// `intercept + Ax + o` for every row, weight or not, of one response.
     pub fn scores(&self, coefficients: &[f64], intercept: f64) -> Vec<f64> {
-        let mut scores = match &self.offset {
+        let mut scores = match self.offsets.first() {
             Some(offset) => offset.clone(),
             None => vec![0.0; self.response.len()],
         };
@@ -380,7 +384,7 @@ impl Task {
 
     /// What a model says of every row, weight or not, where a row has several scores: those of each response or class.
     pub fn scores_each(&self, solution: &Solution) -> Vec<Vec<f64>> {
-        several::on_rows(&self.design, solution)
+        several::on_rows(&self.design, solution, &self.offsets)
     }
 
     /// The responses, one or several; of classes their numbers.
@@ -405,7 +409,7 @@ impl Task {
             scores,
             response: &self.response,
             weights: self.weights.as_deref(),
-            offset: self.offset.as_deref(),
+            offset: self.offsets.first().map(Vec::as_slice),
             times: self
                 .survival
                 .as_ref()
@@ -442,9 +446,8 @@ impl Task {
         self.others
             .iter()
             .for_each(|other| fingerprint.vector(other));
-        for vector in [&self.weights, &self.offset] {
-            fingerprint.vector(vector.as_deref().unwrap_or_default());
-        }
+        fingerprint.vector(self.weights.as_deref().unwrap_or_default());
+        fingerprint.vector(&self.offsets.concat());
         if let Some(survival) = &self.survival {
             fingerprint.vector(&survival.numbers());
         }

@@ -1,7 +1,7 @@
-//! The losses without pieces at a prediction, each number with a proved bound of its error.
+//! The losses without pieces at predictions, each number with a proved bound of its error.
 
 use crate::problem::Loss;
-use crate::{Dyadic, series};
+use crate::{Dyadic, Problem, series};
 
 /// The slope of a loss and its curvature.
 pub(crate) struct Slope {
@@ -13,11 +13,38 @@ pub(crate) struct Slope {
 
 /// Whether the loss has no pieces.
 pub(crate) fn is_smooth(loss: &Loss) -> bool {
-    matches!(loss, Loss::Logistic | Loss::Poisson | Loss::Gamma)
+    matches!(
+        loss,
+        Loss::Logistic | Loss::Poisson | Loss::Gamma | Loss::Cox(_)
+    )
+}
+
+/// The slopes of all rows.
+pub(crate) fn slopes(problem: &Problem, z: &[Dyadic]) -> Vec<Slope> {
+    if let Some(hazards) = &problem.hazards {
+        return hazards.slopes(z);
+    }
+    let rows = z.iter().zip(&problem.rows);
+    rows.map(|(z, row)| slope(&problem.loss, z, &row.b))
+        .collect()
+}
+
+/// The loss of all rows, and a bound of its error.
+pub(crate) fn total(problem: &Problem, z: &[Dyadic]) -> (Dyadic, Dyadic) {
+    if let Some(hazards) = &problem.hazards {
+        return hazards.total(z);
+    }
+    let (mut total, mut error) = (Dyadic::zero(), Dyadic::zero());
+    for (z, row) in z.iter().zip(&problem.rows) {
+        let (loss, within) = value(&problem.loss, z, &row.b);
+        total = &total + &(&row.p * &loss);
+        error = &error + &(&row.p * &within);
+    }
+    (total, error)
 }
 
 /// The slope at z.
-pub(crate) fn slope(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Slope {
+fn slope(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Slope {
     match loss {
         Loss::Poisson => {
             let (e, error) = series::exp(z);
@@ -48,7 +75,7 @@ pub(crate) fn slope(loss: &Loss, z: &Dyadic, b: &Dyadic) -> Slope {
 }
 
 /// The loss at z, and a bound of its error.
-pub(crate) fn value(loss: &Loss, z: &Dyadic, b: &Dyadic) -> (Dyadic, Dyadic) {
+fn value(loss: &Loss, z: &Dyadic, b: &Dyadic) -> (Dyadic, Dyadic) {
     match loss {
         Loss::Poisson => {
             let (e, error) = series::exp(z);

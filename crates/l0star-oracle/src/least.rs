@@ -1,7 +1,7 @@
 //! The least objective of a set of columns, and the objective of a model.
 
 use crate::newton::ActiveBounds;
-use crate::problem::{ExactColumn, Least};
+use crate::problem::{ExactColumn, ExactRow, Least};
 use crate::{Dyadic, Problem, curves, piecewise, smooth};
 
 impl Problem {
@@ -30,19 +30,19 @@ impl Problem {
             .collect();
         let square = |(column, x): &(&ExactColumn, Dyadic)| (&column.ridge * &(x * x)).shifted(-1);
         let mut sum: Dyadic = x.iter().map(square).sum();
-        let mut error = Dyadic::zero();
-        for (i, row) in self.rows.iter().enumerate() {
+        let predict = |(i, row): (usize, &ExactRow)| {
             let terms = x.iter().map(|(column, x)| &column.entries[i] * x);
-            let z = &terms.sum::<Dyadic>() + &row.o;
-            let loss = if curves::is_smooth(&self.loss) {
-                let (loss, within) = curves::value(&self.loss, &z, &row.b);
-                error = &error + &(&row.p * &within);
-                loss
-            } else {
-                piecewise::value(&self.loss, &z, &row.b)
-            };
-            sum = &sum + &(&row.p * &loss);
-        }
+            &terms.sum::<Dyadic>() + &row.o
+        };
+        let z: Vec<Dyadic> = self.rows.iter().enumerate().map(predict).collect();
+        let (losses, error) = if curves::is_smooth(&self.loss) {
+            curves::total(self, &z)
+        } else {
+            let rows = z.iter().zip(&self.rows);
+            let own = rows.map(|(z, row)| &row.p * &piecewise::value(&self.loss, z, &row.b));
+            (own.sum(), Dyadic::zero())
+        };
+        sum = &sum + &losses;
         Least {
             low: (&sum - &error).into(),
             high: (&sum + &error).into(),

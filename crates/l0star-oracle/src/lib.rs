@@ -4,6 +4,8 @@
 //! minimize  P(x) = Σ p_i l(a_iᵀx + o_i, b_i) + ½ Σ λ_j x_j²   over the columns of a set, l_j ≤ x_j ≤ u_j
 //! ```
 //!
+//! or with the partial likelihood of Cox in the place of the sum.
+//!
 //! The modules, each importing only from those above it:
 //!
 //! | module | its one job |
@@ -12,10 +14,11 @@
 //! | `fraction` | quotients of these: [`Exact`] |
 //! | `linear` | linear equations without rounding |
 //! | `series` | exp and log in fixed point, with a proved error |
+//! | `hazards` | the partial likelihood of Cox at all predictions, with a proved error |
 //! | `problem` | the data |
 //! | `newton` | Newton's method with a line search, and when it may end |
 //! | `piecewise` | quadratic, Huber and squared hinge: which piece each row is on, and the exact minimum there |
-//! | `curves` | logistic, Poisson and gamma at a prediction, with a proved error |
+//! | `curves` | logistic, Poisson and gamma at a prediction, with a proved error, and the loss of all rows |
 //! | `smooth` | these: an enclosure of the minimum |
 //! | `least` | the least objective of a set of columns; the objective of a model |
 //! | `extent` | how far the coefficients of good models reach |
@@ -32,6 +35,7 @@ mod curves;
 mod dyadic;
 mod extent;
 mod fraction;
+mod hazards;
 mod least;
 mod linear;
 mod newton;
@@ -43,4 +47,5 @@ mod smooth;
 pub use dyadic::Dyadic;
 pub use extent::Extent;
 pub use fraction::Exact;
+pub use hazards::Times;
 pub use problem::{Column, Least, Loss, Problem, Row};

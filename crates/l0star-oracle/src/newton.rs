@@ -117,13 +117,32 @@ impl<'p> ActiveBounds<'p> {
 
     /// The Newton step of the free coefficients from a point with this gradient, exactly: numerators for all columns, over one
     /// denominator. An intercept without curvature gets a little, so that it goes far: the line search says how far.
-    pub fn step(&self, curvatures: &[Dyadic], gradient: &[Dyadic]) -> (Vec<Dyadic>, Dyadic) {
+    /// With `couplings` `Σ w ππᵀ` is taken off the diagonal of curvatures.
+    pub fn step(
+        &self,
+        curvatures: &[Dyadic],
+        couplings: &[(Dyadic, Vec<(usize, Dyadic)>)],
+        gradient: &[Dyadic],
+    ) -> (Vec<Dyadic>, Dyadic) {
         let is_free = |j: &usize| self.places[*j] == Position::Free;
         let free: Vec<usize> = (0..self.columns.len()).filter(is_free).collect();
         let weights: Vec<Dyadic> = curvatures
             .iter()
             .zip(self.rows())
-            .map(|(c, row)| &row.p * &c.rounded(CURVATURE_DIGITS))
+            .map(|(c, row)| match couplings {
+                [] => &row.p * &c.rounded(CURVATURE_DIGITS),
+                // What is taken off leaves fewer digits.
+                _ => c.rounded(DIGITS),
+            })
+            .collect();
+        let means: Vec<Vec<Dyadic>> = (couplings.iter())
+            .map(|(_, own)| {
+                let mean = |column: &&ExactColumn| {
+                    let terms = own.iter().map(|(i, pi)| &column.entries[*i] * pi);
+                    terms.sum::<Dyadic>().rounded(DIGITS)
+                };
+                self.columns.iter().map(mean).collect()
+            })
             .collect();
         let mut rows: Vec<Vec<Dyadic>> = Vec::new();
         for j in &free {
@@ -133,6 +152,10 @@ impl<'p> ActiveBounds<'p> {
             let entry = |i: &usize| {
                 let pairs = self.columns[*i].entries.iter().zip(&weighted);
                 let sum: Dyadic = pairs.map(|(a, v)| a * v).sum();
+                let coupled: Dyadic = (couplings.iter().zip(&means))
+                    .map(|((w, _), mean)| &(w * &mean[*i]) * &mean[*j])
+                    .sum();
+                let sum = &sum - &coupled;
                 if i == j {
                     &sum + &self.columns[*i].ridge
                 } else {

@@ -34,7 +34,7 @@ impl Piece {
             }
             Loss::SquaredHinge if b * z < Dyadic::of(1.0) => Self::Curved,
             Loss::SquaredHinge => Self::Straight(Dyadic::zero()),
-            Loss::Logistic | Loss::Poisson | Loss::Gamma => {
+            Loss::Logistic | Loss::Poisson | Loss::Gamma | Loss::Cox(_) => {
                 unreachable!("a smooth loss has no pieces")
             }
         }
@@ -104,7 +104,7 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
             _ => one.clone(),
         };
         let curvatures: Vec<Dyadic> = own.iter().map(curvature).collect();
-        let step = face.step(&curvatures, &gradient);
+        let step = face.step(&curvatures, &[], &gradient);
 
         // Where the step leads, exactly.
         let over = &step.1;

@@ -1,6 +1,7 @@
 //! The data, in exact numbers.
 
-use crate::{Dyadic, Exact};
+use crate::hazards::Hazards;
+use crate::{Dyadic, Exact, Times};
 
 /// How a row's prediction is compared with its response.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub enum Loss {
     Poisson,
     /// `b exp(-z) + z - log b - 1`, b > 0.
     Gamma,
+    /// The negative log partial likelihood of times b, without an intercept.
+    Cox(Times),
 }
 
 /// One row: its weight p ≥ 0, its response b and its offset o.
@@ -50,7 +53,7 @@ pub struct Least {
     pub high: Exact,
 }
 
-/// A row in exact numbers.
+/// A row in exact numbers. With a loss that couples rows p is 1, and the loss knows the weights.
 #[derive(Debug)]
 pub(crate) struct ExactRow {
     pub p: Dyadic,
@@ -74,14 +77,24 @@ pub(crate) struct ExactColumn {
 pub struct Problem {
     pub(crate) loss: Loss,
     pub(crate) rows: Vec<ExactRow>,
+    pub(crate) hazards: Option<Hazards>,
     pub(crate) columns: Vec<ExactColumn>,
 }
 
 impl Problem {
     /// Takes floats as the numbers that they are.
     pub fn new(loss: Loss, rows: &[Row], columns: Vec<Column>) -> Self {
+        let hazards = match &loss {
+            Loss::Cox(times) => {
+                let weights: Vec<f64> = rows.iter().map(|row| row.weight).collect();
+                let own: Vec<f64> = rows.iter().map(|row| row.response).collect();
+                Some(Hazards::new(times, &weights, &own))
+            }
+            _ => None,
+        };
+        let weight = |row: &Row| if hazards.is_some() { 1.0 } else { row.weight };
         let row = |row: &Row| ExactRow {
-            p: Dyadic::of(row.weight),
+            p: Dyadic::of(weight(row)),
             b: Dyadic::of(row.response),
             o: Dyadic::of(row.offset),
         };
@@ -98,9 +111,11 @@ impl Problem {
                 power,
             }
         };
+        let rows = rows.iter().map(row).collect();
         Self {
             loss,
-            rows: rows.iter().map(row).collect(),
+            rows,
+            hazards,
             columns: columns.into_iter().map(column).collect(),
         }
     }

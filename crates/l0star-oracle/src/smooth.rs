@@ -19,12 +19,7 @@ const NOTHING: i64 = 100;
 /// The least objective of the problem, if it is on this face.
 pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
     let mut x = face.start();
-    let all = |z: &[Dyadic]| -> Vec<Slope> {
-        let pairs = z.iter().zip(face.rows());
-        pairs
-            .map(|(z, row)| curves::slope(&face.problem.loss, z, &row.b))
-            .collect()
-    };
+    let all = |z: &[Dyadic]| -> Vec<Slope> { curves::slopes(face.problem, z) };
     let slopes = |z: &[Dyadic]| -> Vec<Dyadic> {
         let all = all(z).into_iter();
         all.map(|own| own.slope).collect()
@@ -49,7 +44,9 @@ pub(crate) fn least(face: &ActiveBounds) -> Option<Least> {
                 high: value.high.into(),
             });
         }
-        let step = face.step(&curvatures, &gradient);
+        let hazards = face.problem.hazards.as_ref();
+        let couplings = hazards.map(|own| own.couplings(&z)).unwrap_or_default();
+        let step = face.step(&curvatures, &couplings, &gradient);
         x = face.search(&x, &step, slopes);
     }
     None
@@ -65,12 +62,7 @@ struct Value {
 
 impl Value {
     fn new(face: &ActiveBounds, z: &[Dyadic], x: &[Dyadic], errors: Vec<Dyadic>) -> Self {
-        let (mut losses, mut error) = (Dyadic::zero(), Dyadic::zero());
-        for (z, row) in z.iter().zip(face.rows()) {
-            let (loss, within) = curves::value(&face.problem.loss, z, &row.b);
-            losses = &losses + &(&row.p * &loss);
-            error = &error + &(&row.p * &within);
-        }
+        let (losses, error) = curves::total(face.problem, z);
         let ridges: Dyadic = (face.columns.iter().zip(x))
             .map(|(column, x)| (&column.ridge * &(x * x)).shifted(-1))
             .sum();

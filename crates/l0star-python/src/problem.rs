@@ -9,7 +9,7 @@ use l0star::problem::Builder;
 use l0star::{Checkpoint, PathCheckpoint, loss};
 use l0star_record::Rules as Resolved;
 use l0star_record::holdout::{self, HoldoutError};
-use l0star_record::metrics::{HeldOut, Metrics, Rows, Times};
+use l0star_record::metrics::{HeldOut, Metrics, Rows, SeveralRows, Times};
 use l0star_record::outcome::Outcome;
 use l0star_record::stability::summary::Resampled;
 use l0star_record::stability::{DrawnFile, Plan, Resampling, Searches, Stability, Stop};
@@ -30,14 +30,14 @@ use crate::survival::Followed;
 use crate::tally::Tally;
 
 /// Share and seed, and scores, targets, weights and offset of rows that were held out, with what is known of times. Scores have
-/// a row for each response or class, targets one for each response.
+/// and offsets have a row for each response or class, targets one for each response.
 type Held<'py> = (
     f64,
     u64,
     PyReadonlyArray2<'py, f64>,
     PyReadonlyArray2<'py, f64>,
     Option<PyReadonlyArray1<'py, f64>>,
-    Option<PyReadonlyArray1<'py, f64>>,
+    Option<PyReadonlyArray2<'py, f64>>,
     Option<Followed>,
 );
 
@@ -48,7 +48,8 @@ pub struct Problem {
     /// Of all rows: those of weight 0 are not in the engine's problem.
     weights: Option<Vec<f64>>,
     /// Of all rows.
-    offset: Option<Vec<f64>>,
+    /// None, or one for each response or class.
+    offsets: Vec<Vec<f64>>,
     rules: Resolved,
     /// The names of several responses; empty for one.
     responses: Vec<String>,
@@ -147,7 +148,7 @@ impl Problem {
                 .weights
                 .as_ref()
                 .is_none_or(|weights| weights[row] > 0.0);
-            let offset = self.offset.as_ref().map_or(0.0, |offset| offset[row]);
+            let offset = self.offsets.first().map_or(0.0, |offset| offset[row]);
             if counts {
                 counted.next().unwrap_or(0.0) + offset
             } else {
@@ -168,17 +169,24 @@ impl Problem {
             rows.rows().into_iter().map(|row| row.to_vec()).collect()
         };
         let (scores, responses) = (rows(scores), rows(response));
-        let (weights, offset) = (weights.map(vector), offset.map(vector));
+        let (weights, offset) = (weights.map(vector), offset.map(rows));
+        let offsets = offset.unwrap_or_default();
         if !self.outputs().is_empty() {
             let count = responses.first().map_or(0, Vec::len);
             let weights = weights.unwrap_or_else(|| vec![1.0; count]);
             let metrics = if self.classes.is_empty() {
                 let loss = self.problem.loss();
-                Metrics::of_several(loss, &self.responses, &scores, &responses, &weights)
+                let rows = SeveralRows {
+                    scores: &scores,
+                    responses: &responses,
+                    weights: &weights,
+                    offsets: &offsets,
+                };
+                Metrics::of_several(loss, &self.responses, &rows)
             } else {
                 let classes = responses.iter().flatten().map(|class| *class as usize);
                 let classes: Vec<usize> = classes.collect();
-                Metrics::of_classes(&scores, &classes, &weights)
+                Metrics::of_classes(&scores, &classes, &weights, !offsets.is_empty())
             };
             return Ok(HeldOut {
                 share,
@@ -191,7 +199,7 @@ impl Problem {
             scores: &scores,
             response: &response,
             weights: weights.as_deref(),
-            offset: offset.as_deref(),
+            offset: offsets.first().map(Vec::as_slice),
             times: Times::default(),
         };
         // A loss of times is one of the rows that it knows.
@@ -220,7 +228,7 @@ impl Problem {
         fit_intercept: bool,
         standardize: bool,
         weights: Option<PyReadonlyArray1<f64>>,
-        offset: Option<PyReadonlyArray1<f64>>,
+        offset: Option<PyReadonlyArray2<f64>>,
         followed: Option<Followed>,
         others: Option<PyReadonlyArray2<f64>>,
         responses: Vec<String>,
@@ -245,18 +253,19 @@ impl Problem {
             .intercept(fit_intercept)
             .standardize(standardize);
         let mut builder = rules.rules.apply(builder);
-        if let Some(others) = others {
-            let others = others.as_array();
-            let others = others.columns().into_iter();
-            builder = builder.more_responses(others.map(|own| own.to_vec()).collect());
-        }
-        let (weights, offset) = (weights.map(vector), offset.map(vector));
+        let weights = weights.map(vector);
+        let columns = |array: PyReadonlyArray2<f64>| -> Vec<Vec<f64>> {
+            let columns = array.as_array();
+            let columns = columns.columns().into_iter();
+            columns.map(|own| own.to_vec()).collect()
+        };
+        let offsets = offset.map(columns).unwrap_or_default();
         if let Some(weights) = &weights {
             builder = builder.weights(weights.clone());
         }
-        if let Some(offset) = &offset {
-            builder = builder.offset(offset.clone());
-        }
+        builder = builder
+            .more_responses(others.map(columns).unwrap_or_default())
+            .offsets(offsets.clone());
         let build = || {
             if huber_delta.is_none() && is_huber {
                 let loss = l0star::loss_for(&builder, name, None)?;
@@ -271,7 +280,7 @@ impl Problem {
             problem,
             builder,
             weights,
-            offset,
+            offsets,
             rules: rules.rules.clone(),
             responses,
             classes,
@@ -301,7 +310,7 @@ impl Problem {
             problem: built.map_err(refuse)?,
             builder,
             weights: None,
-            offset: None,
+            offsets: Vec::new(),
             rules: rules.rules.clone(),
             responses: Vec::new(),
             classes: Vec::new(),

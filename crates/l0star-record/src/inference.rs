@@ -18,7 +18,7 @@ pub struct Inference {
     /// Degrees of freedom of Student's distribution; absent for the normal one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degrees_of_freedom: Option<usize>,
-    /// One for each coefficient, the intercept last.
+    /// One for each coefficient, the intercept last; of several responses or classes those of one after the other.
     pub coefficients: Vec<Estimate>,
     /// Why there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,6 +30,9 @@ pub struct Inference {
 pub struct Estimate {
     /// The feature, or [`INTERCEPT`].
     pub feature: String,
+    /// The response or class, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// Its standard error.
     pub standard_error: Option<f64>,
     /// The lower end of its interval.
@@ -39,8 +42,8 @@ pub struct Estimate {
 }
 
 impl Inference {
-    /// Of a solution whose coefficients are those with the ridge, or without it.
-    pub fn of(problem: &Problem, solution: &Solution, is_refit: bool) -> Self {
+    /// Of a solution whose coefficients are those with the ridge, or without it. `outputs`: the names of several responses or classes.
+    pub fn of(problem: &Problem, solution: &Solution, outputs: &[String], is_refit: bool) -> Self {
         let errors = match l0star::standard_errors(problem, solution, !is_refit) {
             Ok(errors) => errors,
             Err(reason) => {
@@ -56,22 +59,30 @@ impl Inference {
             None => NORMAL,
         };
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
-        let estimate = |feature: &str, value: f64, error: Option<f64>| {
+        let estimate = |feature: &str, output: usize, value: f64, error: Option<f64>| {
             let error = error.and_then(finite);
             let end = |sign: f64| error.and_then(|error| finite(value + sign * quantile * error));
             Estimate {
                 feature: feature.to_owned(),
+                output: outputs.get(output).cloned(),
                 standard_error: error,
                 lower: end(-1.0),
                 upper: end(1.0),
             }
         };
-        let own = errors.columns.iter().zip(&errors.errors);
-        let mut coefficients: Vec<Estimate> = own
-            .map(|(j, error)| estimate(&problem.names()[*j], solution.coefficients[*j], *error))
-            .collect();
-        if problem.has_intercept() {
-            coefficients.push(estimate(INTERCEPT, solution.intercept, errors.intercept));
+        let mut coefficients = Vec::new();
+        let mut intercepts = solution.intercepts().zip(&errors.intercepts);
+        for output in 0..problem.outputs() {
+            let own = errors.columns.iter().zip(&errors.errors);
+            let own = own.filter(|(j, _)| *j / problem.features() == output);
+            coefficients.extend(own.map(|(j, error)| {
+                let value = solution.coefficients[*j];
+                estimate(&problem.names()[*j], output, value, *error)
+            }));
+            let intercept = intercepts.next();
+            let intercept =
+                intercept.map(|(value, error)| estimate(INTERCEPT, output, value, Some(*error)));
+            coefficients.extend(intercept);
         }
         Self {
             level: LEVEL,
@@ -81,19 +92,22 @@ impl Inference {
         }
     }
 
-    /// That of one coefficient.
-    pub fn get(&self, feature: &str) -> Option<&Estimate> {
-        self.coefficients.iter().find(|own| own.feature == feature)
+    /// That of one coefficient: of the only response, or of one of several by its name.
+    pub fn get(&self, feature: &str, output: Option<&str>) -> Option<&Estimate> {
+        let mut own = self.coefficients.iter();
+        own.find(|own| own.feature == feature && own.output.as_deref() == output)
     }
 }
 
 /// Puts the coefficients without the ridge into a solution, or says why there are none. Objective and bound stay those of the
 /// problem that was solved.
 pub fn refit(problem: &Problem, solution: &Solution) -> Result<Solution, &'static str> {
-    let (coefficients, intercept) = l0star::refit(problem, solution).map_err(why)?;
+    let (coefficients, mut intercepts) = l0star::refit(problem, solution).map_err(why)?;
+    let more_intercepts = intercepts.split_off(1);
     Ok(Solution {
         coefficients,
-        intercept,
+        intercept: intercepts[0],
+        more_intercepts,
         ..solution.clone()
     })
 }
@@ -114,7 +128,6 @@ fn why(reason: Undetermined) -> &'static str {
         }
         Undetermined::FewRows => "there are no more rows than coefficients",
         Undetermined::NoLikelihood => "the loss is not a likelihood",
-        Undetermined::Several => "this is not available with several responses or classes",
     }
 }
 

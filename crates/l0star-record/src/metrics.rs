@@ -22,6 +22,19 @@ pub struct Rows<'a> {
     pub times: Times<'a>,
 }
 
+/// Rows with several scores, of responses.
+#[derive(Debug, Clone, Copy)]
+pub struct SeveralRows<'a> {
+    /// What is predicted of each response.
+    pub scores: &'a [Vec<f64>],
+    /// What is true.
+    pub responses: &'a [Vec<f64>],
+    /// Weights; they may go on behind those of the rows.
+    pub weights: &'a [f64],
+    /// The offset of each response; empty where there are none.
+    pub offsets: &'a [Vec<f64>],
+}
+
 /// What is known of rows whose responses are times.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times<'a> {
@@ -118,9 +131,16 @@ impl Metrics {
             let rows = several::rows(problem);
             if problem.loss().classes().is_some() {
                 let classes = several::classes(&rows);
-                return Self::of_classes(&scores, &classes, problem.shares());
+                let has_offsets = problem.offset().is_some();
+                return Self::of_classes(&scores, &classes, problem.shares(), has_offsets);
             }
-            return Self::of_several(problem.loss(), responses, &scores, &rows, problem.shares());
+            let rows = SeveralRows {
+                scores: &scores,
+                responses: &rows,
+                weights: problem.shares(),
+                offsets: &several::offsets(problem),
+            };
+            return Self::of_several(problem.loss(), responses, &rows);
         }
         let scores = survival::scores(problem, &solution.coefficients, solution.intercept);
         if problem.loss().has_hazards() {
@@ -139,24 +159,19 @@ impl Metrics {
         Self::of(problem.loss(), &rows)
     }
 
-    /// Measures the predictions of several responses, each by itself; `weights` may go on behind those of the rows.
-    pub fn of_several(
-        loss: &dyn Loss,
-        names: &[String],
-        scores: &[Vec<f64>],
-        responses: &[Vec<f64>],
-        weights: &[f64],
-    ) -> Self {
-        let each = names.iter().zip(scores).zip(responses);
-        let each = each.map(|((name, scores), response)| OfResponse {
+    /// Measures the predictions of several responses, each by itself.
+    pub fn of_several(loss: &dyn Loss, names: &[String], rows: &SeveralRows) -> Self {
+        let each = names.iter().zip(rows.scores).zip(rows.responses);
+        let each = each.enumerate();
+        let each = each.map(|(output, ((name, scores), response))| OfResponse {
             name: name.clone(),
             metrics: Self::of(
                 loss,
                 &Rows {
                     scores,
                     response,
-                    weights: weights.get(..response.len()),
-                    offset: None,
+                    weights: rows.weights.get(..response.len()),
+                    offset: rows.offsets.get(output).map(Vec::as_slice),
                     times: Times::default(),
                 },
             ),
@@ -172,8 +187,14 @@ impl Metrics {
         }
     }
 
-    /// Measures the scores of classes; `weights` may go on behind those of the rows.
-    pub fn of_classes(scores: &[Vec<f64>], classes: &[usize], weights: &[f64]) -> Self {
+    /// Measures the scores of classes; `weights` may go on behind those of the rows. With offsets the deviance explained is left out:
+    /// the model of the shares of the classes is not the one without features.
+    pub fn of_classes(
+        scores: &[Vec<f64>],
+        classes: &[usize],
+        weights: &[f64],
+        has_offsets: bool,
+    ) -> Self {
         let (mut total, mut right, mut loss) = (0.0, 0.0, 0.0);
         let mut shares = vec![0.0; scores.len()];
         let mut rows = 0;
@@ -194,7 +215,9 @@ impl Metrics {
             rows,
             accuracy: finite(right / total),
             log_loss: finite(loss / total),
-            deviance_explained: (null > 0.0).then(|| 1.0 - loss / null).and_then(finite),
+            deviance_explained: (null > 0.0 && !has_offsets)
+                .then(|| 1.0 - loss / null)
+                .and_then(finite),
             ..Self::default()
         }
     }

@@ -50,6 +50,9 @@ pub struct Model {
     pub weights: Option<String>,
     /// The column that is added to every prediction.
     pub offset: Option<String>,
+    /// The column that is added to the score of each response or class, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offsets: Vec<String>,
     /// Events, strata and the baseline hazard, of a loss with hazards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survival: Option<Survival>,
@@ -178,6 +181,11 @@ impl Model {
         {
             return Err("has not one number for each response or class in 'coefficients' and 'intercept'; fit it again".into());
         }
+        if !self.offsets.is_empty() && self.offsets.len() != outputs {
+            return Err(
+                "has not one column in 'offsets' for each response or class; fit it again".into(),
+            );
+        }
         let mut sorted = names;
         sorted.sort_unstable();
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -215,7 +223,7 @@ impl Model {
         self.indicators.iter().find(|own| own.name == name)
     }
 
-    /// The columns of a file that a prediction needs, in the order of their first use, the offset last.
+    /// The columns of a file that a prediction needs, in the order of their first use, offsets last.
     pub fn columns(&self) -> Vec<&str> {
         let mut columns: Vec<&str> = Vec::new();
         let mut need = |name| {
@@ -232,7 +240,13 @@ impl Model {
             }
         }
         self.offset.iter().for_each(|name| need(name));
+        self.offsets.iter().for_each(|name| need(name));
         columns
+    }
+
+    /// The column that is added to the score of a response or class.
+    pub fn offset_of(&self, output: usize) -> Option<&String> {
+        self.offset.as_ref().or_else(|| self.offsets.get(output))
     }
 
     /// `intercept + Σ coefficient × feature + offset` for every row of a file.
@@ -278,7 +292,7 @@ impl Model {
                 *sum += coefficient * value;
             }
         }
-        if let Some(offset) = &self.offset {
+        if let Some(offset) = self.offset_of(output) {
             for (sum, value) in sums.iter_mut().zip(table.number(offset)?) {
                 *sum += value;
             }
@@ -458,6 +472,7 @@ mod tests {
             labels: Some(["0".into(), "1".into()]),
             weights: None,
             offset: None,
+            offsets: Vec::new(),
             survival: None,
             fit_intercept: true,
             standardize: true,

@@ -185,7 +185,12 @@ impl Outcome<'_> {
     /// Adds what the coefficients of a solution are worth, its features taken as given.
     pub fn with_inference(&self, fitted: Fitted, solution: &Solution) -> Fitted {
         Fitted {
-            inference: Some(Inference::of(self.problem, solution, self.is_refit)),
+            inference: Some(Inference::of(
+                self.problem,
+                solution,
+                fitted.outputs(),
+                self.is_refit,
+            )),
             ..fitted
         }
     }

@@ -2,18 +2,29 @@
 
 use l0star::{Design, Problem, Solution};
 
-/// `intercept + Ax` on the rows of a problem, for each response.
+/// `intercept + Ax + o` on the rows of a problem, for each response.
 pub fn scores(problem: &Problem, solution: &Solution) -> Vec<Vec<f64>> {
-    on_rows(problem.design(), solution)
+    on_rows(problem.design(), solution, &offsets(problem))
 }
 
-/// `intercept + Ax` on the rows of any design with the features of a solution, for each response.
-pub fn on_rows(design: &Design, solution: &Solution) -> Vec<Vec<f64>> {
+/// The offset of each response or class on the rows of a problem; empty where there are none.
+pub fn offsets(problem: &Problem) -> Vec<Vec<f64>> {
+    (0..problem.outputs())
+        .filter_map(|r| problem.offset_of(r))
+        .collect()
+}
+
+/// `intercept + Ax + o` on the rows of any design with the features of a solution, for each response; `offsets` may be empty.
+pub fn on_rows(design: &Design, solution: &Solution, offsets: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let intercepts: Vec<f64> = solution.intercepts().collect();
     let features = solution.coefficients.len() / intercepts.len();
     let own = solution.coefficients.chunks_exact(features.max(1));
-    let each = own.zip(intercepts).map(|(coefficients, intercept)| {
-        let mut scores = vec![intercept; design.rows()];
+    let each = own.zip(intercepts).enumerate();
+    let each = each.map(|(output, (coefficients, intercept))| {
+        let mut scores = match offsets.get(output) {
+            Some(offset) => offset.iter().map(|o| o + intercept).collect(),
+            None => vec![intercept; design.rows()],
+        };
         let x = coefficients.iter().copied().enumerate();
         design.add_columns(x.filter(|(_, value)| *value != 0.0), &mut scores);
         scores

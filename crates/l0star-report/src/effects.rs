@@ -2,7 +2,7 @@
 
 use l0star_record::Model;
 use l0star_record::fields::{Fitted, Numbers, Priced};
-use l0star_record::inference::INTERCEPT;
+use l0star_record::inference::{INTERCEPT, Inference};
 
 use crate::face::Face;
 use crate::proof::{self, Cost};
@@ -101,7 +101,7 @@ pub fn table(model: &Model, face: Face) -> Table {
         let mut cells = vec![number(Some(value)), number(fitted.per_sd.get(name))];
         cells.extend(ratios.map(|(_, ratios)| number(ratios.get(name))));
         if has_errors {
-            let own = inference.and_then(|inference| inference.get(name));
+            let own = inference.and_then(|inference| inference.get(name, None));
             cells.push(number(own.and_then(|own| own.standard_error)));
             cells.push(number(own.and_then(|own| own.lower)));
             cells.push(number(own.and_then(|own| own.upper)));
@@ -123,9 +123,17 @@ pub fn table(model: &Model, face: Face) -> Table {
     }
 }
 
-/// The coefficients of several responses: a column for each, and one for prices where these are known.
+/// The coefficients of several responses: a column for each, and one for prices where these are known. With standard errors a row for
+/// each feature and response.
 fn by_response(model: &Model, face: Face) -> Table {
     let fitted = &model.fitted;
+    if let Some(inference) = fitted
+        .inference
+        .as_ref()
+        .filter(|own| own.missing.is_none())
+    {
+        return each_response(model, inference, face);
+    }
     let has_prices = fitted.prices.is_some();
     let mut titles = fitted.outputs().to_vec();
     titles.extend(has_prices.then(|| "cost without".to_owned()));
@@ -144,6 +152,47 @@ fn by_response(model: &Model, face: Face) -> Table {
     }
     Table {
         titles,
+        rows,
+        notes: notes(model, face),
+    }
+}
+
+/// What is known of each coefficient of several responses.
+fn each_response(model: &Model, inference: &Inference, face: Face) -> Table {
+    let fitted = &model.fitted;
+    let has_prices = fitted.prices.is_some();
+    let what = if fitted.classes.is_empty() {
+        "response"
+    } else {
+        "class"
+    };
+    let mut titles = vec![what, "coefficient", "std. error", "95 % from", "to"];
+    if has_prices {
+        titles.push("cost without");
+    }
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| significant(value, 5));
+    let mut rows = Vec::new();
+    let mut add = |name: &str, numbers: &Numbers| {
+        for (output, value) in fitted.outputs().iter().zip(numbers.all()) {
+            let own = inference.get(name, Some(output));
+            let mut cells = vec![output.clone(), number(Some(*value))];
+            cells.push(number(own.and_then(|own| own.standard_error)));
+            cells.push(number(own.and_then(|own| own.lower)));
+            cells.push(number(own.and_then(|own| own.upper)));
+            if has_prices {
+                cells.push(price(model, name).map_or(String::new(), cost));
+            }
+            rows.push((name.to_owned(), cells));
+        }
+    };
+    for (name, numbers) in &fitted.coefficients.0 {
+        add(name, numbers);
+    }
+    if model.fit_intercept {
+        add(INTERCEPT, &fitted.intercept);
+    }
+    Table {
+        titles: titles.into_iter().map(str::to_owned).collect(),
         rows,
         notes: notes(model, face),
     }

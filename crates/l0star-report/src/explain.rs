@@ -265,6 +265,18 @@ fn formula(model: &Model) -> String {
         };
         let _ = write!(text, " The column '{offset}' is added to {what}.");
     }
+    if !model.offsets.is_empty() {
+        let own = model.offsets.iter().zip(fitted.outputs());
+        let own: Vec<String> = own
+            .map(|(offset, output)| format!("'{offset}' to that of '{output}'"))
+            .collect();
+        let what = if fitted.classes.is_empty() {
+            "the prediction of each response"
+        } else {
+            "the score of each class"
+        };
+        let _ = write!(text, " A column is added to {what}: {}.", own.join(", "));
+    }
     text
 }
 

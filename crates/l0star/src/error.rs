@@ -65,6 +65,16 @@ pub enum Error {
         /// What was asked for.
         what: &'static str,
     },
+    /// Not one offset for each response, or for each class.
+    #[error(
+        "a row has {scores} scores, one for each response or class, and there are {offsets} offsets; give each score its own, 0 for none"
+    )]
+    Offsets {
+        /// How many scores a row has.
+        scores: usize,
+        /// How many offsets were given.
+        offsets: usize,
+    },
     /// A class that no row of positive weight is of.
     #[error(
         "class {class} has no row of positive weight; number the classes from 0, each with a row"

@@ -8,9 +8,13 @@
 //!
 //! is the covariance of the coefficients. `M = σ² G` for the quadratic loss (σ² from the residuals) and the gamma one (σ² from the
 //! relative residuals, and h its expectation 1), `M = G` for the logistic, the Poisson and the Cox loss (whose G is the Hessian that
-//! couples rows), and for Huber's the mean of
+//! couples rows; of the multinomial loss, too), and for Huber's the mean of
 //! `ψ² a aᵀ` (a sandwich). Weights are relative: only their ratios matter. Without a ridge these are
 //! the standard errors of every textbook.
+//!
+//! Several responses share their columns and nothing else: each has the standard errors that it would have by itself. Of classes
+//! only differences mean anything, so that G is 0 where the coefficients of a feature all grow alike. Coefficients that add up to 0
+//! have no part there: anything may be added to G in that direction, and `κ 11ᵀ` makes it regular.
 
 use crate::linalg::cholesky::{Cholesky, mirror_up};
 use crate::linalg::kernels;
@@ -40,30 +44,27 @@ pub enum Undetermined {
     FewRows,
     /// The loss is not a likelihood, nor a robust stand-in for one.
     NoLikelihood,
-    /// There are several responses or classes, for which this is not there.
-    Several,
 }
 
 /// Standard errors of the coefficients of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Errors {
-    /// The columns of the model, in order.
+    /// The columns of the model, in order; with several responses or classes those of each of them.
     pub columns: Vec<usize>,
     /// Their standard errors, on the data's own scale; none for a coefficient at one of its bounds.
     pub errors: Vec<Option<f64>>,
-    /// That of the intercept, if there is one.
-    pub intercept: Option<f64>,
-    /// Degrees of freedom of Student's distribution; none for the normal one.
+    /// That of the intercept of each response or class; empty where there are none.
+    pub intercepts: Vec<f64>,
+    /// Degrees of freedom of Student's distribution; none for the normal one. Of several responses those of the one with most
+    /// coefficients off their bounds.
     pub freedom: Option<usize>,
 }
 
-/// The model of a solution fitted again without the ridge: its coefficients, one for each data column, and the intercept.
+/// The model of a solution fitted again without the ridge: its coefficients, numbered as those of the solution, and the intercept
+/// of each response or class.
 ///
 /// Bounds of coefficients hold. Objective and bound of the solution stay those of the problem with its ridge.
-pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), Undetermined> {
-    if problem.outputs() > 1 {
-        return Err(Undetermined::Several);
-    }
+pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, Vec<f64>), Undetermined> {
     let mut local = Local::new(problem, solution);
     if problem.is_boxed() {
         local.meet_bounds(&solution.support);
@@ -71,7 +72,7 @@ pub fn refit(problem: &Problem, solution: &Solution) -> Result<(Vec<f64>, f64), 
     let mut z = local.predictions();
     let mut value = local.loss(&z);
     for _ in 0..MAX_ITERATIONS {
-        let step = local.newton_step(&z).ok_or(Undetermined::Dependent)?;
+        let step = local.newton_step(&z).ok_or_else(|| local.flat())?;
         let mut dz = vec![0.0; z.len()];
         let moved = local.free.iter().zip(&step);
         let moved = moved.map(|(at, d)| (local.columns[*at], -d));
@@ -122,15 +123,22 @@ pub fn standard_errors(
     has_ridge: bool,
 ) -> Result<Errors, Undetermined> {
     let loss = &*problem.loss;
-    if problem.outputs() > 1 {
-        return Err(Undetermined::Several);
-    }
     if !loss.is_likelihood() {
         return Err(Undetermined::NoLikelihood);
     }
     let local = Local::new(problem, solution);
     let (n, count) = (problem.observations() as usize, local.free.len());
-    if n <= count {
+    let blocks: Vec<usize> = local
+        .free
+        .iter()
+        .map(|at| problem.block(local.columns[*at]))
+        .collect();
+    // How many coefficients the response has that has most.
+    let most = (0..problem.outputs())
+        .map(|r| blocks.iter().filter(|own| **own == r).count())
+        .max()
+        .unwrap_or(0);
+    if n <= most {
         return Err(Undetermined::FewRows);
     }
     let z = local.predictions();
@@ -149,7 +157,7 @@ pub fn standard_errors(
         let squares = squares.map(|((z, b), p)| n * (p * loss.slope(*z, *b)).powi(2));
         let squares: Vec<f64> = squares.collect();
         let mut spread = local.gram(&squares);
-        let correction = n / (n - count as f64);
+        let correction = n / (n - most as f64);
         spread.iter_mut().for_each(|entry| *entry *= correction);
         spread
     };
@@ -158,41 +166,44 @@ pub fn standard_errors(
             curved[c * count + c] += problem.ridge[local.columns[*at]];
         }
     }
-    let inverse = invert(curved, count).ok_or(Undetermined::Dependent)?;
+    local.fill_gauge(&mut curved);
+    let inverse = invert(curved, count).ok_or_else(|| local.flat())?;
     let product = multiply(&multiply(&inverse, &spread, count), &inverse, count);
     let has_dispersion = loss.is_quadratic() || loss.response() == ResponseKind::Positive;
-    let dispersion = if has_dispersion {
+    let rows = problem.rows() / problem.outputs();
+    // 1/n, or σ²/n with the σ² of each response.
+    let scale = |output: usize| {
+        if !has_dispersion {
+            return 1.0 / n as f64;
+        }
         // Residuals of the quadratic loss, relative ones of the gamma loss.
-        let residuals = z.iter().zip(&problem.b).map(|(z, b)| loss.slope(*z, *b));
-        let squares: f64 = residuals.zip(&problem.p).map(|(r, p)| p * r * r).sum();
-        squares * n as f64 / (n - count) as f64
-    } else {
-        1.0
+        let own = output * rows..(output + 1) * rows;
+        let residual = |i: usize| loss.slope(z[i], problem.b[i]);
+        let squares = own.map(|i| problem.p[i] * residual(i).powi(2));
+        squares.sum::<f64>() / (n - most) as f64
     };
-    let scale = dispersion / n as f64;
-    let jacobian = local.jacobian();
-    let error = |row: &[f64]| {
+    let scales: Vec<f64> = (0..problem.outputs()).map(scale).collect();
+    let error = |output: usize, row: &[f64]| {
         let mut sum = 0.0;
         for r in 0..count {
             sum += row[r] * kernels::dot(&product[r * count..(r + 1) * count], row);
         }
-        (sum.max(0.0) * scale).sqrt()
+        (sum.max(0.0) * scales[output]).sqrt()
     };
+    let jacobian = local.jacobian();
     let own = local.columns.iter().zip(&jacobian);
-    let mut found: Vec<(usize, Option<f64>)> = own
+    let (columns, errors) = own
         .filter(|(j, _)| **j < problem.columns())
-        .map(|(j, row)| (*j, row.as_deref().map(error)))
-        .collect();
-    found.sort_by_key(|(j, _)| *j);
-    let (columns, errors) = found.into_iter().unzip();
-    let intercept = local.columns.iter().position(|j| *j == problem.columns());
-    let intercept = intercept.and_then(|at| jacobian[at].as_deref().map(error));
+        .map(|(j, row)| (*j, row.as_deref().map(|row| error(problem.block(*j), row))))
+        .unzip();
+    let intercepts = local.intercepts().into_iter().enumerate();
+    let intercepts = intercepts.map(|(output, row)| error(output, &row));
     Ok(Errors {
         columns,
         errors,
-        intercept,
+        intercepts: intercepts.collect(),
         freedom: match loss.response() {
-            ResponseKind::Real | ResponseKind::Positive => Some(n - count),
+            ResponseKind::Real | ResponseKind::Positive => Some(n - most),
             _ => None,
         },
     })
@@ -201,7 +212,7 @@ pub fn standard_errors(
 /// A model in the engine's own coefficients.
 struct Local<'p> {
     problem: &'p Problem,
-    /// Its columns, the intercept's among them.
+    /// Its columns in order, the intercepts' behind them.
     columns: Vec<usize>,
     x: Vec<f64>,
     /// The places of those that are at none of their bounds.
@@ -210,26 +221,31 @@ struct Local<'p> {
 
 impl<'p> Local<'p> {
     fn new(problem: &'p Problem, solution: &Solution) -> Self {
-        let mut columns = solution.support.clone();
+        let outputs = 0..problem.outputs();
+        let copies = |r: usize| {
+            solution
+                .support
+                .iter()
+                .map(move |j| r * problem.features() + j)
+        };
+        let mut columns: Vec<usize> = outputs.flat_map(copies).collect();
         columns.extend_from_slice(&problem.penalised);
         columns.extend_from_slice(problem.unpenalised.columns());
         columns.sort_unstable();
         columns.dedup();
-        let own = |j: &usize| match solution.coefficients.get(*j) {
-            Some(coefficient) => (*j, *coefficient),
-            None => (*j, solution.intercept),
+        let own = |j: &usize| Some((*j, *solution.coefficients.get(*j)?));
+        let mut data: Vec<(usize, f64)> = columns.iter().filter_map(own).collect();
+        let held = |(j, x): &(usize, f64)| {
+            let (low, high) = problem.bounds(*j);
+            x <= &low || x >= &high
         };
-        let data: Vec<(usize, f64)> = columns.iter().map(own).collect();
-        let held = |(j, x): (usize, f64)| {
-            let (low, high) = if j < problem.columns() {
-                problem.bounds(j)
-            } else {
-                (f64::NEG_INFINITY, f64::INFINITY)
-            };
-            x <= low || x >= high
-        };
-        let free = (0..columns.len()).filter(|at| !held(data[*at]));
+        // Those that are no coefficients are intercepts.
+        let free = (0..columns.len()).filter(|at| !data.get(*at).is_some_and(held));
         let free = free.collect();
+        if problem.has_intercept {
+            let intercepts = solution.intercepts().enumerate();
+            data.extend(intercepts.map(|(r, x)| (problem.columns() + r, x)));
+        }
         let inner = problem.inward(&data);
         let value = |j: &usize| {
             let found = inner.iter().find(|(own, _)| own == j);
@@ -319,17 +335,53 @@ impl<'p> Local<'p> {
         let columns: Vec<usize> = self.free.iter().map(|at| self.columns[*at]).collect();
         let mut gradient = vec![0.0; columns.len()];
         self.problem.design.dots(&columns, &beta, &mut gradient);
-        let hessian = self.curved(z);
+        let mut hessian = self.curved(z);
+        self.fill_gauge(&mut hessian);
         factor(hessian, columns.len())?.solve(&mut gradient);
         Some(gradient)
     }
 
+    /// Adds `κ 11ᵀ` for the coefficients of each feature, if they are those of classes: κ is such that this direction has the mean
+    /// curvature of these coefficients.
+    fn fill_gauge(&self, square: &mut [f64]) {
+        let Some(classes) = self.problem.loss.classes() else {
+            return;
+        };
+        let size = self.free.len();
+        let feature = |place: usize| {
+            let column = self.columns[self.free[place]];
+            (column < self.problem.columns()).then(|| self.problem.origin(column).0)
+        };
+        for r in 0..size {
+            let Some(own) = feature(r) else { continue };
+            let alike: Vec<usize> = (0..size).filter(|c| feature(*c) == Some(own)).collect();
+            // Once for each feature, from its first coefficient.
+            if alike[0] != r {
+                continue;
+            }
+            let trace: f64 = alike.iter().map(|c| square[c * size + c]).sum();
+            let kappa = trace / (classes * classes) as f64;
+            for row in &alike {
+                alike.iter().for_each(|c| square[row * size + c] += kappa);
+            }
+        }
+    }
+
+    /// Why a Hessian is singular: the columns depend on each other, or rows have no curvature left.
+    fn flat(&self) -> Undetermined {
+        let is_class = self.problem.loss.classes().is_some();
+        if is_class && factor(self.gram(&self.problem.p), self.free.len()).is_some() {
+            Undetermined::Separated
+        } else {
+            Undetermined::Dependent
+        }
+    }
+
     /// The coefficients of the data.
-    fn outward(&self) -> (Vec<f64>, f64) {
+    fn outward(&self) -> (Vec<f64>, Vec<f64>) {
         let x = self.columns.iter().copied().zip(self.x.iter().copied());
         let x: Vec<(usize, f64)> = x.collect();
-        let (coefficients, intercepts) = self.problem.outward(&x);
-        (coefficients, intercepts[0])
+        self.problem.outward(&x)
     }
 
     /// How each coefficient of the data depends on the free ones of the engine; none for one that is not free.
@@ -339,18 +391,40 @@ impl<'p> Local<'p> {
         let row = |(at, j): (usize, &usize)| {
             let mut row = vec![0.0; self.free.len()];
             row[place(at)?] = 1.0 / problem.scale(*j);
-            if *j < problem.columns() {
-                return Some(row);
-            }
-            for (place, free) in self.free.iter().enumerate() {
-                let column = self.columns[*free];
-                if column < problem.columns() {
-                    row[place] = -problem.moved(column) / problem.scale(column);
-                }
-            }
             Some(row)
         };
         self.columns.iter().enumerate().map(row).collect()
+    }
+
+    /// How the intercept of each response or class depends on the free coefficients.
+    fn intercepts(&self) -> Vec<Vec<f64>> {
+        let problem = self.problem;
+        if !problem.has_intercept {
+            return Vec::new();
+        }
+        let row = |output: usize| -> Vec<f64> {
+            let entry = |free: &usize| {
+                let j = self.columns[*free];
+                if problem.block(j) != output {
+                    0.0
+                } else if j < problem.columns() {
+                    -problem.moved(problem.origin(j).0) / problem.scale(j)
+                } else {
+                    1.0 / problem.scale(j)
+                }
+            };
+            self.free.iter().map(entry).collect()
+        };
+        let mut rows: Vec<Vec<f64>> = (0..problem.outputs()).map(row).collect();
+        if problem.loss.classes().is_some() {
+            // Those of classes are centred.
+            for place in 0..self.free.len() {
+                let sum: f64 = rows.iter().map(|row| row[place]).sum();
+                let mean = sum / rows.len() as f64;
+                rows.iter_mut().for_each(|row| row[place] -= mean);
+            }
+        }
+        rows
     }
 }
 

@@ -321,7 +321,7 @@ pub fn run(args: &CvArgs) -> Result<ExitCode, Failure> {
                 time_limit: limit,
                 ..settings
             };
-            let origin = Origin::new(&args.task, &task, &problem, &asked);
+            let origin = Origin::new(&task, &problem, &asked);
             let fitted = origin.measured(fitted)?;
             if let Some(path) = &args.out {
                 saved::model(&origin, fitted.clone()).save(path)?;

@@ -84,9 +84,14 @@ pub struct TaskArgs {
     #[arg(long, value_name = "COLUMN")]
     pub weights: Option<String>,
 
-    /// Column to add to every prediction; with poisson and gamma to its logarithm: there it is the logarithm of the exposure
-    #[arg(long, value_name = "COLUMN")]
+    /// Column to add to every prediction; with poisson and gamma to its logarithm: there it is the logarithm of the exposure. With
+    /// several targets, or classes, a column for each of them: o1,o2,o3
+    #[arg(long, value_name = "COLUMNS")]
     pub offset: Option<String>,
+
+    /// The columns that the offset names, where there are several; known when the file is
+    #[arg(skip)]
+    pub offsets: Vec<String>,
 
     #[command(flatten)]
     pub survival: SurvivalArgs,
@@ -208,6 +213,7 @@ impl TaskArgs {
             exclude: Vec::new(),
             weights: None,
             offset: None,
+            offsets: Vec::new(),
             survival: SurvivalArgs::default(),
             impute: None,
             drop_missing: false,
@@ -227,14 +233,27 @@ impl TaskArgs {
             Some(self.target.as_str()).filter(|name| !name.is_empty() && self.targets.is_empty());
         let one = one.map(|name| ("--target", name)).into_iter();
         let weights = self.weights.as_deref().map(|name| ("--weights", name));
-        let offset = self.offset.as_deref().map(|name| ("--offset", name));
+        let offset = self.offset.as_deref().filter(|_| self.offsets.is_empty());
+        let offset = offset
+            .into_iter()
+            .chain(self.offsets.iter().map(String::as_str));
+        // One column may be the offset of several responses.
+        let mut known = HashSet::new();
+        let offset = offset.filter(move |name| known.insert(*name));
+        let offset = offset.map(|name| ("--offset", name));
         let own = one.chain(several).chain(weights).chain(offset);
         own.chain(self.survival.roles())
     }
 
-    /// The arguments with the columns that the target names, where a file has no column of that very name.
+    /// The arguments with the columns that the target and the offset name, where a file has no column of that very name.
     pub(super) fn with_targets(&self, raw: &RawTable) -> Result<Self, Failure> {
         let mut args = self.clone();
+        let is_list = |name: &String| name.contains(',') && raw.position(name).is_err();
+        if let Some(offset) = self.offset.as_ref().filter(|name| is_list(name)) {
+            let names = offset.split(',').map(|name| name.trim().to_owned());
+            args.offsets = names.filter(|name| !name.is_empty()).collect();
+            args.check_roles()?;
+        }
         if self.target.contains(',') && raw.position(&self.target).is_err() {
             let names = self.target.split(',').map(|name| name.trim().to_owned());
             args.targets = names.filter(|name| !name.is_empty()).collect();
@@ -271,6 +290,14 @@ impl TaskArgs {
         Ok(())
     }
 
+    /// The columns of the offsets: none, one, or one for each response or class.
+    pub fn offset_names(&self) -> Vec<&str> {
+        match &self.offsets[..] {
+            [] => self.offset.as_deref().into_iter().collect(),
+            several => several.iter().map(String::as_str).collect(),
+        }
+    }
+
     /// What several targets do not go with.
     pub(super) fn check_several(&self, loss: &dyn Loss) -> Result<(), Failure> {
         if !loss.is_quadratic() {
@@ -279,11 +306,6 @@ impl TaskArgs {
                 self.targets.len(),
                 loss.name()
             )));
-        }
-        if self.offset.is_some() {
-            return Err(Failure::Usage(
-                "--offset is for one target, and --target names several; take it off the targets before".into(),
-            ));
         }
         Ok(())
     }

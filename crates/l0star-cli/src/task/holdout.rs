@@ -4,7 +4,7 @@ use l0star::loss::{Loss, ResponseKind};
 use l0star_data::{RawTable, counted};
 use l0star_record::Model;
 use l0star_record::holdout::{HoldoutError, draw};
-use l0star_record::metrics::{self, Metrics, Rows, Times};
+use l0star_record::metrics::{self, Metrics, Rows, SeveralRows, Times};
 use l0star_record::survival::kinds;
 
 use super::args::TaskArgs;
@@ -142,7 +142,7 @@ impl HeldOut {
         Ok(metrics::HeldOut {
             share: self.share,
             seed: self.seed,
-            metrics: Metrics::of_classes(&scores, &classes, &weights),
+            metrics: Metrics::of_classes(&scores, &classes, &weights, !model.offsets.is_empty()),
         })
     }
 
@@ -161,10 +161,18 @@ impl HeldOut {
         let responses = names.iter().map(|name| self.table.number(name));
         let responses: Vec<Vec<f64>> = responses.collect::<Result<_, _>>()?;
         let weights = self.weights(model)?;
+        let offsets = model.offsets.iter().map(|name| self.table.number(name));
+        let offsets: Vec<Vec<f64>> = offsets.collect::<Result<_, _>>()?;
+        let rows = SeveralRows {
+            scores: &scores,
+            responses: &responses,
+            weights: &weights,
+            offsets: &offsets,
+        };
         Ok(metrics::HeldOut {
             share: self.share,
             seed: self.seed,
-            metrics: Metrics::of_several(loss, names, &scores, &responses, &weights),
+            metrics: Metrics::of_several(loss, names, &rows),
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use l0star::loss::{Loss, Multinomial, ResponseKind};
-use l0star_data::RawTable;
+use l0star_data::{RawTable, counted};
 
 use super::survival::Followed;
 use super::{TaskArgs, checks};
@@ -19,7 +19,8 @@ pub(super) struct Roles {
     pub classes: Vec<String>,
     pub labels: Option<[String; 2]>,
     pub weights: Option<Vec<f64>>,
-    pub offset: Option<Vec<f64>>,
+    /// None, or one for each score of a row.
+    pub offsets: Vec<Vec<f64>>,
     pub survival: Option<Followed>,
 }
 
@@ -34,8 +35,8 @@ impl Roles {
         if let (Some(name), Some(weights)) = (&args.weights, &weights) {
             checks::check_weights(raw, name, weights)?;
         }
-        let offset = args.offset.as_deref().map(|name| raw.number(name));
-        let offset = offset.transpose()?;
+        let offsets = args.offset_names().into_iter().map(|name| raw.number(name));
+        let offsets: Vec<Vec<f64>> = offsets.collect::<Result<_, _>>()?;
         let mut classes = Vec::new();
         let (response, labels) = match loss.response() {
             ResponseKind::Class => {
@@ -56,7 +57,7 @@ impl Roles {
                 let response = raw.number(target)?;
                 checks::check_amounts(raw, target, &response, &*loss)?;
                 // Rows with the same time can be told apart by their events.
-                if offset.is_none() && !loss.has_hazards() {
+                if offsets.is_empty() && !loss.has_hazards() {
                     checks::check_varies(raw, target, &response, weights.as_deref())?;
                 }
                 (response, None)
@@ -66,8 +67,22 @@ impl Roles {
         for target in args.targets.iter().skip(1) {
             checks::check_numbers(raw, target, loss.name())?;
             let response = raw.number(target)?;
-            checks::check_varies(raw, target, &response, weights.as_deref())?;
+            if offsets.is_empty() {
+                checks::check_varies(raw, target, &response, weights.as_deref())?;
+            }
             others.push(response);
+        }
+        let scores = classes.len().max(args.targets.len()).max(1);
+        if !offsets.is_empty() && offsets.len() != scores {
+            return Err(Failure::Usage(format!(
+                "--offset names {}, and there {}; name one column for each of them, in their order",
+                counted(offsets.len(), "column"),
+                match (scores, classes.len()) {
+                    (1, _) => "is one target".to_owned(),
+                    (_, 0) => format!("are {scores} targets"),
+                    _ => format!("are {scores} classes ({})", classes.join(", ")),
+                }
+            )));
         }
         let survival = loss
             .has_hazards()
@@ -85,7 +100,7 @@ impl Roles {
             classes,
             labels,
             weights,
-            offset,
+            offsets,
             survival,
         })
     }

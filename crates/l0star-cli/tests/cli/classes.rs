@@ -105,6 +105,11 @@ fn what_is_not_there_is_refused() {
         ),
         (format!("fit {FIT} -k 2 --method iht"), 2, "several classes"),
         (
+            format!("fit {FIT} -k 2 --offset x1"),
+            2,
+            "--offset names 1 column, and there are 3 classes (1, 2, 3)",
+        ),
+        (
             format!("fit {FIT} -k 2 --nonnegative x1"),
             2,
             "bounds on coefficients of classes",
@@ -192,4 +197,56 @@ fn a_class_needs_two_rows_to_be_held_out() {
     let rare = "rare.csv --target b --loss multinomial -k 2";
     sandbox.refuses(&format!("cv {rare}"), 3, &words);
     sandbox.refuses(&format!("fit {rare} --holdout 20%"), 3, &words);
+}
+
+/// Columns are added to the scores, in predictions as in the fit; coefficients have standard errors.
+#[test]
+fn offsets_and_standard_errors() {
+    let sandbox = sandbox();
+    let plain = sandbox.json(&format!(
+        "fit {FIT} -k 2 --drop x1,x3 --refit --out p.json --json"
+    ));
+    assert_eq!(plain["refit"], true);
+    assert_eq!(
+        plain["inference"]["coefficients"].as_array().unwrap().len(),
+        9
+    );
+    let table = sandbox.run("explain p.json --table").stdout;
+    assert!(
+        table.contains("class") && table.contains("std. error"),
+        "{table}"
+    );
+    let line = format!("fit {FIT} -k 2 --offset x1,x3,x3 --ridge 0.01");
+    let fit = sandbox.json(&format!("{line} --out m.json --json"));
+    assert_eq!(fit["status"], "optimal");
+    let data = String::from_utf8(sandbox.read("data.csv")).unwrap();
+    let out = sandbox.run("predict m.json data.csv").stdout;
+    let head: Vec<&str> = data.lines().next().unwrap().split(',').collect();
+    for (row, said) in data.lines().skip(1).zip(out.lines().skip(1)).take(20) {
+        let row: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let value = |name: &str| row[head.iter().position(|own| *own == name).unwrap()];
+        let scores: Vec<f64> = (0..3)
+            .map(|c| {
+                let own = fit["coefficients"].as_object().unwrap().iter();
+                let own = own.map(|(name, all)| list(all)[c] * value(name));
+                list(&fit["intercept"])[c] + own.sum::<f64>() + value(["x1", "x3", "x3"][c])
+            })
+            .collect();
+        let total: f64 = scores.iter().map(|score| score.exp()).sum();
+        let said: Vec<f64> = said
+            .split(',')
+            .skip(1)
+            .map(|cell| cell.parse().unwrap())
+            .collect();
+        for (score, said) in scores.iter().zip(said) {
+            assert!((score.exp() / total - said).abs() < 1e-9);
+        }
+    }
+    let held = sandbox.json(&format!("{line} --holdout 25% --json"));
+    assert!(
+        held["metrics"]["holdout"]["log_loss"]
+            .as_f64()
+            .unwrap()
+            .is_finite()
+    );
 }

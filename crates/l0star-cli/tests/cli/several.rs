@@ -138,9 +138,14 @@ fn what_is_for_one_target_is_refused() {
             "the loss 'huber' fits one",
         ),
         (
-            format!("fit {FIT} -k 2 --offset x1"),
+            format!("fit {FIT} -k 2 --offset x1,x2"),
             2,
-            "--offset is for one target",
+            "--offset names 2 columns, and there are 3 targets",
+        ),
+        (
+            "fit data.csv --target b1 --offset x1,x2 -k 2".to_owned(),
+            2,
+            "there is one target",
         ),
         (
             format!("fit {FIT} -k 2 --method omp"),
@@ -249,4 +254,104 @@ fn a_query_has_a_column_for_each_response() {
         module.contains("RESPONSES = [\"b1\", \"b2\", \"b3\"]"),
         "{module}"
     );
+}
+
+/// Offsets are taken off the responses, and added to predictions.
+#[test]
+fn each_response_has_its_offset() {
+    let sandbox = sandbox();
+    let data = String::from_utf8(sandbox.read("data.csv")).unwrap();
+    let (head, rows) = data.split_once('\n').unwrap();
+    let place = |name: &str| head.split(',').position(|own| own == name).unwrap();
+    let offset = |r: usize, row: usize| ((row * (r + 3)) % 7) as f64;
+    let moved = rows.lines().enumerate().map(|(row, line)| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        for (r, name) in ["b1", "b2", "b3"].into_iter().enumerate() {
+            let cell = &mut cells[place(name)];
+            *cell = (cell.parse::<f64>().unwrap() + offset(r, row)).to_string();
+        }
+        let offsets = (0..3).map(|r| offset(r, row).to_string());
+        cells.extend(offsets);
+        cells.join(",")
+    });
+    let rows: Vec<String> = moved.collect();
+    sandbox.write(
+        "moved.csv",
+        format!("{head},o1,o2,o3\n{}\n", rows.join("\n")),
+    );
+    let plain = sandbox.json(&format!("fit {FIT} -k 2 --json"));
+    let line = "moved.csv --target b1,b2,b3 --offset o1,o2,o3 -k 2";
+    let fit = sandbox.json(&format!("fit {line} --out m.json --json"));
+    assert_eq!(fit["status"], "optimal");
+    assert_eq!(fit["support"], plain["support"]);
+    let (x3, moved) = (
+        list(&fit["coefficients"]["x3"]),
+        list(&plain["coefficients"]["x3"]),
+    );
+    for (own, other) in x3.iter().zip(moved) {
+        assert!((own - other).abs() < 1e-8 * (1.0 + other.abs()));
+    }
+    let saved: Value = serde_json::from_slice(&sandbox.read("m.json")).unwrap();
+    assert_eq!(saved["offsets"], json!(["o1", "o2", "o3"]));
+    let out = sandbox.run("predict m.json moved.csv --residuals").stdout;
+    let rest = column(&out, "b2_residual");
+    let all: f64 = rest.iter().map(|r| r * r).sum();
+    let said = &fit["metrics"]["training"]["responses"][1];
+    let rmse = said["rmse"].as_f64().unwrap();
+    assert!((rmse * rmse * rest.len() as f64 - all).abs() < 1e-9 * all);
+    let told = sandbox.run("explain m.json").stdout;
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("'o2' to that of 'b2'"), "{told}");
+    let query = sandbox.run("export m.json --to sql").stdout;
+    assert!(
+        query.contains("CAST(\"o3\" AS DOUBLE PRECISION)"),
+        "{query}"
+    );
+    let one = sandbox.json(&format!("cv {FIT} -k 2,2 --score mse --json"));
+    let other = sandbox.json(&format!(
+        "cv {} -k 2,2 --score mse --json",
+        &line[..line.len() - 5]
+    ));
+    let mean = |found: &Value| found["candidates"][0]["mean"].as_f64().unwrap();
+    assert!((mean(&one) - mean(&other)).abs() < 1e-8 * mean(&one));
+    sandbox.json(&format!("fit {line} --holdout 25% --json"));
+}
+
+/// Coefficients without the ridge and their errors are those of each response by itself.
+#[test]
+fn standard_errors_are_those_of_each_response() {
+    let sandbox = sandbox();
+    let all = sandbox.json(&format!("fit {FIT} -k 2 --refit --out m.json --json"));
+    assert_eq!(all["refit"], true);
+    let own = all["inference"]["coefficients"].as_array().unwrap();
+    assert_eq!(own.len(), 9);
+    for (r, name) in ["b1", "b2", "b3"].iter().enumerate() {
+        let alone = sandbox.json(&format!(
+            "fit data.csv --target {name} --include x3,x7 -k 2 --drop {} --refit --json",
+            ["b2,b3", "b1,b3", "b1,b2"][r]
+        ));
+        let other = alone["inference"]["coefficients"].as_array().unwrap();
+        for (one, two) in own[3 * r..3 * r + 3].iter().zip(other) {
+            assert_eq!(
+                (&one["feature"], &one["output"]),
+                (&two["feature"], &json!(name))
+            );
+            for field in ["standard_error", "lower", "upper"] {
+                let (one, two) = (one[field].as_f64().unwrap(), two[field].as_f64().unwrap());
+                assert!(
+                    (one - two).abs() < 1e-8 * (1.0 + two.abs()),
+                    "{field}: {one} {two}"
+                );
+            }
+        }
+    }
+    let table = sandbox.run("explain m.json --table").stdout;
+    let table = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "response coefficient std. error",
+        "without the ridge",
+        "57 degrees of freedom",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
 }

@@ -81,7 +81,7 @@ pub(super) fn module(model: &Model) -> String {
         })
     };
     let has_dates = has(|own| own.date.is_some());
-    let has_numbers = has(|own| own.date.is_none()) || model.offset.is_some();
+    let has_numbers = has(|own| own.date.is_none()) || model.offset_of(0).is_some();
     let has_levels = terms.iter().any(|term| matches!(term, Term::Levels(_)));
     let mut text = format!(
         "# Predictions by l0star {}: {} model with at most {} features. It needs nothing but Python.\n",
@@ -142,7 +142,7 @@ fn sum(model: &Model, output: usize, terms: &[Term]) -> String {
             Term::Levels(levels) => writeln!(text, "    total += {}", level(levels)),
         };
     }
-    if let Some(offset) = &model.offset {
+    if let Some(offset) = model.offset_of(output) {
         let _ = writeln!(text, "    total += _number(row, {})", string(offset));
     }
     text

@@ -35,7 +35,7 @@ pub(super) fn score(model: &Model, output: usize, dialect: Dialect) -> String {
             Term::Levels(levels) => format!("\n  + {}", case(&levels)),
         };
     }
-    if let Some(offset) = &model.offset {
+    if let Some(offset) = model.offset_of(output) {
         // Writing to a string cannot fail.
         let _ = write!(
             text,

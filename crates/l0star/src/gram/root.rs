@@ -347,15 +347,19 @@ pub(super) fn share(roundings: usize, c0: f64, sizes: &[f64], means: Option<(f64
 
 /// The response less the offset, centred where there is an intercept.
 pub(super) fn response(problem: &Problem) -> Vec<f64> {
-    let mut b: Vec<f64> = problem.b.clone();
-    let mut low = vec![0.0; problem.rows()];
-    if !problem.offset.is_empty() {
-        for ((b, o), low) in b.iter_mut().zip(&problem.offset).zip(&mut low) {
-            (*b, *low) = two_sum(*b, -o);
-        }
+    let is_centred = problem.has_intercept;
+    less_offset(&problem.b, &problem.offset, &problem.p, is_centred)
+}
+
+/// A response less its offset, which may be empty, and centred.
+fn less_offset(b: &[f64], offset: &[f64], p: &[f64], is_centred: bool) -> Vec<f64> {
+    let mut b = b.to_vec();
+    let mut low = vec![0.0; b.len()];
+    for ((b, o), low) in b.iter_mut().zip(offset).zip(&mut low) {
+        (*b, *low) = two_sum(*b, -o);
     }
-    let middle = if problem.has_intercept {
-        kernels::dot(&problem.p, &b) / problem.p.iter().sum::<f64>()
+    let middle = if is_centred {
+        kernels::dot(p, &b) / p.iter().sum::<f64>()
     } else {
         0.0
     };

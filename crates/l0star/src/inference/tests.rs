@@ -85,18 +85,18 @@ fn least_squares_and_its_standard_errors_whatever_the_weights() {
             .map(|i| 2.0 * entry(i, 0) - 0.03 * entry(i, 1) + (i as f64 * 12.9).sin() + 4.0)
             .collect();
         let (x, errors) = by_hand(&weights, &response);
-        let (coefficients, intercept) = refit(&problem, &solution).unwrap();
+        let (coefficients, intercepts) = refit(&problem, &solution).unwrap();
         near(coefficients[0], x[0]);
         near(coefficients[1], x[1]);
-        near(intercept, x[2]);
+        near(intercepts[0], x[2]);
         assert_eq!(coefficients[2], 0.0);
         solution.coefficients = coefficients;
-        solution.intercept = intercept;
+        solution.intercept = intercepts[0];
         let found = standard_errors(&problem, &solution, false).unwrap();
         assert_eq!(found.columns, [0, 1]);
         near(found.errors[0].unwrap(), errors[0]);
         near(found.errors[1].unwrap(), errors[1]);
-        near(found.intercept.unwrap(), errors[2]);
+        near(found.intercepts[0], errors[2]);
         assert_eq!(found.freedom, Some(problem.rows() - 3));
     }
 }
@@ -141,4 +141,144 @@ fn what_is_not_determined_is_said() {
     let none = standard_errors(&problem, &solution, false);
     assert_eq!(none, Err(Undetermined::Dependent));
     assert!(standard_errors(&problem, &solution, true).is_ok());
+}
+
+fn refitted(problem: &Problem) -> Solution {
+    let solution = solve(problem, &Settings::default()).unwrap();
+    let (coefficients, intercepts) = refit(problem, &solution).unwrap();
+    Solution {
+        coefficients,
+        intercept: intercepts[0],
+        more_intercepts: intercepts[1..].to_vec(),
+        ..solution
+    }
+}
+
+/// Each response has the coefficients and the standard errors that it has by itself.
+#[test]
+fn responses_are_as_each_of_them_alone() {
+    let wave = |r: usize, i: usize| {
+        let noise = ((i * (r + 2)) as f64 * 3.7).sin();
+        [1.0, 1e3][r] * (entry(i, 0) - [0.02, -0.05][r] * entry(i, 1) + noise + 200.0 * r as f64)
+    };
+    let response = |r: usize| -> Vec<f64> { (0..ROWS).map(|i| wave(r, i)).collect() };
+    let offset = |r: usize| -> Vec<f64> { (0..ROWS).map(|i| (i % (3 + r)) as f64).collect() };
+    let weights: Vec<f64> = (0..ROWS).map(|i| [1.0, 2.5, 0.0, 0.5][i % 4]).collect();
+    let values = (0..2).flat_map(|j| (0..ROWS).map(move |i| entry(i, j)));
+    let design = Design::dense(ROWS, 2, values.collect()).unwrap();
+    for standardize in [true, false] {
+        for (has_ridge, bound) in [(false, false), (true, false), (false, true)] {
+            let of = |responses: &[usize]| {
+                let builder = Problem::builder(design.clone(), response(responses[0]));
+                let others = responses[1..].iter().map(|r| response(*r));
+                let builder = builder
+                    .more_responses(others.collect())
+                    .offsets(responses.iter().map(|r| offset(*r)).collect())
+                    .weights(weights.clone())
+                    .standardize(standardize)
+                    .ridge(0.01)
+                    .intercept(true)
+                    .k(2);
+                let builder = if bound {
+                    builder.nonnegative([1]).include(0).include(1)
+                } else {
+                    builder
+                };
+                let problem = builder.build().unwrap();
+                let found = if has_ridge {
+                    solve(&problem, &Settings::default()).unwrap()
+                } else {
+                    refitted(&problem)
+                };
+                let errors = standard_errors(&problem, &found, has_ridge).unwrap();
+                (found, errors)
+            };
+            let (found, errors) = of(&[0, 1]);
+            assert_eq!(errors.columns, [0, 1, 2, 3]);
+            let intercepts: Vec<f64> = found.intercepts().collect();
+            for (r, intercept) in intercepts.into_iter().enumerate() {
+                let (alone, own) = of(&[r]);
+                near(intercept, alone.intercept);
+                for j in 0..2 {
+                    let (x, y) = (found.coefficients[2 * r + j], alone.coefficients[j]);
+                    assert!((x - y).abs() <= 1e-8 * y.abs(), "{x} and {y}");
+                }
+                // With a bound that is met, the freedom is that of the response with most coefficients.
+                let ratio = own.freedom.unwrap() as f64 / errors.freedom.unwrap() as f64;
+                assert!(ratio == 1.0 || bound);
+                let same = |x: Option<f64>, y: Option<f64>| match (x, y) {
+                    (Some(x), Some(y)) => near(x, y * ratio.sqrt()),
+                    (x, y) => assert_eq!(x, y),
+                };
+                (0..2).for_each(|j| same(errors.errors[2 * r + j], own.errors[j]));
+                near(errors.intercepts[r], own.intercepts[0] * ratio.sqrt());
+            }
+        }
+    }
+}
+
+/// Two classes are labels: each has half of the coefficient, with half of the error.
+#[test]
+fn two_classes_are_labels() {
+    let class = |i: usize| f64::from(u8::from(entry(i, 0) + (i as f64 * 5.3).cos() > 0.2));
+    let values: Vec<f64> = (0..2)
+        .flat_map(|j| (0..ROWS).map(move |i| entry(i, j)))
+        .collect();
+    let design = || Design::dense(ROWS, 2, values.clone()).unwrap();
+    for (has_ridge, intercept) in [(false, true), (false, false), (true, true)] {
+        let labels = (0..ROWS).map(|i| 2.0 * class(i) - 1.0).collect();
+        let problem =
+            Problem::builder(design(), labels).loss(loss::by_name("logistic", 1.0).unwrap());
+        // The ridge of two halves is half of that of the whole.
+        let problem = problem
+            .ridge(0.01)
+            .intercept(intercept)
+            .k(2)
+            .build()
+            .unwrap();
+        let classes = Problem::builder(design(), (0..ROWS).map(class).collect());
+        let classes = classes.loss(std::sync::Arc::new(loss::Multinomial::new(2)));
+        let classes = classes
+            .ridge(0.02)
+            .intercept(intercept)
+            .k(2)
+            .build()
+            .unwrap();
+        let found = |problem: &Problem| {
+            if has_ridge {
+                solve(problem, &Settings::default()).unwrap()
+            } else {
+                refitted(problem)
+            }
+        };
+        let (one, two) = (found(&problem), found(&classes));
+        let own = standard_errors(&problem, &one, has_ridge).unwrap();
+        let both = standard_errors(&classes, &two, has_ridge).unwrap();
+        assert_eq!(both.columns, [0, 1, 2, 3]);
+        assert_eq!(both.freedom, None);
+        let close = |x: f64, y: f64| assert!((x - y).abs() <= 1e-6 * y.abs(), "{x} and {y}");
+        for j in 0..2 {
+            close(two.coefficients[j], -0.5 * one.coefficients[j]);
+            close(two.coefficients[2 + j], 0.5 * one.coefficients[j]);
+            let error = 0.5 * own.errors[j].unwrap();
+            close(both.errors[j].unwrap(), error);
+            close(both.errors[2 + j].unwrap(), error);
+        }
+        for (error, own) in both.intercepts.iter().zip(own.intercepts.iter().cycle()) {
+            close(*error, 0.5 * own);
+        }
+    }
+}
+
+#[test]
+fn classes_that_are_told_apart_have_no_fit_without_the_ridge() {
+    let design = Design::dense(6, 1, (0..6).map(f64::from).collect()).unwrap();
+    let classes = vec![0.0, 0.0, 1.0, 1.0, 2.0, 2.0];
+    let problem = Problem::builder(design, classes)
+        .loss(std::sync::Arc::new(loss::Multinomial::new(3)))
+        .ridge(1e-6)
+        .intercept(true);
+    let problem = problem.build().unwrap();
+    let solution = solve(&problem, &Settings::default()).unwrap();
+    assert_eq!(refit(&problem, &solution), Err(Undetermined::Separated));
 }

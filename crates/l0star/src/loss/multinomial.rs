@@ -231,9 +231,10 @@ impl Joint for Classes {
         Box::new(Means { rows: n, roots })
     }
 
-    /// `docs/numerics.md`, section 21. There is no offset: it would be the same for all classes.
-    fn dual(&self, z: &[f64], _offset: &[f64], beta: &mut [f64]) -> DualValue {
+    /// `docs/numerics.md`, section 21.
+    fn dual(&self, z: &[f64], offset: &[f64], beta: &mut [f64]) -> DualValue {
         let n = self.rows();
+        let own_offset = |c: usize, row: usize| offset.get(c * n + row).copied().unwrap_or(0.0);
         self.gradient(z, beta);
         let mut total = Doubled::default();
         let mut size = 0.0;
@@ -249,6 +250,19 @@ impl Joint for Classes {
             }
             total.add_product(*p, entropy);
             size += p * entropy;
+            if offset.is_empty() {
+                continue;
+            }
+            // Σ π_c (o_c - o_y), the class of the row left out.
+            let class = self.classes[row];
+            let (mut moved, mut moves) = (0.0, 0.0);
+            for c in (0..self.count).filter(|c| *c != class) {
+                let by = shares.probability(c) * (own_offset(c, row) - own_offset(class, row));
+                moved += by;
+                moves += by.abs();
+            }
+            total.add_product(*p, moved);
+            size += p * moves;
         }
         let squares: f64 = beta.iter().map(|beta| beta * beta).sum();
         let roundings = (2 * self.count + 32) as f64 * U;

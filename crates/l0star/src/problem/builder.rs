@@ -21,7 +21,7 @@ use crate::loss::{Loss, Quadratic};
 /// | `loss` | quadratic |
 /// | `ridge` | 1e-3 |
 /// | `weights` | 1 for every row |
-/// | `offset` | 0 |
+/// | `offset`, `offsets` | 0 |
 /// | `intercept` | off |
 /// | `standardize` | on |
 /// | `include`, `include_free`, `exclude` | no column |
@@ -45,7 +45,8 @@ pub struct Builder {
     ridge: f64,
     k: Option<usize>,
     weights: Option<Vec<f64>>,
-    offset: Option<Vec<f64>>,
+    /// None, or one for each score of a row.
+    offsets: Vec<Vec<f64>>,
     intercept: bool,
     standardize: bool,
     /// With their own ridge, or with the one that they would have anyway.
@@ -73,7 +74,7 @@ impl Builder {
             ridge: 1e-3,
             k: None,
             weights: None,
-            offset: None,
+            offsets: Vec::new(),
             intercept: false,
             standardize: true,
             always_in: Vec::new(),
@@ -149,8 +150,16 @@ impl Builder {
     }
 
     /// An offset added to every prediction.
-    pub fn offset(mut self, offset: Vec<f64>) -> Self {
-        self.offset = Some(offset);
+    pub fn offset(self, offset: Vec<f64>) -> Self {
+        self.offsets(vec![offset])
+    }
+
+    /// An offset for each response, or for the score of each class, in their order.
+    ///
+    /// Of classes only differences between their offsets count. With standardised columns the unit of a response is the standard
+    /// deviation of what its offset leaves of it: the model is that of the responses less their offsets.
+    pub fn offsets(mut self, offsets: Vec<Vec<f64>>) -> Self {
+        self.offsets = offsets;
         self
     }
 

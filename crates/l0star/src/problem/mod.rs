@@ -452,7 +452,8 @@ impl Problem {
         &self.p
     }
 
-    /// What is added to the predictions of these rows; nothing without an offset.
+    /// What is added to the predictions of these rows; nothing without an offset. Of several responses or classes see
+    /// [`Problem::offset_of`].
     pub fn offset(&self) -> Option<&[f64]> {
         (!self.offset.is_empty()).then_some(&self.offset[..])
     }

@@ -52,6 +52,14 @@ impl Problem {
         own.map(|b| b * unit + centre).collect()
     }
 
+    /// The offset of one of several responses or classes in these rows, in the units of the data; `None` without offsets.
+    pub fn offset_of(&self, output: usize) -> Option<Vec<f64>> {
+        let n = self.rows() / self.outputs();
+        let unit = self.scores().map_or(1.0, |scores| scores.units[output]);
+        let own = self.offset.chunks_exact(n).nth(output)?;
+        Some(own.iter().map(|o| o * unit).collect())
+    }
+
     /// The columns of the data that a feature has: those of [`Problem::members`] that are of the first response.
     pub(crate) fn data_columns(&self, leader: usize) -> Vec<usize> {
         let mut columns = self.members(leader);
@@ -62,6 +70,11 @@ impl Problem {
     /// How rows with several scores are laid out.
     pub(crate) fn scores(&self) -> Option<&Scores> {
         self.scores.as_deref()
+    }
+
+    /// The response or class that a column of the engine belongs to.
+    pub(crate) fn block(&self, j: usize) -> usize {
+        self.scores().map_or(0, |scores| scores.block(j))
     }
 
     /// The column of the data, and the unit of the response, that a column of the engine belongs to.

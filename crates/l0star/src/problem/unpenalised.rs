@@ -358,8 +358,9 @@ fn penalised_reach(problem: &Problem, reference: f64, mean: impl Fn(usize) -> f6
 
 /// How much more than the intercept of this class that of another can be, in any x with `P(x) ≤ reference`.
 ///
-/// The loss of a row of class c is at least `z_c' - z_c`. On average over the rows of c that is the difference of the intercepts and
-/// of `āᵀ(x_c' - x_c)`, whose ridges are at most `2 reference`; and the mean loss of these rows is at most `reference` over their share.
+/// The loss of a row of class c is at least `z_c' - z_c`. On average over the rows of c that is the difference of the intercepts, of
+/// the offsets and of `āᵀ(x_c' - x_c)`, whose ridges are at most `2 reference`; and the mean loss of these rows is at most `reference`
+/// over their share.
 fn class_reach(problem: &Problem, class: usize, reference: f64) -> f64 {
     let n = problem.rows() / problem.outputs();
     let is_own = &problem.b[class * n..(class + 1) * n];
@@ -374,7 +375,20 @@ fn class_reach(problem: &Problem, class: usize, reference: f64) -> f64 {
         (sum + gamma(problem.rows() + 8) * absolute) / share
     };
     let reach = penalised_reach(problem, reference, column);
-    reference / share + std::f64::consts::SQRT_2 * reach
+    let own_offset = |c: usize, i: usize| problem.offset.get(c * n + i).copied().unwrap_or(0.0);
+    let apart = (0..problem.outputs()).map(|c| {
+        let own = &weights[class * n..(class + 1) * n];
+        let rows = own.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+        let (mut sum, mut absolute) = (0.0, 0.0);
+        for (i, weight) in rows {
+            let difference = weight * (own_offset(class, i) - own_offset(c, i));
+            sum += difference;
+            absolute += difference.abs();
+        }
+        (sum.abs() + gamma(n + 8) * absolute) / share
+    });
+    let apart = apart.fold(0.0, f64::max);
+    reference / share + apart + std::f64::consts::SQRT_2 * reach
 }
 
 /// A bound of the intercept of these rows, of any x with `P(x) ≤ reference`.

@@ -234,8 +234,8 @@ fn a_refit_and_its_errors_are_those_of_the_likelihood() {
     let problem = data.builder().build().unwrap();
     let mut solution = solve(&problem, &Settings::default()).unwrap();
     let support = solution.support.clone();
-    let (coefficients, intercept) = refit(&problem, &solution).unwrap();
-    assert_eq!(intercept, 0.0);
+    let (coefficients, intercepts) = refit(&problem, &solution).unwrap();
+    assert_eq!(intercepts, [0.0]);
     data.ridge = 0.0;
     let x = at(&coefficients, &support);
     let (_, gradient, hessian) = data.evaluate(&support, &x);

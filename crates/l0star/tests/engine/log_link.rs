@@ -377,10 +377,10 @@ fn standard_errors_are_those_of_a_generalised_linear_model() {
         };
         let problem = data.problem();
         let found = solve(&problem, &Settings::default()).unwrap();
-        let (coefficients, intercept) = refit(&problem, &found).unwrap();
+        let (coefficients, intercepts) = refit(&problem, &found).unwrap();
         let found = Solution {
             coefficients,
-            intercept,
+            intercept: intercepts[0],
             ..found
         };
         let errors = standard_errors(&problem, &found, false).unwrap();
@@ -405,7 +405,7 @@ fn standard_errors_are_those_of_a_generalised_linear_model() {
         let determinant = zero * two - one * one;
         let near = |found: f64, truth: f64| assert!((found / truth - 1.0).abs() < 1e-6, "{loss}");
         near(errors.errors[0].unwrap(), (zero / determinant).sqrt());
-        near(errors.intercept.unwrap(), (two / determinant).sqrt());
+        near(errors.intercepts[0], (two / determinant).sqrt());
         assert_eq!(errors.freedom, (loss == "gamma").then_some(48));
     }
 }

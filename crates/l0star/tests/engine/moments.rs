@@ -406,9 +406,13 @@ fn moments_say_what_rows_say() {
                 (&others.columns, others.freedom)
             );
             let pairs = errors.errors.iter().zip(&others.errors);
-            for (a, b) in pairs.chain([(&errors.intercept, &others.intercept)]) {
+            for (a, b) in pairs {
                 assert_eq!(a.is_some(), b.is_some());
                 assert!(close(a.unwrap_or(0.0), b.unwrap_or(0.0)), "{a:?} {b:?}");
+            }
+            assert_eq!(errors.intercepts.len(), others.intercepts.len());
+            for (a, b) in errors.intercepts.iter().zip(&others.intercepts) {
+                assert!(close(*a, *b), "{a:?} {b:?}");
             }
         }
     }

@@ -75,6 +75,18 @@ fn degenerate_problems_are_solved() {
     add("huge units", &|data| {
         data.columns[0].iter_mut().for_each(|a| *a *= 1e12);
     });
+    add("offsets far from 0", &|data| {
+        let wave = |c: usize, i: usize| 300.0 + ((7 * i + 3 * c) % 11) as f64;
+        data.offsets = (0..3)
+            .map(|c| (0..15).map(|i| wave(c, i)).collect())
+            .collect();
+    });
+    add("offsets that tell the classes apart", &|data| {
+        let own = |c: usize, i: usize| 30.0 * f64::from(u8::from(i / 5 == c));
+        data.offsets = (0..3)
+            .map(|c| (0..15).map(|i| own(c, i)).collect())
+            .collect();
+    });
     add("rows without weight", &|data| {
         data.weights = (0..15).map(|i| f64::from(u8::from(i % 4 > 0))).collect();
     });
@@ -110,6 +122,8 @@ fn what_cannot_be_is_refused() {
         Err(Error::NoSuchClass { classes: 2 })
     ));
     assert!(matches!(builder(1).build(), Err(Error::NoSuchClass { .. })));
+    let wrong = data.builder().offset(vec![1.0; 15]).build();
+    assert!(matches!(wrong, Err(Error::Offsets { scores: 3, .. })));
     let wrong = data.builder().nonnegative([0]).build();
     assert!(matches!(wrong, Err(Error::SeveralScores { .. })));
     let wrong = data.builder().always_in(1, 0.0).build();
@@ -131,5 +145,4 @@ fn what_cannot_be_is_refused() {
             })
         ));
     }
-    assert!(l0star::refit(&problem, &solve(&problem, &Settings::default()).unwrap()).is_err());
 }

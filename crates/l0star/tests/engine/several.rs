@@ -178,6 +178,39 @@ fn responses_far_from_0_keep_their_digits() {
     assert!(found.coefficients[3..].iter().all(|x| *x == 0.0));
 }
 
+/// The model with offsets is that of what they leave of the responses.
+#[test]
+fn offsets_are_taken_off_the_responses() {
+    let plain = small();
+    let mut data = small();
+    let wave = |r: usize, i: usize| ((7 * i + 3 * r) % 11) as f64;
+    data.offsets = (0..2)
+        .map(|r| (0..12).map(|i| wave(r, i)).collect())
+        .collect();
+    change(&mut data, |all| {
+        for (r, own) in all.iter_mut().enumerate() {
+            own.iter_mut()
+                .enumerate()
+                .for_each(|(i, b)| *b += wave(r, i));
+        }
+    });
+    for standardize in [false, true] {
+        let solved = |data: &Data| {
+            let problem = data.builder().standardize(standardize).build().unwrap();
+            solve(&problem, &Settings::default()).unwrap()
+        };
+        let (one, two) = (solved(&plain), solved(&data));
+        assert_eq!(two.status, Status::Optimal);
+        assert_eq!(one.support, two.support);
+        assert!((one.objective - two.objective).abs() <= 1e-12 * one.objective);
+        let both = one.coefficients.iter().chain(one.more_intercepts.iter());
+        let both = both.zip(two.coefficients.iter().chain(two.more_intercepts.iter()));
+        for (a, b) in both {
+            assert!((a - b).abs() <= 1e-10 * (1.0 + a.abs()), "{a} {b}");
+        }
+    }
+}
+
 /// A model does not depend on the unit of a response.
 #[test]
 fn units_of_responses_do_not_matter() {
@@ -257,7 +290,18 @@ fn what_cannot_be_is_refused() {
         .build();
     assert!(matches!(wrong, Err(Error::NotFinite { .. })));
     let wrong = data.builder().offset(vec![1.0; 12]).build();
-    assert!(matches!(wrong, Err(Error::SeveralScores { .. })));
+    let is_one = |e: &Error| {
+        matches!(
+            e,
+            Error::Offsets {
+                scores: 2,
+                offsets: 1
+            }
+        )
+    };
+    assert!(wrong.is_err_and(|e| is_one(&e)));
+    let wrong = data.builder().offsets(vec![vec![1.0; 12], vec![1.0; 11]]);
+    assert!(matches!(wrong.build(), Err(Error::Shape { .. })));
     let huber = l0star::loss::by_name("huber", 1.0).unwrap();
     let wrong = data.builder().loss(huber).build();
     assert!(matches!(wrong, Err(Error::SeveralResponses { .. })));

@@ -1,6 +1,6 @@
 //! The quadratic of several responses: `H = diag(w) ⊗ G`, G the products of the features, computed once.
 
-use super::{Columns, Root};
+use super::{Columns, Root, less_offset};
 use crate::limits::Limits;
 use crate::linalg::kernels;
 use crate::problem::{Design, Problem, Scores, Stored};
@@ -100,7 +100,7 @@ struct Base<'a> {
     p: &'a [f64],
     /// … and those of each response, as a multiple of them.
     ratios: Vec<f64>,
-    /// Centred where there is an intercept.
+    /// Less their offsets, and centred where there is an intercept.
     responses: Vec<Vec<f64>>,
     weights: &'a [f64],
 }
@@ -133,14 +133,11 @@ impl<'a> Base<'a> {
             }
         };
         let blocks = problem.p.chunks_exact(n);
-        let responses = problem.b.chunks_exact(n).zip(blocks.clone()).map(|(b, p)| {
-            let middle = if problem.has_intercept {
-                kernels::dot(p, b) / kernels::sum(p)
-            } else {
-                0.0
-            };
-            b.iter().map(|b| b - middle).collect()
-        });
+        let offsets = problem.offset.chunks_exact(n);
+        let offsets = offsets.chain(std::iter::repeat(&[][..]));
+        let responses = problem.b.chunks_exact(n).zip(blocks.clone()).zip(offsets);
+        let responses =
+            responses.map(|((b, p), offset)| less_offset(b, offset, p, problem.has_intercept));
         Self {
             design,
             shifts: features.iter().map(shift).collect(),

@@ -16,6 +16,7 @@ struct Kept {
     /// Which of all rows these are.
     keep: Vec<bool>,
     b: Vec<f64>,
+    /// Response after response; empty where there is none.
     offset: Vec<f64>,
     /// Their weights, as shares.
     p: Vec<f64>,
@@ -139,7 +140,7 @@ impl Builder {
         }
         self.check_outputs()?;
         range::check_entries(&self.design, &names)?;
-        if let Some(offset) = &self.offset {
+        for offset in &self.offsets {
             range::check_rows("offset", offset, rows)?;
         }
         Ok(names)
@@ -150,8 +151,8 @@ impl Builder {
         let keep: Vec<bool> = p.iter().map(|p| *p > 0.0).collect();
         let b = only(&keep, &self.response);
         responses::check(&*self.loss, &self.response, &keep, self.intercept)?;
-        let offset = self.offset.as_deref();
-        let offset = offset.map(|offset| only(&keep, offset));
+        let offsets = self.offsets.iter();
+        let offset = offsets.flat_map(|offset| only(&keep, offset)).collect();
         let p = only(&keep, p);
         if self.intercept && self.loss.is_relative() {
             return Err(Error::Intercept {
@@ -167,7 +168,7 @@ impl Builder {
         Ok(Kept {
             keep,
             b,
-            offset: offset.unwrap_or_default(),
+            offset,
             p,
             joint,
         })
@@ -237,7 +238,7 @@ impl Builder {
                 [rows.b.clone()].into_iter().chain(others).collect()
             }
         };
-        let (b, scores) = self.stack(parts, &responses)?;
+        let (b, scores) = self.stack(parts, &responses, &mut rows.offset)?;
         rows.b = b;
         Ok(Some(Arc::new(scores)))
     }

@@ -31,7 +31,7 @@ impl Builder {
                 "weights (they are part of the moments)",
             ),
             (
-                self.offset.is_some(),
+                !self.offsets.is_empty(),
                 "an offset (take it off the response before)",
             ),
         ];

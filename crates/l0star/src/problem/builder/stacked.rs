@@ -33,6 +33,12 @@ impl Builder {
     pub(super) fn check_outputs(&self) -> Result<()> {
         let refuse = |what| Err(Error::SeveralScores { what });
         let is_class = self.loss.classes().is_some();
+        if !self.offsets.is_empty() && self.offsets.len() != self.outputs() {
+            return Err(Error::Offsets {
+                scores: self.outputs(),
+                offsets: self.offsets.len(),
+            });
+        }
         if self.outputs() == 1 {
             return Ok(());
         }
@@ -44,9 +50,6 @@ impl Builder {
                 loss: self.loss.name(),
             });
         }
-        if self.offset.is_some() {
-            return refuse("an offset");
-        }
         if is_class && (!self.bounds.is_empty() || self.assumed.is_some()) {
             // Only differences between classes mean anything.
             return refuse("bounds on coefficients of classes");
@@ -56,9 +59,11 @@ impl Builder {
 
     /// How far each response is moved: where there is an intercept to take it up, by its mean, if that is exact in every row.
     /// It is where the mean is far larger than the deviation, where fits would work with differences of numbers that
-    /// agree in most of their digits.
+    /// agree in most of their digits. With offsets it is these that responses are near.
     fn centres(&self, responses: &[Vec<f64>], p: &[f64]) -> Vec<f64> {
-        let is_plain = !self.intercept || self.loss.response() == ResponseKind::Class;
+        let is_plain = !self.intercept
+            || self.loss.response() == ResponseKind::Class
+            || !self.offsets.is_empty();
         let centre = |response: &Vec<f64>| {
             let total: f64 = p.iter().sum();
             let is_same = response.iter().all(|b| *b == response[0]);
@@ -78,15 +83,19 @@ impl Builder {
 
     /// The unit of each response, a power of two, and the weight of its rows in that unit.
     ///
-    /// With standardised columns responses count in units of their standard deviations: their losses and ridges are divided by the
-    /// square of that, and models do not depend on the units of the responses.
-    fn units(&self, responses: &[Vec<f64>], p: &[f64]) -> Result<Vec<(f64, f64)>> {
+    /// With standardised columns responses count in units of their standard deviations, offsets taken off: their losses and ridges
+    /// are divided by the square of that, and models do not depend on the units of the responses.
+    fn units(&self, responses: &[Vec<f64>], offset: &[f64], p: &[f64]) -> Result<Vec<(f64, f64)>> {
         let is_plain = !self.standardize || self.loss.response() == ResponseKind::Class;
-        let unit = |response: &Vec<f64>| -> Result<(f64, f64)> {
+        let unit = |(r, response): (usize, &Vec<f64>)| -> Result<(f64, f64)> {
             if is_plain {
                 return Ok((1.0, 1.0));
             }
-            let column = Design::dense(response.len(), 1, response.clone())?;
+            let n = response.len();
+            let own = offset.chunks_exact(n).nth(r).unwrap_or_default();
+            let own = own.iter().copied().chain(std::iter::repeat(0.0));
+            let left = response.iter().zip(own).map(|(b, o)| b - o).collect();
+            let column = Design::dense(n, 1, left)?;
             let stats = ColumnStats::of(&column, Some(p))[0];
             let size = match stats.is_constant {
                 true if stats.mean != 0.0 => stats.mean.abs(),
@@ -102,16 +111,22 @@ impl Builder {
             }
             Ok((unit, ratio * ratio))
         };
-        responses.iter().map(unit).collect()
+        responses.iter().enumerate().map(unit).collect()
     }
 
-    /// Makes the engine's problem of one response that of all of them; gives the responses of its rows, too.
+    /// Makes the engine's problem of one response that of all of them; gives the responses of its rows, too. `offset` is put into the
+    /// units of the responses.
     pub(super) fn stack(
         &self,
         parts: &mut Parts,
         responses: &[Vec<f64>],
+        offset: &mut [f64],
     ) -> Result<(Vec<f64>, Scores)> {
-        let units = self.units(responses, &parts.p)?;
+        let units = self.units(responses, offset, &parts.p)?;
+        let rows = parts.p.len();
+        for (own, (unit, _)) in offset.chunks_exact_mut(rows).zip(&units) {
+            own.iter_mut().for_each(|o| *o /= unit);
+        }
         let centres = self.centres(responses, &parts.p);
         let count = responses.len();
         let has_intercept = self.intercept;

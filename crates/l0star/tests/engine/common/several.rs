@@ -26,6 +26,8 @@ pub struct Data {
     pub target: Target,
     /// Empty where there are none.
     pub weights: Vec<f64>,
+    /// One for each response or class; empty where there are none.
+    pub offsets: Vec<Vec<f64>>,
     pub intercept: bool,
     pub standardize: bool,
     pub ridge: f64,
@@ -57,6 +59,7 @@ impl Data {
         }
         // A response of zeros alone has nothing to be explained.
         responses[0][0] += 1.0;
+        data.add_offsets(&responses, random);
         data.target = Target::Responses(responses);
         data
     }
@@ -91,8 +94,35 @@ impl Data {
                 *weight = weight.max(0.1);
             }
         }
+        data.add_offsets(&vec![vec![1.0; n]; count], random);
         data.target = Target::Classes(classes, count);
         data
+    }
+
+    /// Offsets for some problems: of the size of the responses, far from 0, of one response alone.
+    fn add_offsets(&mut self, responses: &[Vec<f64>], random: &mut Random) {
+        if !random.chance(0.3) {
+            return;
+        }
+        let far = [0.0, 0.0, 20.0][random.below(3)];
+        let one = |response: &Vec<f64>| {
+            let size = response.iter().fold(0.0, |m: f64, b| m.max(b.abs()));
+            let size = [size, size, 0.0][random.below(3)];
+            let rows = response.iter();
+            rows.map(|_| size * (far + random.normal())).collect()
+        };
+        self.offsets = responses.iter().map(one).collect();
+    }
+
+    /// The offset of a score.
+    fn offset(&self, r: usize, i: usize) -> f64 {
+        self.offsets.get(r).map_or(0.0, |own| own[i])
+    }
+
+    /// A response less its offset.
+    fn left(&self, r: usize, response: &[f64]) -> Vec<f64> {
+        let rows = response.iter().enumerate();
+        rows.map(|(i, b)| b - self.offset(r, i)).collect()
     }
 
     fn draw_columns(random: &mut Random, most: usize) -> Self {
@@ -115,6 +145,7 @@ impl Data {
             columns,
             target: Target::Responses(Vec::new()),
             weights,
+            offsets: Vec::new(),
             intercept: random.chance(0.7),
             standardize: random.chance(0.5),
             ridge: [1e-6, 1e-3, 1e-2, 0.3][random.below(4)],
@@ -139,6 +170,7 @@ impl Data {
             .intercept(self.intercept)
             .standardize(self.standardize)
             .ridge(self.ridge)
+            .offsets(self.offsets.clone())
             .k(self.k);
         match &self.weights[..] {
             [] => builder,
@@ -224,7 +256,7 @@ impl Data {
         let (p, ridges) = (self.shares(), self.ridges());
         let score = |r: usize, i: usize| -> f64 {
             let own = (0..d).map(|j| coefficients[r * d + j] * self.columns[j][i]);
-            intercepts[r] + own.sum::<f64>()
+            intercepts[r] + self.offset(r, i) + own.sum::<f64>()
         };
         let penalty = |r: usize| -> f64 {
             let own = (0..d).map(|j| 0.5 * ridges[j] * coefficients[r * d + j].powi(2));
@@ -236,7 +268,7 @@ impl Data {
                     let squares = response.iter().zip(&p).enumerate();
                     let squares = squares.map(|(i, (b, p))| 0.5 * p * (score(r, i) - b).powi(2));
                     let unit = if self.standardize {
-                        self.size(response)
+                        self.size(&self.left(r, response))
                     } else {
                         1.0
                     };
@@ -259,13 +291,14 @@ impl Data {
     pub fn least(&self, set: &[usize]) -> f64 {
         match &self.target {
             Target::Responses(responses) => {
-                let each = responses.iter().map(|response| {
+                let each = responses.iter().enumerate().map(|(r, response)| {
+                    let left = self.left(r, response);
                     let unit = if self.standardize {
-                        self.size(response)
+                        self.size(&left)
                     } else {
                         1.0
                     };
-                    self.least_squares(set, response, unit)
+                    self.least_squares(set, &left, unit)
                 });
                 each.sum()
             }
@@ -297,7 +330,10 @@ impl Data {
             let mut hessian = vec![vec![0.0; size]; size];
             for (i, (class, p)) in classes.iter().zip(&p).enumerate() {
                 let z: Vec<f64> = (0..count)
-                    .map(|c| (0..width).map(|a| x[c * width + a] * columns[a][i]).sum())
+                    .map(|c| {
+                        let own = (0..width).map(|a| x[c * width + a] * columns[a][i]);
+                        self.offset(c, i) + own.sum::<f64>()
+                    })
                     .collect();
                 value += p * log_loss(&z, *class);
                 let pi = probabilities(&z);
