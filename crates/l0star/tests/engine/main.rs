@@ -25,6 +25,7 @@ mod oracle;
 mod path;
 mod path_checkpoint;
 mod penalty;
+mod priced_copies;
 mod problem;
 mod range;
 mod restricted;

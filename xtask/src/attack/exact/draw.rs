@@ -1,8 +1,11 @@
 //! Small problems that floating point finds hard, and the same problems in exact numbers.
 
 use l0star::problem::Builder;
+use std::sync::Arc;
+
+use l0star::loss::{Cox, Ties};
 use l0star::{Design, Problem, loss};
-use l0star_oracle::{Column, Dyadic, Loss, Row};
+use l0star_oracle::{Column, Dyadic, Loss, Row, Times};
 
 use crate::soak::common::priced::Prices;
 use crate::soak::common::{Random, Rules, compress};
@@ -14,6 +17,8 @@ pub struct Case {
     pub delta: f64,
     pub columns: Vec<Vec<f64>>,
     pub response: Vec<f64>,
+    /// What is known of the responses, where these are times.
+    pub times: Option<Times>,
     pub weights: Option<Vec<f64>>,
     pub offset: Option<Vec<f64>>,
     pub ridge: f64,
@@ -35,20 +40,22 @@ fn power(random: &mut Random, low: f64, high: f64) -> f64 {
 impl Case {
     /// The problem of a seed; losses come in turn.
     pub fn draw(seed: u64) -> Self {
-        let loss = loss::NAMES[seed as usize % loss::NAMES.len()];
+        let names = [loss::NAMES, &[Cox::NAME]].concat();
+        let loss = names[seed as usize % names.len()];
         let random = &mut Random::new(seed ^ 0x6A09_E667_F3BC_C908);
         let labels = matches!(loss, "logistic" | "squared-hinge");
         let has_log_link = matches!(loss, "poisson" | "gamma");
         let is_mild = random.chance(0.25);
         let (n, d) = (2 + random.below(11), 1 + random.below(6));
-        let intercept = random.chance(0.5);
+        let is_cox = loss == Cox::NAME;
+        let intercept = random.chance(0.5) && !is_cox;
         let mut columns: Vec<Vec<f64>> = Vec::new();
         for _ in 0..d {
             let column = one_column(random, &columns, n);
             columns.push(column);
         }
         let mut response = response(random, &columns);
-        let mut unit = 1.0;
+        let (mut unit, mut times) = (1.0, None);
         if labels {
             let middle = if random.chance(0.5) { 0.0 } else { response[0] };
             response
@@ -64,6 +71,8 @@ impl Case {
                 _ => 1.0,
             };
             amounts(random, loss, unit, &mut response);
+        } else if is_cox {
+            times = Some(hazards(random, &mut response));
         } else if !is_mild && random.chance(0.4) {
             let most = [20.0, 100.0, 300.0][random.below(3)];
             unit = power(random, -most, most);
@@ -73,7 +82,7 @@ impl Case {
         if !is_mild {
             // The enclosures of the smooth losses have digits for so much, and no more.
             let most = match loss {
-                "logistic" | "poisson" | "gamma" => [3.0, 8.0, 15.0][random.below(3)],
+                "logistic" | "poisson" | "gamma" | "cox" => [3.0, 8.0, 15.0][random.below(3)],
                 _ => [3.0, 30.0, 300.0][random.below(3)],
             };
             stretch(random, &mut columns, &mut sizes, most);
@@ -90,7 +99,7 @@ impl Case {
         let delta = [0.01, 0.1, 1.0][random.below(3)] * unit;
         let offset = random.chance(0.2);
         let offset = offset.then(|| (0..n).map(|_| unit * random.normal()).collect());
-        let square = if labels || has_log_link {
+        let square = if labels || has_log_link || is_cox {
             1.0
         } else {
             unit * unit
@@ -109,12 +118,17 @@ impl Case {
             rules: rules(
                 random,
                 d,
-                if labels || has_log_link { 2 } else { 3 },
+                if labels || has_log_link || is_cox {
+                    2
+                } else {
+                    3
+                },
                 unit,
                 &sizes,
             ),
             columns,
             response,
+            times,
             prices: Prices::default(),
         };
         if random.chance(0.3) && square.is_normal() {
@@ -182,8 +196,22 @@ impl Case {
             rules,
             columns,
             response,
+            times: None,
             prices: Prices::default(),
         }
+    }
+
+    fn loss(&self) -> Result<Arc<dyn loss::Loss>, l0star::Error> {
+        let Some(times) = &self.times else {
+            return loss::by_name(self.loss, self.delta);
+        };
+        let ties = if times.efron {
+            Ties::Efron
+        } else {
+            Ties::Breslow
+        };
+        let cox = Cox::new(times.events.clone()).strata(times.strata.clone());
+        Ok(Arc::new(cox.entry(times.entry.clone()).ties(ties)))
     }
 
     /// The problem as a user states it.
@@ -195,7 +223,7 @@ impl Case {
             Design::dense(n, d, self.columns.concat())?
         };
         let mut builder = Problem::builder(design, self.response.clone())
-            .loss(loss::by_name(self.loss, self.delta)?)
+            .loss(self.loss()?)
             .ridge(self.ridge)
             .k(self.rules.k)
             .intercept(self.intercept)
@@ -276,6 +304,7 @@ impl Case {
             "squared-hinge" => Loss::SquaredHinge,
             "poisson" => Loss::Poisson,
             "gamma" => Loss::Gamma,
+            "cox" => Loss::Cox(self.times.clone().expect("times")),
             _ => Loss::Logistic,
         };
         l0star_oracle::Problem::new(loss, &rows, columns)
@@ -348,6 +377,38 @@ fn amounts(random: &mut Random, loss: &str, unit: f64, response: &mut [f64]) {
         if all_zero {
             *b = 0.0;
         }
+    }
+}
+
+/// Makes responses times, early ones where they were large; often with ties, strata and late entries. All events may be at one time, strata may
+/// have none.
+fn hazards(random: &mut Random, response: &mut [f64]) -> Times {
+    let n = response.len();
+    let ties = random.below(6);
+    for t in response.iter_mut() {
+        *t = match ties {
+            0 => 1.0,
+            1 | 2 => (-*t).clamp(-2.0, 2.0).round(),
+            _ => -*t,
+        };
+    }
+    let share = [0.3, 0.7, 1.0][random.below(3)];
+    let mut events: Vec<bool> = (0..n).map(|_| random.chance(share)).collect();
+    events[0] = true;
+    let strata = random.chance(0.3);
+    let strata = strata.then(|| (0..n).map(|_| random.below(3) as u32).collect());
+    let entry = random.chance(0.3);
+    let entry = entry.then(|| {
+        let times = response.iter();
+        times
+            .map(|t| t - [0.1, 1.0, 5.0][random.below(3)])
+            .collect()
+    });
+    Times {
+        events,
+        strata: strata.unwrap_or_default(),
+        entry: entry.unwrap_or_default(),
+        efron: random.chance(0.6),
     }
 }
 

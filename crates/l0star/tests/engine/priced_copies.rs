@@ -1,18 +1,11 @@
 //! Factors of prices with a limit, with columns that say the same, with groups, and where pairs and triples are enumerated:
 //! the same as by enumeration of all sets, whose objectives and prices are computed here.
-#![allow(missing_docs)]
-
-#[path = "common/cases.rs"]
-mod cases;
-mod common;
-#[path = "common/copies.rs"]
-mod copies;
 
 use std::num::NonZeroUsize;
 
-use cases::cases;
-use common::Random;
-use copies::{Data, draw};
+use crate::cases::cases;
+use crate::common::Random;
+use crate::copies::{Data, draw};
 use l0star::problem::Builder;
 use l0star::{Design, Problem, Settings, Status, penalty_path, prices, solve};
 use proptest::prelude::*;
