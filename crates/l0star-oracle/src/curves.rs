@@ -1,15 +1,8 @@
 //! The losses without pieces at predictions, each number with a proved bound of its error.
 
 use crate::problem::Loss;
+use crate::series::Slope;
 use crate::{Dyadic, Problem, series};
-
-/// The slope of a loss and its curvature.
-pub(crate) struct Slope {
-    pub slope: Dyadic,
-    pub curvature: Dyadic,
-    /// Of the slope.
-    pub error: Dyadic,
-}
 
 /// Whether the loss has no pieces.
 pub(crate) fn is_smooth(loss: &Loss) -> bool {

@@ -11,7 +11,7 @@
 //! large, so that their weights are dyadic, and `ln d` is taken off again. Exponentials are those of differences from the largest
 //! prediction of the term.
 
-use crate::curves::Slope;
+use crate::series::Slope;
 use crate::{Dyadic, series};
 
 /// Binary digits of quotients.

@@ -8,6 +8,14 @@ use num_bigint::BigInt;
 
 use crate::Dyadic;
 
+/// The slope of a loss and its curvature.
+pub(crate) struct Slope {
+    pub slope: Dyadic,
+    pub curvature: Dyadic,
+    /// A bound of the error of the slope.
+    pub error: Dyadic,
+}
+
 /// Digits that count: what is computed here errs by less than `2^-DIGITS`.
 const DIGITS: u64 = 512;
 /// Digits that are carried.

@@ -4,9 +4,10 @@
 //! `-g_j²/2λ_j`, or 0 at a bound that g presses against. For an intercept it is `-|g_0| |d_0|`, and where the best y_0 can be
 //! follows from the losses of two rows, one of each class, or of one row with a log link.
 
-use crate::curves::{self, Slope};
+use crate::curves;
 use crate::newton::{ActiveBounds, Position};
 use crate::problem::{ExactColumn, ExactRow, Least, Loss};
+use crate::series::Slope;
 use crate::{Dyadic, Exact, series};
 
 /// Rounds of Newton's method.
