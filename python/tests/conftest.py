@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-# A shell starts its background jobs with SIGINT ignored, and Python then installs no handler: tests of Ctrl-C would wait for ever.
+# A shell starts its background jobs with SIGINT ignored, and Python then installs no handler:
+# tests of Ctrl-C would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # scikit-learn skips its check of array API input without it, and SciPy reads it once.

@@ -10,6 +10,9 @@ use xtask::step::{cargo, root, run};
 const MUSL: &str = "x86_64-unknown-linux-musl";
 const GLIBC: &str = "x86_64-unknown-linux-gnu";
 
+/// The profile of what is published, smaller than `release`.
+const PROFILE: &str = "dist";
+
 /// Megabytes that the binary may have.
 const MOST: u64 = 20;
 
@@ -63,7 +66,8 @@ fn build(notes: &mut Vec<String>) -> Result<(&'static str, PathBuf), String> {
     let mut command = cargo(&[
         "build",
         "--quiet",
-        "--release",
+        "--profile",
+        PROFILE,
         "--locked",
         "--package",
         "l0star-cli",
@@ -74,7 +78,7 @@ fn build(notes: &mut Vec<String>) -> Result<(&'static str, PathBuf), String> {
     let program = root()
         .join("target")
         .join(target)
-        .join("release")
+        .join(PROFILE)
         .join("l0star");
     // A program that the loader has to complete names the loader.
     let bytes = fs::read(&program).map_err(|error| format!("{}: {error}", program.display()))?;
