@@ -1,8 +1,8 @@
-"""Instances by the generators of peers, and real data, as the NPY files of the race. NumPy only; run in a peer's environment.
+"""Writes NPY files for the race from generators of peers or from real data. NumPy only; runs in a peer's environment.
 
 draw.py OUT SEED constant N P K RHO SNR     l0bnb's own gen_synthetic
 draw.py OUT SEED correlated N P K RHO SNR   unit columns, correlation RHO^|i-j|, signs as coefficients
-draw.py OUT SEED dct N P K RHO SNR          the same with the first rows of a cosine transform (RHO is not used)
+draw.py OUT SEED dct N P K RHO SNR          as above with the first rows of a cosine transform (RHO is not used)
 draw.py OUT SEED file DATA LOSS             X and y of an NPZ file, standardised
 """
 
@@ -34,7 +34,7 @@ def dct(seed, n, p, k, _rho, snr):
 
 
 def respond(random, x, k, snr):
-    """Unit columns, and the response of k of them that are spread evenly."""
+    """Scales columns to unit norm; the response depends on k of them, spread evenly."""
     x = x / np.linalg.norm(x, axis=0)
     p = x.shape[1]
     chosen = np.floor(np.linspace(0, p - 1, num=k)).astype(int)

@@ -1,4 +1,4 @@
-"""P(x) of anybody's coefficients, by our own formula. Standard library only."""
+"""P(x) of any coefficients, by our own formula. Standard library only."""
 
 import ast
 import math
@@ -7,7 +7,7 @@ from array import array
 
 
 class Matrix:
-    """The columns of an NPY file in Fortran order, read one by one."""
+    """An NPY file in Fortran order, whose columns are read one by one."""
 
     def __init__(self, path):
         self.path = path
@@ -41,7 +41,7 @@ def loss(name, z, b, delta):
 
 
 def objective(request, coefficients):
-    """The mean of the loss plus ridge/2 |x|^2."""
+    """Returns the mean of the loss plus ridge/2 |x|^2."""
     matrix = Matrix(request["matrix"])
     z = array("d", bytes(8 * matrix.rows))
     for j, x in coefficients.items():

@@ -1,4 +1,4 @@
-"""The instances of the race: made by `l0star generate`, by the generators of peers, or read. Standard library only."""
+"""The instances of the race: from `l0star generate`, from generators of peers, or from files. Standard library only."""
 
 import os
 import subprocess
@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from peers import HERE, NotThere, python_in
 
 SEEDS = 5
-# Our own searches stop at 1e-9; peers may be this far from the optimum, relatively.
+# The relative error allowed to peers; our own searches stop at 1e-9.
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Family:
     name: str
-    # The arguments of `l0star generate`, or of draw.py where `environment` names the virtual environment that it needs.
+    # The arguments of `l0star generate`, or of draw.py if `environment` names its virtual environment.
     generate: str
     k: int
     loss: str
     ridge: float
     environment: str | None = None
-    # Real data are one instance, timed so many times.
+    # Whether the instances are random; real data are one instance, timed several times.
     drawn: bool = True
-    # The relative error that everybody may stop at, ourselves included; None: 1e-6 for peers, 1e-9 for us.
+    # The relative error at which every solver may stop, ours included; None: 1e-6 for peers, 1e-9 for us.
     gap: float | None = None
-    # Too large for a dense mixed-integer model, or for leaps and bounds.
+    # Whether it is too large for a dense mixed-integer model, or for leaps and bounds.
     wide: bool = True
-    # What a solver may need, at most.
+    # The memory limit of a solver.
     gigabytes: int = 8
 
     @property
@@ -46,28 +46,29 @@ def logistic(d):
 
 
 def ar(n, p, rho, **more):
-    # Our P has the mean of the squares: a ridge weight of 0.1 on their sum.
+    # Our P has the mean of the squares, so this is a ridge weight of 0.1 on their sum.
     generate = f"ar -d {p} -k 10 -n {n} --rho {rho} --snr 5"
     return Family(f"AR n={n} p={p} rho={rho}", generate, 10, "quadratic", 0.1 / n, **more)
 
 
 def constant(n, p, rho, **more):
-    """l0bnb's own generator: constant correlation, coefficients of 1, SNR 10; its lambda_2 of 0.01 weighs |x|^2."""
+    """l0bnb's own generator: constant correlation, coefficients of 1, SNR 10; its lambda_2 of 0.01 multiplies |x|^2."""
     generate = f"constant {n} {p} 10 {rho} 10"
     name = f"l0bnb n={n} p={p} rho={rho}"
     return Family(name, generate, 10, "quadratic", 0.02 / n, environment="l0bnb", **more)
 
 
 def unit(kind, n, p, rho, k):
-    """El0ps's experiments: columns of unit norm, signs as coefficients, SNR 10. They have a big M and no ridge, and we need
-    one: its weight is a thousandth of the curvature of a column.
+    """El0ps's experiments: columns of unit norm, signs as coefficients, SNR 10.
+
+    They have a big M and no ridge. We need a ridge: its weight is a thousandth of the curvature of a column.
     """
     name = f"El0ps {kind} n={n} p={p}" + (f" rho={rho}" if kind == "correlated" else "")
     return Family(name, f"{kind} {n} {p} {k} {rho} 10", k, "quadratic", 1e-3 / n, environment="el0ps")
 
 
 def real(data, loss, k, ridge):
-    """Gene expression, standardised; `--data FOLDER` has the files."""
+    """Standardised gene expression data; the files are in `--data FOLDER`."""
     name = f"{data} {loss} k={k}"
     return Family(name, f"file {data}.npz {loss}", k, loss, ridge, environment="el0ps", drawn=False)
 
@@ -83,7 +84,7 @@ FAMILIES = [
     ar(1000, 1000, 0.5),
     # The example of OKRidge's documentation, which reports 27.1 s.
     ar(6000, 3000, 0.5),
-    # Too hard to be proved to the end: a gap of 0.1 %.
+    # Too hard for a complete proof, so with a gap of 0.1 %.
     ar(1000, 10000, 0.85, gap=1e-3),
     unit("dct", 500, 1000, 0, 5),
     unit("correlated", 150, 200, 0.9, 10),
@@ -95,7 +96,7 @@ FAMILIES = [
     *(real(data, "logistic", 3, 1e-2) for data in ("colon", "leukemia")),
 ]
 
-# Every adapter is tried on these; not part of the race.
+# Instances on which every adapter is checked; they are not part of the race.
 SMALL = [
     Family("small quadratic", "ar -d 12 -k 3 -n 60 --rho 0.3 --snr 5", 3, "quadratic", 1e-3),
     Family("small Huber", "huber -d 12 -k 3 -n 60", 3, "huber", 1e-3),
@@ -104,7 +105,7 @@ SMALL = [
 
 
 def missing(family, data):
-    """Why a family cannot be raced here; None where it can. `data`: the folder of real data, or None."""
+    """Returns why a family cannot be raced here; None if it can. `data` is the folder of real data, or None."""
     if family.environment is not None:
         try:
             python_in(family.environment)
@@ -121,7 +122,7 @@ def missing(family, data):
 
 
 def write(l0star, family, seed, path, data=None):
-    """The instance as a file."""
+    """Writes the instance to a file."""
     words = family.generate.split()
     if family.environment is None:
         seeds = ["--seed", str(seed)] if family.drawn else []

@@ -1,11 +1,11 @@
-"""The page of the race, from its results alone: the same results, the same page. Standard library only."""
+"""The page of the race. It depends on the results alone. Standard library only."""
 
 import instances
+from ours import ENTRIES
 from peers import BY_NAME, PEERS
 from prices import SHARES
 from statements import SOLVED, STATEMENTS, median, times, verdict
 
-OWN = ("l0star", "l0star-m", "paper")
 GROUPS = (
     ("Real data", ("Diabetes", "Boston")),
     ("Huber", ("Huber",)),
@@ -18,7 +18,7 @@ GROUPS = (
 
 
 def page(found):
-    """Markdown, of what is in peers.json."""
+    """Returns the page in Markdown, given the contents of peers.json."""
     made, results = found["made"], found["results"]
 
     def runs(family, name):
@@ -46,8 +46,8 @@ def page(found):
         "next smaller size that has one, which is said. `abess` and `skscope` (*) prove nothing.",
         "",
         "What is marked (M) is told that no coefficient exceeds M, 1.5 times the largest one of the best model. Nobody knows "
-        "that before the problem is solved, and a result holds only if it is true. `l0star-m` is l0star with the same M as "
-        "bounds of the coefficients (`--bounds`); `l0star` proves what it needs.",
+        "that before the problem is solved, and a result holds only if it is true. `l0star-m` is l0star with the same M "
+        "(`--assume-max-coefficient`), `l0star-m-price` with the price of its choice as well; `l0star` proves what it needs.",
         "",
         "## What the race is to show",
         "",
@@ -78,7 +78,7 @@ def page(found):
 
 
 def of_prices(results):
-    """What penalised peers were told; results without a word of it are of a race that gave each one price."""
+    """Describes the prices given to penalised peers; results without `tried` are from a race with one price each."""
     if any(row.get("tried") for row in results):
         return (
             f"The prices at which k non-zeros are best are found for them beforehand; each of them is run at {len(SHARES)} of "
@@ -92,9 +92,9 @@ def of_prices(results):
 
 
 def table(families, runs):
-    """A row a solver, a column a family."""
+    """Returns a table with one row per solver and one column per family."""
     loss = families[0].loss
-    names = [*OWN, *(peer.name for peer in PEERS if loss in peer.losses)]
+    names = [*ENTRIES, *(peer.name for peer in PEERS if loss in peer.losses)]
     lines = ["| | " + " | ".join(family.name for family in families) + " |", "|---|" + "---|" * len(families)]
     for name in names:
         cells = (cell(runs(family.name, name), own_median(family, runs, name)) for family in families)
@@ -103,13 +103,9 @@ def table(families, runs):
 
 
 def mark(name):
-    if name == "l0star-m":
-        return " (M)"
-    if name in OWN:
-        return ""
-    peer = BY_NAME[name]
-    signs = "†" if peer.penalised else "" if peer.exact else "*"
-    return signs + (" (M)" if peer.assumes else "")
+    entry = ENTRIES.get(name) or BY_NAME[name]
+    signs = "†" if entry.penalised else "*" if name in BY_NAME and not entry.exact else ""
+    return signs + (" (M)" if entry.assumes else "")
 
 
 def own_median(family, runs, name):
@@ -117,7 +113,7 @@ def own_median(family, runs, name):
 
 
 def cell(runs, own):
-    """Median seconds, how many times as long as l0star, and what is wrong with it."""
+    """Returns a cell: median seconds, the ratio to l0star, and what is wrong with the results."""
     if not runs:
         return "not run"
     solved = [row for row in runs if row["status"] in SOLVED]
@@ -133,7 +129,7 @@ def cell(runs, own):
     if other:
         text += f", {other} with other than k"
     worst = max(row["error"] or 0.0 for row in solved)
-    # Ten times what peers are allowed.
+    # Ten times the error that peers are allowed.
     if worst > 1e-5:
         text += f", error {100 * worst:.2g} %"
     return text

@@ -1,4 +1,4 @@
-"""Who races, and the virtual environments they need. Standard library only."""
+"""The peers in the race, and the virtual environments they need. Standard library only."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 ENVIRONMENTS = ROOT / "target" / "peers"
-# An adapter may start and compile for so long before its first answer, in seconds.
+# Seconds in which an adapter may start and compile before its first answer.
 START = 300
-# And read and build its model for so long before every answer, beyond the limit of the solver.
+# Seconds beyond the limit of the solver in which an adapter may read and build its model, for every answer.
 GRACE = 60
-# Nobody may take more memory, in bytes, unless a family says so.
+# Memory limit of a peer in bytes, unless a family sets another.
 MEMORY = 8 << 30
 ALL_LOSSES = ("quadratic", "huber", "logistic")
 
@@ -30,13 +30,13 @@ class NotThere(Exception):
 class Peer:
     name: str
     adapter: str
-    # The name of its requirements, or None where a program of the system does it.
+    # The name of its requirements, or None if it uses a program of the system.
     environment: str | None
     formulation: str | None = None
     exact: bool = True
-    # It solves another, easier problem: a price on every non-zero, instead of at most k of them.
+    # Whether it solves an easier problem: a price on every non-zero instead of at most k of them.
     penalised: bool = False
-    # It is told a bound M of the coefficients, which nobody knows before the problem is solved.
+    # Whether it is given a bound M on the coefficients, which is unknown before the problem is solved.
     assumes: bool = False
     losses: tuple[str, ...] = ("quadratic",)
 
@@ -66,7 +66,7 @@ def requirements(name):
 
 
 def python_of(peer):
-    """The interpreter that runs a peer's adapter."""
+    """Returns the interpreter that runs a peer's adapter."""
     if peer.environment is None:
         if shutil.which("Rscript") is None:
             raise NotThere(f"{peer.name} is not there: install R and its package leaps (Debian: r-cran-leaps)")
@@ -75,7 +75,7 @@ def python_of(peer):
 
 
 def python_in(environment):
-    """The interpreter of a virtual environment."""
+    """Returns the interpreter of a virtual environment."""
     folder = ENVIRONMENTS / environment
     stamp = folder / "stamp"
     wanted = requirements(environment).read_text(encoding="utf-8")
@@ -86,7 +86,7 @@ def python_in(environment):
 
 
 def set_up(peer):
-    """Makes the environment of a peer, unless it is there."""
+    """Creates the environment of a peer, unless it exists."""
     try:
         python_of(peer)
         return
@@ -104,7 +104,7 @@ def set_up(peer):
 
 
 class Team:
-    """Adapters that are kept running, so that what they compile they compile once."""
+    """The adapters, which are kept running so that they compile their code only once."""
 
     def __init__(self):
         self.workers = {}
@@ -117,7 +117,7 @@ class Team:
             worker.end()
 
     def ask(self, peer, request, folder):
-        """A peer's answer to a request (a dict); failures are answers too."""
+        """Returns a peer's answer to a request (a dict); failures are answers too."""
         path = pathlib.Path(folder) / f"{peer.name}.json"
         path.write_text(json.dumps({**request, "formulation": peer.formulation}), encoding="utf-8")
         memory = request.get("memory") or MEMORY
@@ -181,7 +181,7 @@ class Worker:
 
 
 def limit_memory(memory):
-    """Called in the new process; where there are no such limits (not POSIX) there is none."""
+    """Limits the memory of the new process, in which it is called; outside POSIX there is no limit."""
     try:
         import resource
 

@@ -1,16 +1,17 @@
-"""The prices that penalised peers are told: those at which k features are best, and of these the one that suits each peer.
+"""The prices given to penalised peers: those at which k features are best, and among these the fastest for each peer.
 
-Which price in the interval it is does not change the answer, but the time of a peer by a factor of a hundred. Nobody who has
-a penalised solver would look for the worst one, so each peer is given its fastest.
+The price within the interval does not change the answer, but it changes the time of a peer by up to a factor of a
+hundred. A user of a penalised solver would not look for the worst price, so each peer gets its fastest.
 """
 
-# Places in the interval, as shares of its length, in the order in which they are tried.
+# Positions in the interval, as shares of its length, in the order in which they are tried.
 SHARES = (0.6, 0.4, 0.8, 0.2, 0.95, 0.05)
 
 
 def interval(values, k):
-    """The prices that make k best among all sizes of `values` (size -> objective), or the largest size below it that has
-    such prices: (size, low, high). None where there is none.
+    """Returns (size, low, high): the prices at which k is best among the sizes of `values` (size -> objective).
+
+    If k has no such prices, the largest smaller size that has some takes its place. None if there is none.
     """
     for size in range(k, min(values), -1):
         low = max((values[size] - values[more]) / (more - size) for more in values if more > size)
@@ -21,14 +22,15 @@ def interval(values, k):
 
 
 def at(found, share):
-    """The price at a share of an interval."""
+    """Returns the price at a share of an interval."""
     _, low, high = found
     return low + share * (high - low)
 
 
 def fastest(ask, found, time_limit):
-    """A peer's answer at the price at which it is fastest. `ask(price, time_limit)` is one run. A run that takes longer than
-    the best one so far is of no use and is cut off there. The answer says what was tried.
+    """Returns a peer's answer at the price at which it is fastest; `ask(price, time_limit)` is one run.
+
+    A run is cut off at the time of the fastest one so far. The answer lists the prices that were tried.
     """
     size = found[0]
     best, other, tried = None, None, []
@@ -51,6 +53,6 @@ def fastest(ask, found, time_limit):
 
 
 def rank(answer):
-    """Of answers that are no solutions: one with another number of features says more than one that was cut off."""
+    """Ranks answers that are not solutions: another number of features tells more than a run that was cut off."""
     order = ("optimal", "time_limit", "failed", "unsupported")
     return order.index(answer["status"]) if answer["status"] in order else len(order)

@@ -1,4 +1,4 @@
-"""Who runs on what, in which order, and what is there already. Standard library only."""
+"""Which solvers run on which instances, in which order, and which results exist. Standard library only."""
 
 import contextlib
 import datetime
@@ -18,16 +18,13 @@ from instances import TOLERANCE
 from peers import BY_NAME
 from statements import SOLVED, needed
 
-# Our own entries: the default search, the same with the bound of the coefficients that some peers are told, and the
-# paper's method.
-OWN = ("l0star", "l0star-m", "paper")
-# The bound of the coefficients is this many times the largest coefficient of the best model.
+# The bound on the coefficients is this many times the largest coefficient of the best model.
 GUESS = 1.5
-# Prices are made from the objectives of so many smaller and larger sizes, with so many seconds for each: what is best
-# is found long before it is proved.
+# Prices are computed from the objectives of this many smaller and larger sizes, with this many seconds for each: the
+# best model is found long before it is proved.
 SMALLER, LARGER = 3, 2
 PRICE_SECONDS = 2
-# What decides whether results belong together.
+# The fields that must be equal for results to belong together.
 SAME = ("l0star", "machine", "time_limit", "tolerance")
 KEYS = (
     "status",
@@ -45,7 +42,7 @@ KEYS = (
 
 
 class Results:
-    """Everything that was measured, in a file that is whole at any time."""
+    """All measurements, in a file that is complete at any time."""
 
     def __init__(self, path, made, restart):
         self.path = path
@@ -88,7 +85,7 @@ class Results:
 
 
 def made(l0star, time_limit, repeats):
-    """When, where, with what."""
+    """Returns when, where and with what the results were made."""
     return {
         "l0star": ours.version(l0star),
         "machine": machine(),
@@ -111,7 +108,7 @@ def machine():
 
 
 class Instance:
-    """One file, our own answer to it, and what penalised peers need to be told."""
+    """An instance in a file, our own answer, and the information that penalised peers need."""
 
     def __init__(self, l0star, family, seed, folder, time_limit, data=None):
         path = os.path.join(folder, "instance.npy")
@@ -131,12 +128,19 @@ class Instance:
 
     def solve(self, name="l0star"):
         """Our own answer, by the name of one of our entries."""
-        method = "paper" if name == "paper" else "best-first"
-        bound = self.request["bound"] if name == "l0star-m" else None
-        return self.check(ours.fit(self.l0star, self.request, method=method, bound=bound))
+        entry = ours.ENTRIES[name]
+        bound = self.request["bound"] if entry.assumes else None
+        if not entry.penalised:
+            return self.check(ours.fit(self.l0star, self.request, method=entry.method, bound=bound))
+
+        def ask(price, time_limit):
+            request = {**self.request, "time_limit": time_limit}
+            return ours.fit(self.l0star, request, method=entry.method, bound=bound, price=price)
+
+        return self.check(self.at_the_best_price(ask))
 
     def interval(self, best):
-        """The prices at which k non-zeros are best; where there are none, at which the most below k are."""
+        """Returns the prices at which k non-zeros are best, or, if there are none, the largest possible number below k."""
         k, request = self.request["k"], {**self.request, "time_limit": PRICE_SECONDS}
         values = {k: best["checked"]}
         for size in [*range(max(k - SMALLER, 1), k), *range(k + 1, k + LARGER + 1)]:
@@ -144,7 +148,7 @@ class Instance:
         return prices.interval(values, k)
 
     def check(self, answer):
-        """Its objective by our formula."""
+        """Adds to an answer its objective by our formula."""
         coefficients = answer.get("coefficients")
         if coefficients:
             answer["checked"] = formula.objective(self.request, coefficients)
@@ -155,23 +159,30 @@ class Instance:
         return answer
 
     def ask(self, team, peer, folder, best):
-        """A peer's answer, and how far above `best`, our own, its support is when it is fitted again."""
+        """Returns a peer's answer, and how far its refitted support is above `best`, which is our own."""
         if self.request["loss"] not in peer.losses:
             return {"status": "unsupported", "note": f"no {self.request['loss']} loss"}
         if not peer.penalised:
             answer = team.ask(peer, self.request, folder)
-        elif self.request.get("interval") is None:
-            answer = {"status": "unsupported", "note": "no price is known at which k non-zeros, or fewer, are best"}
         else:
 
             def ask(price, time_limit):
                 request = {**self.request, "penalty": price, "time_limit": time_limit}
                 return team.ask(peer, request, folder)
 
-            answer = prices.fastest(ask, self.request["interval"], self.request["time_limit"])
-        answer = self.check(answer)
+            answer = self.at_the_best_price(ask)
+        return self.compare(self.check(answer), best, peer.penalised)
+
+    def at_the_best_price(self, ask):
+        """The answer of a penalised solver at the price that suits it best; `ask(price, time_limit)` is one run."""
+        if self.request.get("interval") is None:
+            return {"status": "unsupported", "note": "no price is known at which k non-zeros, or fewer, are best"}
+        return prices.fastest(ask, self.request["interval"], self.request["time_limit"])
+
+    def compare(self, answer, best, penalised):
+        """Adds to an answer how far above `best` its support is when it is fitted again."""
         support = sorted(answer.get("coefficients") or {})
-        if peer.penalised and answer["status"] == "optimal" and len(support) != self.request["k"]:
+        if penalised and answer["status"] == "optimal" and len(support) != self.request["k"]:
             # An error against the best model with k features means nothing then.
             answer["note"] = f"{len(support)} non-zeros: no price is known that gives {self.request['k']}"
             return answer
@@ -185,8 +196,8 @@ class Instance:
 
 
 def stage(family, peer):
-    """What statements rest on comes first, what can hardly end in time last."""
-    if peer in ("l0star", "l0star-m") or needed(family.name, peer):
+    """Ranks a cell: runs that statements depend on come first, and runs that will hardly finish come last."""
+    if peer in ours.ENTRIES and peer != "paper" or needed(family.name, peer):
         return 0
     if not family.is_wide() or peer in ("abess", "skscope"):
         return 1
@@ -194,8 +205,9 @@ def stage(family, peer):
 
 
 def plan(families, names, repeats):
-    """Groups of cells on the same instance, in the order in which they are run: (family, run, names). In a stage the
-    first instance of everything comes before the second of anything.
+    """Yields groups of cells on the same instance, (family, run, names), in the order in which they run.
+
+    Within a stage, all first instances come before any second one.
     """
     order = {family.name: place for place, family in enumerate(families)}
     cells = [
@@ -209,8 +221,9 @@ def plan(families, names, repeats):
 
 
 def is_idle(results, family, run, name):
-    """Whether there is nothing to be done: it is there, or was tried in vain on an earlier instance; and where l0star
-    does not end on the first instance there is no other.
+    """Whether there is nothing to run: the result exists, or the solver failed on an earlier instance.
+
+    If l0star does not finish the first instance, the others are not run.
     """
     if results.find(family.name, run, name):
         return True
@@ -221,7 +234,7 @@ def is_idle(results, family, run, name):
 
 
 def run(l0star, team, families, names, results, budget, data=None):
-    """Runs what is missing until it is all there or the budget, in seconds, is used up; whether it is all there."""
+    """Runs what is missing until the budget, in seconds, is used up; returns whether all results exist."""
     started = time.monotonic()
     time_limit = results.made["time_limit"]
     for family, number, group in plan(families, names, results.made["repeats"]):
@@ -238,9 +251,12 @@ def run(l0star, team, families, names, results, budget, data=None):
                 best = own(results, family, number, instance)
                 if is_idle(results, family, number, name):
                     continue
-                tell(results, family, number, instance, best, BY_NAME.get(name))
-                if name in OWN:
+                entry = ours.ENTRIES.get(name)
+                tell(results, family, number, instance, best, (entry or BY_NAME[name]).penalised)
+                if entry:
                     answer = instance.solve(name)
+                    if entry.penalised:
+                        answer = instance.compare(answer, best, True)
                 else:
                     answer = instance.ask(team, BY_NAME[name], folder, best)
                 row = results.add(family, number, name, answer)
@@ -250,7 +266,7 @@ def run(l0star, team, families, names, results, budget, data=None):
 
 
 def own(results, family, number, instance):
-    """Our own result, run if it is not there."""
+    """Returns our own result, which is computed if it is missing."""
     row = results.find(family.name, number, "l0star")
     if row is None:
         answer = instance.solve()
@@ -260,14 +276,15 @@ def own(results, family, number, instance):
     return row
 
 
-def tell(results, family, number, instance, best, peer):
-    """What is known once our own search has ended: a start, a bound of the coefficients, and for penalised peers the prices,
-    which are made once an instance.
+def tell(results, family, number, instance, best, penalised):
+    """Adds to the request what is known after our own search: a start and a bound on the coefficients.
+
+    Penalised solvers also need prices, which are computed once per instance.
     """
     start = {int(j): x for j, x in best["start"].items()}
     instance.request["start"] = start
     instance.request["bound"] = GUESS * max((abs(x) for x in start.values()), default=1.0)
-    if peer is None or not peer.penalised:
+    if not penalised:
         return
     if "interval" not in best:
         first = results.find(family.name, 1, "l0star")
@@ -278,6 +295,6 @@ def tell(results, family, number, instance, best, peer):
 
 
 def one_core():
-    """This process and all that it starts on one core: whoever asks for more threads has no use of them."""
+    """Restricts this process and its children to one core, so that solvers gain nothing from further threads."""
     with contextlib.suppress(AttributeError, OSError):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The peers on our instances, in one command. Standard library only.
+"""Runs the peers on our instances. Standard library only.
 
 run.py setup [PEER ...]         virtual environments, from PyPI
 run.py check [--peer P ...]     every adapter on small instances, against our own optimum
-run.py race --out FOLDER        the table: peers.json as it goes, peers.md at the end; goes on where it was interrupted
+run.py race --out FOLDER        the table: peers.json as it runs, peers.md at the end; resumes where it was interrupted
 run.py page --out FOLDER        peers.md again, from peers.json
-run.py stability                the best models of 500 resamples of Diabetes beside one fit of each peer
+run.py stability                the best models of 500 resamples of Diabetes compared with one fit of each peer
 run.py solve PEER REQUEST       one request (see adapters/common.py), one answer on standard output
 """
 
@@ -84,7 +84,7 @@ def do_solve(args):
 
 
 def chosen_peers(args):
-    """Those that are set up; a word about the others."""
+    """Returns the peers that are set up, and reports the others."""
     found = []
     for peer in [BY_NAME[name] for name in args.peer or []] or PEERS:
         try:
@@ -96,7 +96,7 @@ def chosen_peers(args):
 
 
 def chosen_families(args):
-    """Those that can be made here; a word about the others."""
+    """Returns the families that can be made here, and reports the others."""
     found = []
     for family in instances.FAMILIES:
         if not any(word in family.name for word in args.family or [""]):
@@ -136,7 +136,7 @@ def do_check(args):
 
 
 def is_right(answer, best):
-    """The best support, and no lower bound above its objective."""
+    """Whether an answer has the best support and no lower bound above its objective."""
     bound = answer.get("lower_bound")
     low = bound is None or bound <= best["checked"] * (1 + 10 * race.TOLERANCE)
     return low and answer.get("error", 1) <= 10 * race.TOLERANCE
@@ -144,7 +144,7 @@ def is_right(answer, best):
 
 def do_race(args):
     l0star = args.l0star or ours.build()
-    names = [*race.OWN, *(peer.name for peer in chosen_peers(args))]
+    names = [*ours.ENTRIES, *(peer.name for peer in chosen_peers(args))]
     families = chosen_families(args)
     made = race.made(l0star, args.time_limit, args.repeats)
     results = race.Results(args.out and args.out / "peers.json", made, args.restart)

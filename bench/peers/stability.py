@@ -1,4 +1,4 @@
-"""The best models of many resamples, beside one fit of each peer to the same rows. Standard library only."""
+"""Compares the best models of many resamples with one fit of each peer to the same rows. Standard library only."""
 
 import dataclasses
 import tempfile
@@ -11,7 +11,7 @@ from statements import times
 
 
 def run(l0star, team, peers, k, resamples, time_limit):
-    """Markdown: the diabetes data with interactions and squares, one thread on one core."""
+    """Returns the table for the diabetes data with interactions and squares, on one thread and one core."""
     family = dataclasses.replace(instances.FAMILIES[0], k=k)
     with tempfile.TemporaryDirectory() as folder:
         instance = race.Instance(l0star, family, 1, folder, time_limit)
@@ -28,7 +28,7 @@ def run(l0star, team, peers, k, resamples, time_limit):
 
 
 def table(family, best, many, single):
-    """A row for what we do with all resamples, one for our single fit, one for that of each peer."""
+    """Returns a Markdown table: a row for all our resamples, one for our single fit, and one for each peer's."""
     whole = many["seconds"]
     said = f"{whole:.3g} s, {many['proved']} of {many['resamples']} proved"
     lines = [

@@ -1,4 +1,4 @@
-"""What the race is to show, statement by statement, and whether it does. Standard library only."""
+"""The statements that the race tests, and whether they hold. Standard library only."""
 
 import statistics
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import instances
 from peers import PEERS
 
-# The statuses of a run that did what it can.
+# The statuses of a run that was completed.
 SOLVED = ("optimal", "gap_reached", "heuristic")
 
 MIP = tuple(peer.name for peer in PEERS if peer.name.startswith(("gurobi", "cplex")))
@@ -22,19 +22,21 @@ class Statement:
     says: str
     peers: tuple[str, ...]
     times: float
-    # Which of our entries: the one that knows what these peers know.
+    # Our entry that has the same information as these peers.
     entry: str = "l0star"
 
 
 def of_quadratic(family):
-    """Peers that know no more than we do, and peers that are told a bound M of the coefficients, against us with the same."""
+    """Compares us with peers that have no more information, and with peers given a bound M that we are given too."""
     yield Statement(family.name, "OKRidge and El0ps", HONEST, 1)
-    yield Statement(family.name, "l0bnb and El0ps with M", TOLD, 1, "l0star-m")
+    for entry in ("l0star-m", "l0star-m-price"):
+        yield Statement(family.name, "l0bnb and El0ps with M", TOLD, 1, entry)
 
 
 def of_other(family):
     yield Statement(family.name, "El0ps", ("el0ps",), 1)
-    yield Statement(family.name, "El0ps with M", ("el0ps-m",), 1, "l0star-m")
+    for entry in ("l0star-m", "l0star-m-price"):
+        yield Statement(family.name, "El0ps with M", ("el0ps-m",), 1, entry)
 
 
 STATEMENTS = [
@@ -52,18 +54,18 @@ STATEMENTS = [
 
 
 def needed(family, peer):
-    """Whether a statement rests on it."""
+    """Whether a statement depends on the peer for this family."""
     return any(family == statement.family and peer in statement.peers for statement in STATEMENTS)
 
 
 def median(runs):
-    """Of the seconds of what was solved; None where nothing was."""
+    """Returns the median seconds of the solved runs; None if there are none."""
     solved = [r["seconds"] for r in runs if r["status"] in SOLVED]
     return statistics.median(solved) if solved else None
 
 
 def verdict(statement, runs):
-    """What came out, and yes, no or why neither; `runs(family, peer)` gives results."""
+    """Returns the result in words, and yes, no or why neither; `runs(family, peer)` returns results."""
     entry = statement.entry
     own = median(runs(statement.family, entry))
     theirs = {name: median(runs(statement.family, name)) for name in statement.peers}

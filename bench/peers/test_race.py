@@ -1,4 +1,4 @@
-"""What the race and its page promise, with solvers that are made up: `pytest bench/peers`."""
+"""Tests of the race and its page with made-up solvers: `pytest bench/peers`."""
 
 import json
 import pathlib
@@ -112,7 +112,7 @@ class TestSchedule:
         place = {(family.name, run, name): i for i, (family, run, group) in enumerate(order) for name in group}
         assert len(place) == 2 * len(self.names) * len(instances.FAMILIES)
         last = max(at for (family, _, name), at in place.items() if statements.needed(family, name))
-        own = ("l0star", "l0star-m")
+        own = ("l0star", "l0star-m", "l0star-m-price")
         needed = {cell for cell in place if cell[2] in own or statements.needed(cell[0], cell[2])}
         rest = min(at for cell, at in place.items() if cell not in needed)
         assert last < rest
@@ -144,7 +144,7 @@ class TestSchedule:
             assert not run(-1)
             assert asked == []
             assert run(60)
-            # Three times what ends, once what is cut off.
+            # A solver that finishes runs three times, one that is cut off runs once.
             assert sorted(asked) == ["gurobi-bigm"] * 3 + ["scip-bigm"]
             whole = path.read_text(encoding="utf-8")
             assert run(60)
@@ -168,7 +168,7 @@ class TestPrices:
             assert best_size(values, prices.at(found, share)) == 2
 
     def test_where_no_price_does_the_next_smaller_size_is_taken(self):
-        # From 1 to 2 less is gained than from 2 to 3: no price makes 2 best.
+        # The step from 1 to 2 gains less than the step from 2 to 3, so no price makes 2 best.
         values = {0: 10.0, 1: 6.0, 2: 5.5, 3: 4.0}
         found = prices.interval(values, 2)
         assert found[0] == 1
@@ -190,7 +190,7 @@ class TestPrices:
 
         answer = prices.fastest(ask, (2, 1.0, 6.0), 60)
         assert (answer["status"], answer["seconds"], answer["share"]) == ("optimal", 1.0, 0.4)
-        # A run that takes longer than the best one so far is cut off there.
+        # A run is cut off at the time of the fastest one so far.
         assert limits == sorted(limits, reverse=True)
         assert limits[0] == 60
         assert [tried["share"] for tried in answer["tried"]] == list(prices.SHARES)
@@ -238,13 +238,26 @@ class TestOwnEntries:
         monkeypatch.setattr(race.ours, "fit", lambda *_, **how: asked.append(how) or {"status": "optimal"})
         instance = race.Instance("l0star", instances.FAMILIES[0], 1, tmp_path, 60)
         best = {"start": {"3": -2.0, "5": 1.0}}
-        race.tell(None, instances.FAMILIES[0], 1, instance, best, None)
+        race.tell(None, instances.FAMILIES[0], 1, instance, best, False)
         assert instance.request["bound"] == 3.0
         assert instance.request["start"] == {3: -2.0, 5: 1.0}
-        for name in race.OWN:
+        for name in ("l0star", "l0star-m", "paper"):
             instance.solve(name)
         assert [how["bound"] for how in asked] == [None, 3.0, None]
         assert [how["method"] for how in asked] == ["best-first", "best-first", "paper"]
+
+    def test_the_prices_that_peers_are_told_are_ours_too(self, monkeypatch, tmp_path):
+        asked = []
+        answer = {"status": "optimal", "seconds": 1.0, "objective": 2.0}
+        monkeypatch.setattr(race.instances, "write", lambda *_: None)
+        monkeypatch.setattr(race.ours, "fit", lambda *_, **how: asked.append(how) or dict(answer))
+        instance = race.Instance("l0star", instances.FAMILIES[0], 1, tmp_path, 60)
+        instance.request.update(bound=3.0, interval=(10, 1.0, 2.0))
+        instance.solve("l0star-m-price")
+        assert [how["price"] for how in asked] == [1 + share for share in prices.SHARES]
+        assert {how["bound"] for how in asked} == {3.0}
+        instance.request["interval"] = None
+        assert instance.solve("l0star-m-price")["status"] == "unsupported"
 
 
 class TestStability:
@@ -267,7 +280,7 @@ class TestStability:
 
 
 class TestWorkers:
-    """Adapters of a few lines, in the place of peers."""
+    """Adapters of a few lines, in place of peers."""
 
     peer = peers.Peer("told", "told.py", None)
 

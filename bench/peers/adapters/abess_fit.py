@@ -9,7 +9,7 @@ from abess.linear import LinearRegression, LogisticRegression
 
 def solve(request):
     request.only("quadratic", "logistic")
-    # Its alpha stands beside sums over rows: alpha |x|^2/2 with half the squares, alpha |x|^2 with logistic losses.
+    # abess uses sums over rows and its alpha as alpha |x|^2/2 with half the squares, alpha |x|^2 with logistic losses.
     alpha = request.n * request.ridge
     settings = dict(support_size=[request.k], fit_intercept=False, thread=1)
     if request.loss == "quadratic":

@@ -1,21 +1,21 @@
-"""What all adapters share: the request in, the answer out, and nothing of any solver.
+"""The shared part of all adapters: requests and answers, independent of any solver.
 
 A request is a JSON file:
   matrix       an NPY file, n rows, d features and the response as the last column, in Fortran order
-  loss         quadratic, huber or logistic;  huber_delta  where Huber turns linear
+  loss         quadratic, huber or logistic;  huber_delta  the residual where Huber turns linear
   ridge, k     P(x) = mean loss + ridge/2 |x|^2, at most k non-zeros, no intercept
-  gap          the absolute error allowed;  tolerance  the relative one that counts as none
+  gap          the absolute error allowed;  tolerance  the relative error that counts as none
   time_limit   in seconds
-  penalty      for penalised solvers: a price of a non-zero at which k of them are best, or the next fewer for which
-               there is one
-  bound        a bound of the coefficients, for solvers that need a big M
-  start        a good model (index -> number), for solvers that take one
+  penalty      for penalised solvers: a price of a non-zero at which k of them are best, or the next smaller number
+               that has such a price
+  bound        a bound on the coefficients, for solvers that need a big M
+  start        a good model (index -> number), for solvers that accept one
   formulation  for mixed-integer solvers: bigm, sos1 or perspective
 
-An adapter reads the paths of requests from standard input, one a line, and answers each before it reads the next.
+An adapter reads the paths of requests from standard input, one per line, and answers each before it reads the next.
 
 An answer is one line of JSON: status (optimal, gap_reached, time_limit, heuristic, unsupported, failed), coefficients
-(index -> number), seconds of the solver alone, and where known lower_bound, nodes, version, note.
+(index -> number), seconds of the solver alone, and, if known, lower_bound, nodes, version, note.
 """
 
 import json
@@ -24,7 +24,7 @@ import sys
 import time
 import traceback
 
-# One thread, whatever linear algebra there is; before NumPy is imported.
+# One thread in every linear algebra library; this must be set before NumPy is imported.
 for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM"):
     os.environ[f"{name}_NUM_THREADS"] = "1"
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -34,7 +34,7 @@ import numpy as np
 
 
 class Unsupported(Exception):
-    """A problem that this peer has no form for."""
+    """A problem that the peer cannot solve."""
 
 
 class Request:
@@ -59,13 +59,13 @@ class Request:
             raise Unsupported(f"no {self.loss} loss")
 
     def penalty(self):
-        """The price of a non-zero, in units of P."""
+        """Returns the price of a non-zero, in units of P."""
         if self.raw.get("penalty") is None:
             raise Unsupported("no penalty is known at which k non-zeros, or fewer, are best")
         return self.raw["penalty"]
 
     def start(self):
-        """A good model as a vector; None where there is none."""
+        """Returns a good model as a vector; None if there is none."""
         if not self.raw.get("start"):
             return None
         x = np.zeros(self.d)
@@ -74,7 +74,7 @@ class Request:
         return x
 
     def ridge_fit(self, support):
-        """The coefficients of least squares with the ridge on a support; P(x) of them."""
+        """Returns the least-squares coefficients with the ridge on a support, and their P(x)."""
         support = list(support)
         A = self.A[:, support]
         gram = A.T @ A / self.n + self.ridge * np.eye(len(support))
@@ -84,13 +84,13 @@ class Request:
 
 
 def refitted(request, support):
-    """Coefficients by index; of a quadratic problem the best ones."""
+    """Returns the best coefficients of a support, by index, for a quadratic problem."""
     x, _ = request.ridge_fit(support)
     return {int(j): float(value) for j, value in zip(support, x, strict=True)}
 
 
 def largest(x, k):
-    """The places of the k largest entries, without zeros."""
+    """Returns the indices of the k largest entries, without zeros."""
     order = np.argsort(-np.abs(x))[:k]
     return sorted(int(j) for j in order if x[j] != 0)
 
@@ -109,20 +109,21 @@ class Timer:
 
 
 def main(solve):
-    """Answers every request, a path a line on standard input, by `solve(request) -> dict`, a line each. Whatever
-    solvers print goes to standard error. An adapter is kept running: what it compiles it compiles once.
+    """Answers every request with a line from `solve(request) -> dict`; standard input has one path per line.
+
+    The output of solvers goes to standard error. The adapter keeps running, so that it compiles its code only once.
     """
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     for line in sys.stdin:
         out.write(json.dumps(answer(solve, line.strip())) + "\n")
         out.flush()
-    # Some solvers keep threads that never end.
+    # Some solvers leave threads that never end.
     os._exit(0)
 
 
 def answer(solve, path):
-    """Any failure of a peer is an answer."""
+    """Returns the answer to a request; any failure of the peer is an answer too."""
     try:
         return solve(Request(path))
     except Unsupported as reason:

@@ -9,7 +9,7 @@ LICENCE = 1000
 
 def solve(request):
     problem = Quadratic(request)
-    # Variables: 2d or 3d; constraints: 2d or 3d and one more.
+    # There are 2d or 3d variables, and one more constraint than variables.
     problem.screen((LICENCE - 1) // (3 if request.formulation == "perspective" else 2))
     model = build(problem)
     model.parameters.timelimit.set(request.time_limit)
@@ -52,7 +52,7 @@ def build(problem):
     rows += [[[x[i], z[i]], [-1.0, -boxes[i]]] for i in range(d)]
     model.linear_constraints.add(lin_expr=rows, senses="L" * len(rows), rhs=[float(request.k)] + [0.0] * (2 * d))
     H = scale * (problem.G if perspective else problem.H)
-    # With the constant, 1 after scaling, a relative gap is one of P.
+    # The constant, which is 1 after scaling, makes a relative gap one of P.
     model.objective.set_offset(1.0)
     empty = [[[], []]] * (model.variables.get_num() - d)
     model.objective.set_quadratic([[list(x), [float(v) for v in row]] for row in H] + empty)

@@ -1,4 +1,4 @@
-"""El0ps: any loss with a ridge and a price on every non-zero, at the price that makes k of them best."""
+"""El0ps: any loss with a ridge and a price on every non-zero, at a price for which k of them are best."""
 
 import importlib.metadata
 
@@ -46,7 +46,7 @@ class Huber(CompilableClass, BaseDatafit):
 
 
 def solve(request):
-    # It minimises the sum of losses, beta |x|^2 and the price: n times our P.
+    # El0ps minimises the sum of losses, beta |x|^2 and the price: n times our P.
     n, price = request.n, request.penalty()
     fit = {
         "quadratic": lambda b: Leastsquares(b),
@@ -55,12 +55,12 @@ def solve(request):
     }[request.loss]
     weight = n * request.ridge / 2
     penalty = BigmL2norm(request.raw["bound"], weight) if request.formulation == "bigm" else L2norm(weight)
-    # Its nodes are solved to 1e-4 by default. What it prunes by bounds that are off by as much, or by 1e-7, is now and
-    # then the best model: it then takes longer, and ends at another one.
+    # El0ps solves nodes to 1e-4 by default. With bounds that are off by this much, or by 1e-7, it sometimes prunes the
+    # best model. It then takes longer and ends at another one.
     nodes = 1e-4 * request.tolerance
     solver = BnbSolver(relative_gap=request.tolerance, time_limit=request.time_limit, relative_tol=nodes)
     rows = min(20, n)
-    # Its loops are compiled on first use; that is not its time to solve.
+    # The loops are compiled on first use, which is not part of the solving time.
     solver.solve(fit(request.b[:rows].copy()), penalty, np.asfortranarray(request.A[:rows, :3]), 0.1)
     with common.Timer() as timer:
         found = solver.solve(fit(request.b), penalty, request.A, n * price, x_init=request.start())

@@ -1,6 +1,6 @@
 """Gurobi with the formulations of Bertsimas et al. 2016 (big M, SOS1) and the perspective one.
 
-The licence that comes with the package takes 200 variables where there is something quadratic.
+The licence that comes with the package allows 200 variables in quadratic models.
 """
 
 import common
@@ -49,7 +49,7 @@ def build(problem, env):
     x.Start = start
     z.Start = (start == 0) if request.formulation == "sos1" else (start != 0)
     quadratic = problem.G if request.formulation == "perspective" else problem.H
-    # With the constant, 1 after scaling, a relative gap is one of P.
+    # The constant, which is 1 after scaling, makes a relative gap one of P.
     objective = 1 + scale * (0.5 * (x @ quadratic @ x) - problem.c @ x)
     if request.formulation == "sos1":
         model.addConstr(z.sum() >= d - request.k)

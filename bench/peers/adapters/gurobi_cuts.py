@@ -1,10 +1,10 @@
-"""Gurobi by lazy cuts (outer approximation; Bertsimas and Van Parys 2020), in binaries alone.
+"""Gurobi with lazy cuts (outer approximation; Bertsimas and Van Parys 2020), with binary variables only.
 
-    minimise  eta  with  eta >= f(z') + f'(z')(z - z')  for every z' that was looked at,  sum z <= k
+    minimise  eta  with  eta >= f(z') + f'(z')(z - z')  for every z' examined so far,  sum z <= k
 
 f(z) = 1/2 b'(nI + A diag(z) A'/ridge)^-1 b is the least P on the support z, convex in z between 0 and 1: the
 perspective relaxation without x. Its slope in z_i is -u_i^2/(2 ridge), u = A'(b - Ax)/n at the x that attains it. The
-model is linear with d + 1 variables: the licence that comes with the package takes 2000.
+model is linear with d + 1 variables; the licence that comes with the package allows 2000.
 """
 
 import common
@@ -15,15 +15,15 @@ from mip import Quadratic, shares
 
 LICENCE = 2000
 STATUS = {GRB.OPTIMAL: "optimal", GRB.TIME_LIMIT: "time_limit"}
-# A cut that lifts eta by less, relatively, is none: at sets of features, and at fractional points.
+# Least relative increase of eta by a cut that is added, at sets of features and at fractional points.
 LEAST = 1e-7
 LEAST_INSIDE = 1e-3
-# Cuts at the optimum of the relaxation and on the way to it, before the search.
+# Number of cuts before the search, at the optimum of the relaxation and on the way to it.
 FIRST_CUTS = 30
 
 
 class Cuts:
-    """f and its slope, times the scale of the model."""
+    """The function f and its slope, times the scale of the model."""
 
     def __init__(self, problem):
         self.problem = problem
@@ -37,7 +37,7 @@ class Cuts:
 
 
 def relaxed_fit(problem, z):
-    """The x that attains f(z): least squares with the ridge ridge/z_i."""
+    """Returns the x that attains f(z): least squares with the ridge ridge/z_i."""
     x = np.zeros(problem.size)
     inside = np.flatnonzero(z > 1e-9)
     gram = problem.G[np.ix_(inside, inside)] + np.diag(problem.ridge / z[inside])
@@ -87,7 +87,7 @@ def solve(request):
 
 
 def callback(model, where, variables, cuts):
-    """A cut at every set of features that is proposed, and at the fractional points of nodes where it lifts them."""
+    """Adds cuts at every proposed set of features, and at fractional points of nodes whose bound they raise."""
     if where == GRB.Callback.MIPSOL:
         values = np.array(model.cbGetSolution(variables))
         values[:-1] = np.round(values[:-1])

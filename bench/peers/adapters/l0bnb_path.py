@@ -1,4 +1,4 @@
-"""l0bnb: least squares with a ridge and a price on every non-zero, at the price that makes k of them best."""
+"""l0bnb: least squares with a ridge and a price on every non-zero, at a price for which k of them are best."""
 
 import importlib.metadata
 
@@ -9,7 +9,7 @@ from l0bnb import BNBTree
 
 def solve(request):
     request.only("quadratic")
-    # It minimises |b - Ax|^2/2 + l0 |x|_0 + l2 |x|^2: n times our P and the price.
+    # l0bnb minimises |b - Ax|^2/2 + l0 |x|_0 + l2 |x|^2: n times our P and the price.
     n, price = request.n, request.penalty()
     M, start = request.raw["bound"], request.start()
     warm_up(request)
@@ -35,9 +35,9 @@ def solve(request):
 
 
 def warm_up(request):
-    """Its loops are compiled on first use; that is not its time to solve."""
+    """Compiles the loops of l0bnb, which happens on first use and is not part of its solving time."""
     rows = min(50, request.n)
-    # It starts from a fifth of the columns, and fails where that is none.
+    # l0bnb starts from a fifth of the columns, and fails if that is none.
     columns = min(20, request.d)
     BNBTree(np.asfortranarray(request.A[:rows, :columns]), request.b[:rows]).solve(1.0, 1.0, 10.0)
 

@@ -1,4 +1,4 @@
-"""R's leaps: exhaustive search by leaps and bounds; the ridge is d more rows. Needs Rscript and the package leaps."""
+"""R's leaps: exhaustive search by leaps and bounds; the ridge adds d rows. Needs Rscript and the package leaps."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import sys
 
 
 def shape(path):
-    """Rows, columns and where the numbers start; NumPy is not needed for it."""
+    """Returns the rows, the columns and the offset of the numbers of an NPY file, without NumPy."""
     with open(path, "rb") as file:
         head = file.read(10)
         length = struct.unpack("<H", head[8:10])[0]

@@ -1,5 +1,6 @@
-"""What the mixed-integer adapters share: the quadratic problem, safe boxes, a start, and safe screening. None of it is
-counted as time of the solver.
+"""The shared part of the mixed-integer adapters: the quadratic problem, safe boxes, a start, and safe screening.
+
+None of it counts as time of the solver.
 
     minimise  x'Hx/2 - c'x + constant,  H = A'A/n + ridge I,  at most k of x non-zero
 """
@@ -19,7 +20,7 @@ class Quadratic:
         self.constant = request.b @ request.b / (2 * n)
         self.ridge = request.ridge
         self.start, self.upper = heuristic(self, request.k)
-        # Solvers have absolute tolerances: a problem of size one means the same to all of them.
+        # Solvers have absolute tolerances, which mean the same for all of them if the problem is scaled to size one.
         self.scale = 1 / self.constant
         self.note = ""
 
@@ -32,7 +33,7 @@ class Quadratic:
         return self.G + self.ridge * np.eye(self.size)
 
     def boxes(self):
-        """Bounds of |x_i| for every x no worse than the start: an ellipsoid round the free minimum holds it."""
+        """Returns bounds on |x_i| for all x no worse than the start, which are in an ellipsoid around the free minimum."""
         inverse = np.linalg.inv(self.H)
         centre = inverse @ self.c
         least = self.constant - self.c @ centre / 2
@@ -40,13 +41,13 @@ class Quadratic:
         return np.abs(centre) + np.sqrt(2 * room * np.diag(inverse))
 
     def screen(self, most):
-        """Screens where more than `most` features are too many, and gives up where too many are left."""
+        """Screens if there are more than `most` features; fails if more than `most` remain."""
         self.reduce(most)
         if self.size > most:
             raise Unsupported(f"the licence takes {most} features, {self.size} are left after screening")
 
     def reduce(self, enough):
-        """Leaves features out that no model better than the start can use, if there are more than `enough`."""
+        """Removes features that no model better than the start can use, if there are more than `enough`."""
         if self.size <= enough:
             return
         k = self.request.k
@@ -58,7 +59,7 @@ class Quadratic:
         u = self.c - self.G @ x
         q = np.sort(u**2 / (2 * self.ridge))[::-1]
         bound = self.constant - x @ self.G @ x / 2 - q[:k].sum()
-        # Rounding is far below this.
+        # Rounding errors are far below this margin.
         out = bound + q[k - 1] - u**2 / (2 * self.ridge) > self.upper + 1e-9 * self.upper
         keep = [i for i in range(self.size) if not out[i]]
         if len(keep) < self.size:
@@ -68,18 +69,18 @@ class Quadratic:
         self.c = self.c[keep]
 
     def start_values(self):
-        """The start on the columns that are left."""
+        """Returns the start on the remaining columns."""
         values = dict(zip(self.start, self.request.ridge_fit(self.start)[0], strict=True))
         return np.array([values.get(j, 0.0) for j in self.columns])
 
     def support(self, z):
-        """Of the binaries that a solver found."""
+        """Returns the support given by the binary variables of a solution."""
         places = largest(np.where(np.asarray(z) > 0.5, z, 0), self.request.k)
         return [self.columns[i] for i in places]
 
 
 def shares(sizes, k):
-    """min(size/theta, 1) with sum k."""
+    """Returns min(size/theta, 1) with the theta that makes their sum k."""
     if np.count_nonzero(sizes) <= k:
         return (sizes > 0).astype(float)
     low, high = 0.0, sizes.sum()
@@ -93,11 +94,11 @@ def shares(sizes, k):
 
 
 def heuristic(problem, k):
-    """A support that no swap of two features improves, from a greedy one, and P of it."""
+    """Returns a support that no swap of two features improves, found from a greedy one, and its P."""
     H, c = problem.H, problem.c
 
     def best_addition(support):
-        """P with the best feature added to a support, and that feature, by Schur complements."""
+        """Returns P with the best feature added to a support, and that feature, by Schur complements."""
         inverse = np.linalg.inv(H[np.ix_(support, support)])
         rows = H[:, support] @ inverse
         slope = c - rows @ c[support]

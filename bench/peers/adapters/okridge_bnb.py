@@ -8,7 +8,7 @@ from okridge.tree import BNBTree
 
 def solve(request):
     request.only("quadratic")
-    # It minimises |b - Ax|^2 + lambda |x|^2: 2n times our P.
+    # OKRidge minimises |b - Ax|^2 + lambda |x|^2: 2n times our P.
     with common.Timer() as timer:
         tree = BNBTree(X=request.A, y=request.b, lambda2=request.n * request.ridge, max_memory_GB=8)
         constant = float(request.b @ request.b)
@@ -16,13 +16,13 @@ def solve(request):
             k=request.k, gap_tol=request.tolerance, time_limit=request.time_limit, verbose=False
         )
     support = common.largest(x, request.k)
-    # It also ends, without a word, when its memory is full.
+    # OKRidge also ends, without a message, when its memory is full.
     ended = gap <= request.tolerance
     cut = timer.seconds >= request.time_limit
     return {
         "status": "optimal" if ended else "time_limit" if cut else "failed",
         "coefficients": common.refitted(request, support),
-        # Its objective leaves the constant |b|^2 out.
+        # The objective of OKRidge omits the constant |b|^2.
         "lower_bound": (float(lower) + constant) / (2 * request.n),
         "nodes": int(tree.number_of_nodes),
         "seconds": timer.seconds,

@@ -36,7 +36,7 @@ def build(problem):
     model.hideOutput()
     model.setParam("limits/gap", 0 if request.gap > 0 else request.tolerance)
     model.setParam("limits/absgap", request.gap * scale)
-    # Tighter than this it hardly leaves the root.
+    # With a tighter tolerance it hardly leaves the root.
     model.setParam("numerics/feastol", 1e-6)
     model.setParam("lp/threads", 1)
     boxes = problem.boxes()
@@ -54,7 +54,7 @@ def build(problem):
         model.addCons(scip.quicksum(root[i, j] * x[i] for i in range(d)) == y[j])
     t = model.addVar(lb=0)
     model.addCons(scip.quicksum(v * v for v in y) <= t)
-    # With the constant, 1 after scaling, a relative gap is one of P.
+    # The constant, which is 1 after scaling, makes a relative gap one of P.
     objective = 1 + scale / 2 * t - scale * scip.quicksum(problem.c[i] * x[i] for i in range(d))
     s = []
     if perspective:

@@ -24,7 +24,7 @@ def objective(x, A, b, ridge, delta, loss):
     return mean + ridge / 2 * jnp.sum(x**2)
 
 
-# Its own switch for this compiles anew in every call.
+# The switch of skscope for this compiles again in every call.
 value_of = functools.partial(jax.jit, static_argnums=5)(objective)
 slope_of = functools.partial(jax.jit, static_argnums=5)(jax.grad(objective))
 
@@ -38,7 +38,7 @@ def solve(request):
     def slope(x):
         return slope_of(x, *given)
 
-    # Compiled on first use; that is not its time to solve.
+    # The functions are compiled on first use, which is not part of the solving time.
     start = jnp.zeros(request.d)
     value(start).block_until_ready()
     slope(start).block_until_ready()
